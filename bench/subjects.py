@@ -1,0 +1,27 @@
+"""Who is measured, and what each imports to run the turn."""
+
+from typing import NamedTuple
+
+
+class Subject(NamedTuple):
+    """`key` names the file under `peers/`, the requirements and the environment."""
+
+    key: str
+    title: str
+    imports: tuple[str, ...]
+
+
+FOOTNOTE = Subject(
+    "footnote",
+    "Footnote",
+    # All of the engine, with its HTTP client and both APIs; of the peers only what the scripted turn needs.
+    ("footnote.agent.loop", "footnote.models.anthropic", "footnote.models.openai_chat", "footnote.models.stream"),
+)
+HAND_WRITTEN = Subject("hand_written", "hand-written loop", ("asyncio", "json"))
+PYDANTIC_AI = Subject("pydantic_ai", "pydantic-ai", ("pydantic_ai", "pydantic_ai.models.function"))
+PEERS = (
+    Subject("openai_agents", "openai-agents", ("agents",)),
+    Subject("langgraph", "LangGraph", ("langgraph.prebuilt", "langchain_core.language_models")),
+    Subject("deepagents", "deepagents", ("deepagents",)),
+    PYDANTIC_AI,
+)

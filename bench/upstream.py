@@ -1,0 +1,132 @@
+"""A model API on loopback, in its own process, so that its CPU time is nobody's: Anthropic and OpenAI wire formats.
+
+The model's name says what to stream: `scripted-<deltas>-<pace>`, the pace in milliseconds between two events; pace 0
+writes the whole response at once. A request that ends with a tool result is answered with text, any other one
+with the tool call. Prints the port it listens on. Standard library only.
+"""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from scenario import CALL_ID, FRAGMENTS, TOOL, words
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+END = b"0\r\n\r\n"
+
+
+def model_name(deltas: int, pace_ms: int) -> str:
+    return f"scripted-{deltas}-{pace_ms}"
+
+
+def _anthropic(deltas: int, *, text: bool) -> Iterator[bytes]:
+    def event(name: str, **fields: Any) -> bytes:
+        return f"event: {name}\ndata: {json.dumps({'type': name, **fields})}\n\n".encode()
+
+    usage = {"input_tokens": 64, "output_tokens": 1}
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": []}
+    yield event("message_start", message={**message, "stop_reason": None, "stop_sequence": None, "usage": usage})
+    if text:
+        yield event("content_block_start", index=0, content_block={"type": "text", "text": ""})
+        for word in words(deltas):
+            yield event("content_block_delta", index=0, delta={"type": "text_delta", "text": word})
+    else:
+        block = {"type": "tool_use", "id": CALL_ID, "name": TOOL, "input": {}}
+        yield event("content_block_start", index=0, content_block=block)
+        for fragment in FRAGMENTS:
+            yield event("content_block_delta", index=0, delta={"type": "input_json_delta", "partial_json": fragment})
+    yield event("content_block_stop", index=0)
+    reason = "end_turn" if text else "tool_use"
+    delta = {"stop_reason": reason, "stop_sequence": None}
+    yield event("message_delta", delta=delta, usage={"output_tokens": deltas})
+    yield event("message_stop")
+
+
+def _openai(deltas: int, *, text: bool) -> Iterator[bytes]:
+    def chunk(delta: dict[str, Any], finish: str | None = None, **more: Any) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "scripted"}
+        return f"data: {json.dumps({**head, 'choices': [choice], **more})}\n\n".encode()
+
+    yield chunk({"role": "assistant", "content": "" if text else None})
+    if text:
+        for word in words(deltas):
+            yield chunk({"content": word})
+    else:
+        call = {"index": 0, "id": CALL_ID, "type": "function", "function": {"name": TOOL, "arguments": ""}}
+        yield chunk({"tool_calls": [call]})
+        for fragment in FRAGMENTS:
+            yield chunk({"tool_calls": [{"index": 0, "function": {"arguments": fragment}}]})
+    usage = {"prompt_tokens": 64, "completion_tokens": deltas, "total_tokens": deltas + 64}
+    yield chunk({}, "stop" if text else "tool_calls", usage=usage)
+    yield b"data: [DONE]\n\n"
+
+
+@cache
+def _response(path: str, deltas: int, *, text: bool) -> tuple[bytes, ...]:
+    """The body, one HTTP chunk an event."""
+    events = (_anthropic if path.endswith("/messages") else _openai)(deltas, text=text)
+    return tuple(b"%x\r\n%b\r\n" % (len(event), event) for event in events)
+
+
+def _ends_with_tool_result(messages: list[dict[str, Any]]) -> bool:
+    last = messages[-1]
+    parts = last["content"] if isinstance(last["content"], list) else []
+    return last["role"] == "tool" or any(part["type"] == "tool_result" for part in parts)
+
+
+async def _answer(request: dict[str, Any], path: str, writer: asyncio.StreamWriter) -> None:
+    _, deltas, pace = request["model"].split("-")
+    chunks = _response(path, int(deltas), text=_ends_with_tool_result(request["messages"]))
+    if pace == "0":
+        writer.write(HEAD + b"".join(chunks) + END)
+        await writer.drain()
+        return
+    loop = asyncio.get_running_loop()
+    due = loop.time()
+    writer.write(HEAD)
+    for chunk in chunks:
+        writer.write(chunk)
+        due += int(pace) / 1000
+        await asyncio.sleep(max(0.0, due - loop.time()))
+    writer.write(END)
+    await writer.drain()
+
+
+async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        while True:
+            request_line, *headers = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower().split("\r\n")
+            length = next(int(line[15:]) for line in headers if line.startswith("content-length:"))
+            await _answer(json.loads(await reader.readexactly(length)), request_line.split()[1], writer)
+    except (asyncio.IncompleteReadError, ConnectionError):
+        pass
+    finally:
+        writer.close()
+
+
+async def _main() -> None:
+    server = await asyncio.start_server(_serve, "127.0.0.1", 0, backlog=1024, limit=1 << 22)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+@contextmanager
+def running() -> Iterator[int]:
+    """The upstream in a process of its own; its port."""
+    command = [sys.executable, str(Path(__file__).resolve())]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield int(process.stdout.readline()) if process.stdout else 0
+        finally:
+            process.kill()
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())

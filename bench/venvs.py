@@ -1,0 +1,62 @@
+"""An environment for each peer, and one with only Footnote's core, under `.venv-bench/`; made once and kept."""
+
+import hashlib
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from typing import NamedTuple
+
+BENCH = Path(__file__).resolve().parent
+ROOT = BENCH.parent
+HOME = ROOT / ".venv-bench"
+
+
+class Unavailable(Exception):
+    """The environment could not be made, most often because there is no package index to be reached."""
+
+
+class Environment(NamedTuple):
+    python: Path
+    site_packages: Path
+
+    def megabytes(self) -> float:
+        """What is installed, as it was shipped: byte code that Python adds later is not counted."""
+        files = (path for path in self.site_packages.rglob("*") if path.is_file())
+        return sum(path.stat().st_size for path in files if path.suffix != ".pyc") / 1e6
+
+
+def peer(key: str) -> Environment:
+    requirements = BENCH / "peers" / f"requirements-{key}.txt"
+    return _environment(key, ["-r", str(requirements)], requirements.read_bytes())
+
+
+def core() -> Environment:
+    """Footnote as `pip install .` leaves it, without extras; made anew when the sources change."""
+    sources = sorted(path for path in (ROOT / "src").rglob("*") if path.is_file() and path.suffix != ".pyc")
+    content = b"".join(path.read_bytes() for path in (ROOT / "pyproject.toml", *sources))
+    return _environment("footnote", [str(ROOT)], content)
+
+
+def _environment(name: str, arguments: list[str], content: bytes) -> Environment:
+    home = HOME / name
+    stamp = home / "made-from"
+    wanted = f"{sys.version} {hashlib.sha256(content).hexdigest()}"
+    if not stamp.exists() or stamp.read_text() != wanted:
+        print(f"making an environment for {name} …", file=sys.stderr, flush=True)
+        shutil.rmtree(home, ignore_errors=True)
+        # Without pip inside, what lies in it is what the package brought.
+        venv.create(home, with_pip=False)
+        command = [sys.executable, "-m", "pip", "--python", str(home), "install", "--quiet", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Unavailable(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "pip failed")
+        stamp.write_text(wanted)
+    return Environment(home / "bin" / "python", next(home.glob("lib/python*/site-packages")))
+
+
+if __name__ == "__main__":
+    for key in sys.argv[1:]:
+        environment = core() if key == "footnote" else peer(key)
+        print(f"{key}: {environment.megabytes():.1f} MB")

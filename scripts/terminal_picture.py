@@ -1,0 +1,172 @@
+"""Draws docs/images/ask.svg: `footnote ask` as it really runs, in a terminal of its own, asked of a scripted model.
+
+    .venv/bin/python scripts/terminal_picture.py
+
+The program, its output and its colours are real; what the model says stands in `SCENE`, so that the picture is the
+same on every machine. Works where there are pseudo-terminals: Linux and macOS.
+"""
+
+import asyncio
+import fcntl
+import io
+import json
+import os
+import pty
+import re
+import struct
+import sys
+import tempfile
+import termios
+from pathlib import Path
+
+from rich.console import Console
+from rich.terminal_theme import MONOKAI
+from rich.text import Text
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from upstream import Upstream, call, reply, say, stop, think  # noqa: E402 - found by the line above
+
+TARGET = ROOT / "docs" / "images" / "ask.svg"
+COLUMNS, ROWS = 92, 60
+QUESTION = "Why do scholars use footnotes? Keep the answer as a note."
+SCENE = (
+    reply(
+        think("A short note, then the answer.", signature="scripted"),
+        call(
+            "write_file", {"file_path": "/footnotes.md", "content": "# Why footnotes\n\nA claim should be checkable.\n"}
+        ),
+        stop("toolUse"),
+    ),
+    reply(
+        say(
+            "Three reasons, kept in **/footnotes.md**:\n\n",
+            "1. **Proof.** A reader can check each claim against the passage it came from.\n",
+            "2. **Credit.** The words and ideas of others stay theirs.\n",
+            "3. **Flow.** The text can go on while the evidence waits below.\n",
+        ),
+        stop(),
+    ),
+)
+
+
+class Screen:
+    """What a terminal shows after some output: rows of styled characters, and the few moves that our output uses."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[tuple[str, str]]] = [[]]
+        self.row = 0
+        self.column = 0
+        self.style = ""
+
+    def feed(self, output: str) -> None:
+        pieces = re.split(r"(\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\))", output)
+        for piece in pieces:
+            if piece.startswith("\x1b["):
+                self._control(piece[2:-1], piece[-1])
+            elif not piece.startswith("\x1b]"):
+                for character in piece:
+                    self._put(character)
+
+    def _control(self, argument: str, letter: str) -> None:
+        number = int(argument) if argument.isdigit() else 1
+        match letter:
+            case "m":
+                self.style = "" if argument in ("", "0") else self.style + f"\x1b[{argument}m"
+            case "A":
+                self.row = max(0, self.row - number)
+            case "B":
+                self._down(number)
+            case "K" if argument == "2":
+                self.rows[self.row] = []
+            case "K":
+                del self.rows[self.row][self.column :]
+            case "J":
+                del self.rows[self.row + 1 :]
+                del self.rows[self.row][self.column :]
+            case "G":
+                self.column = number - 1
+            case _:
+                pass
+
+    def _put(self, character: str) -> None:
+        if character == "\n":
+            self._down(1)
+        elif character == "\r":
+            self.column = 0
+        elif character.isprintable():
+            row = self.rows[self.row]
+            row += [("", " ")] * (self.column + 1 - len(row))
+            row[self.column] = (self.style, character)
+            self.column += 1
+
+    def _down(self, number: int) -> None:
+        self.row += number
+        self.rows += [[] for _ in range(self.row + 1 - len(self.rows))]
+
+    def lines(self) -> list[str]:
+        """The rows as text with their styles, without empty ones at the end."""
+        lines = ["".join(f"{style}{character}\x1b[0m" for style, character in row).rstrip() for row in self.rows]
+        while lines and not re.sub(r"\x1b\[[0-9;]*m", "", lines[-1]).strip():
+            lines.pop()
+        return lines
+
+
+async def shown(command: list[str], environment: dict[str, str]) -> list[str]:
+    """Runs `command` in a terminal and returns what stands on it at the end."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+    process = await asyncio.create_subprocess_exec(
+        *command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True
+    )
+    os.close(theirs)
+    output = await asyncio.to_thread(_read_to_the_end, ours)
+    if await process.wait() != 0:
+        raise SystemExit(output.decode(errors="replace"))
+    screen = Screen()
+    screen.feed(output.decode())
+    return screen.lines()
+
+
+def _read_to_the_end(terminal: int) -> bytes:
+    output = b""
+    try:
+        while chunk := os.read(terminal, 65_536):
+            output += chunk
+    except OSError:
+        pass  # How Linux says that the last program has left the terminal.
+    finally:
+        os.close(terminal)
+    return output
+
+
+def drawn(lines: list[str]) -> str:
+    """The lines as SVG that loads nothing: readers of the page tell no font server that they read it."""
+    console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True, color_system="truecolor")
+    for line in lines:
+        console.print(Text.from_ansi(line), soft_wrap=True)
+    svg = console.export_svg(title="footnote", theme=MONOKAI, unique_id="ask")
+    return re.sub(r"\s*@font-face \{[^}]*\}", "", svg)
+
+
+def configure(home: str, upstream: Upstream) -> None:
+    """A home folder in which the scripted model is the one that is asked."""
+    provider = {"apiKey": upstream.key, "baseUrl": upstream.url}
+    models = {"default": "anthropic/claude-sonnet-5", "providers": {"anthropic": provider}}
+    Path(home, "config.json").write_text(json.dumps({"models": models}))
+
+
+async def lines_of_the_scene() -> list[str]:
+    with tempfile.TemporaryDirectory() as home:
+        async with Upstream() as upstream:
+            upstream.script(*SCENE)
+            configure(home, upstream)
+            command = [str(ROOT / ".venv/bin/footnote"), "ask", QUESTION]
+            terminal = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
+            return await shown(command, {"FOOTNOTE_HOME": home, **terminal})
+
+
+if __name__ == "__main__":
+    prompt = f'\x1b[1;32m$\x1b[0m footnote ask "{QUESTION}"'
+    TARGET.write_text(drawn([prompt, *asyncio.run(lines_of_the_scene())]), encoding="utf-8")

@@ -1,0 +1,40 @@
+"""Footnote, a self-hosted research agent: every footnote opens the exact passage that the agent read.
+
+    import asyncio
+    from footnote import App
+
+    async def main() -> None:
+        async with App.open() as app:
+            run = await app.ask("Why is the sky blue?")
+            async for event in run.events():
+                print(event)
+
+    asyncio.run(main())
+
+The events are the values of `footnote.protocol.events`; `footnote.models.scripted` is a model for tests.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from footnote.app import App, Run
+    from footnote.cancel import CancelScope
+    from footnote.protocol.errors import FootnoteError
+
+__all__ = ["App", "CancelScope", "FootnoteError", "Run", "__version__"]
+__version__ = "0.1.0"
+
+_HOMES = {
+    "App": "footnote.app",
+    "Run": "footnote.app",
+    "CancelScope": "footnote.cancel",
+    "FootnoteError": "footnote.protocol.errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Public names on first use: whoever needs only the vocabulary does not load the engine."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'footnote' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

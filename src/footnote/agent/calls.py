@@ -1,0 +1,175 @@
+"""The calls of one round: prepare, execute side by side, answer in the order in which they were asked for."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from footnote.agent import repeats
+from footnote.agent.round import Numbering
+from footnote.cancel import Cancelled, CancelScope
+from footnote.protocol.errors import ToolFailed
+from footnote.protocol.events import BlockStart, BlockStop, Event, ToolProgress, ToolResultBlock, ToolStatus
+from footnote.protocol.files import FileRecord
+from footnote.protocol.messages import Message, ToolCall, ToolResultMessage
+from footnote.protocol.tools import Progress, ToolResult, failed
+from footnote.tools.base import Tool, ToolContext
+from footnote.tools.registry import Toolbox
+
+AT_ONCE = 8
+LAST_WORDS_SECONDS = 2.0
+"""How long a cancelled tool may take to clean up before it is left behind."""
+
+STOPPED = "Stopped on request before this call finished; it may or may not have had its effect."
+CUT = (
+    "Not executed: the response reached its output limit, so that this call may be incomplete. "
+    "Make the call again, with less content in it; a long file can be written in several calls."
+)
+WITHHELD = "Not executed: this turn has used all its rounds of tool calls. Answer with what is known."
+NOT_JSON = "Not executed: the arguments are not a JSON object. They began with: {start}"
+
+
+@dataclass(slots=True)
+class _Call:
+    """One call on its way: `result` is set at once when it cannot be executed."""
+
+    call: ToolCall
+    tool: Tool | None = None
+    params: Any = None
+    result: ToolResult | None = None
+
+
+class Calls:
+    """Carries out the calls of one response. After `events` is exhausted, `results` are all there, in call order."""
+
+    def __init__(
+        self, calls: Sequence[ToolCall], toolbox: Toolbox, numbering: Numbering, context: Callable[[str], ToolContext]
+    ) -> None:
+        self.results: list[tuple[ToolCall, ToolResult]] = []
+        self._pending = [_Call(call) for call in calls]
+        self._toolbox = toolbox
+        self._numbering = numbering
+        self._context = context
+
+    @property
+    def messages(self) -> list[ToolResultMessage]:
+        return [
+            ToolResultMessage(call.id, call.name, result.content, result.is_error, result.artifact)
+            for call, result in self.results
+        ]
+
+    @property
+    def files(self) -> tuple[FileRecord, ...]:
+        return tuple(file for _, result in self.results for file in result.files)
+
+    async def events(
+        self, history: Sequence[Message], cancel: CancelScope, *, refused: str | None = None
+    ) -> AsyncIterator[Event]:
+        """Everything that happens until each call is answered. `refused`: why none of them is executed."""
+        for pending in self._pending:
+            if refused is not None:
+                pending.result = failed(refused)
+            else:
+                self._prepare(pending, history)
+            if pending.result is not None:
+                yield ToolStatus(pending.call.id, "error")
+        for batch in self._batches():
+            async with aclosing(self._execute(batch, cancel)) as steps:
+                async for event in steps:
+                    yield event
+        for event in self._answer():
+            yield event
+
+    # Prepare ---------------------------------------------------------------------------------------------
+
+    def _prepare(self, pending: _Call, history: Sequence[Message]) -> None:
+        call = pending.call
+        tool = self._toolbox.get(call.name)
+        if call.invalid is not None:
+            pending.result = failed(NOT_JSON.format(start=call.invalid[:200]))
+        elif tool is None:
+            known = ", ".join(self._toolbox.names) or "none"
+            pending.result = failed(f"There is no tool called {call.name!r}. Tools that exist: {known}.")
+        elif reason := repeats.refusal(call, history):
+            pending.result = failed(reason)
+        else:
+            try:
+                pending.tool, pending.params = tool, tool.parse(call.arguments)
+            except ToolFailed as error:
+                pending.result = failed(error.message)
+
+    def _batches(self) -> Iterator[list[_Call]]:
+        """Calls that may run together: an exclusive one has a batch of its own."""
+        together: list[_Call] = []
+        for pending in self._pending:
+            if pending.tool is not None and pending.tool.exclusive:
+                yield from ([together] if together else [])
+                yield [pending]
+                together = []
+            elif pending.tool is not None:
+                together.append(pending)
+        if together:
+            yield together
+
+    # Execute ---------------------------------------------------------------------------------------------
+
+    async def _execute(self, batch: list[_Call], cancel: CancelScope) -> AsyncGenerator[Event, None]:
+        feed: asyncio.Queue[tuple[_Call, Event | ToolResult]] = asyncio.Queue()
+        slots = asyncio.Semaphore(AT_ONCE)
+        tasks = [asyncio.create_task(self._work(pending, feed, slots)) for pending in batch]
+        try:
+            while any(pending.result is None for pending in batch):
+                pending, step = await cancel.wait(feed.get())
+                if not isinstance(step, ToolResult):
+                    yield step
+                    continue
+                pending.result = step
+                yield ToolStatus(pending.call.id, "error" if step.is_error else "done")
+                for event in self._answer():
+                    yield event
+        except Cancelled:
+            for pending in batch:
+                if pending.result is None:
+                    pending.result = failed(STOPPED)
+                    yield ToolStatus(pending.call.id, "error")
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks, timeout=LAST_WORDS_SECONDS)
+
+    async def _work(
+        self, pending: _Call, feed: asyncio.Queue[tuple[_Call, Event | ToolResult]], slots: asyncio.Semaphore
+    ) -> None:
+        call, tool = pending.call, pending.tool
+        assert tool is not None  # noqa: S101 - only prepared calls come here
+        result = failed(f"{call.name} ended without a result.")
+        async with slots:
+            feed.put_nowait((pending, ToolStatus(call.id, "running")))
+            try:
+                async for step in tool.run(pending.params, self._context(call.id)):
+                    if isinstance(step, Progress):
+                        progress = ToolProgress(call.id, step.stage, step.done, step.total, step.label)
+                        feed.put_nowait((pending, progress))
+                    else:
+                        result = step
+            except ToolFailed as error:
+                result = failed(error.message)
+            finally:
+                # Also after an accident: a call without a result would be waited for without end.
+                feed.put_nowait((pending, result))
+
+    # Answer ----------------------------------------------------------------------------------------------
+
+    def _answer(self) -> Iterator[Event]:
+        """The results that are next in call order, as blocks."""
+        while len(self.results) < len(self._pending):
+            pending = self._pending[len(self.results)]
+            if pending.result is None:
+                return
+            call, result = pending.call, pending.result
+            self.results.append((call, result))
+            status = "error" if result.is_error else "success"
+            index = self._numbering.take()
+            yield BlockStart(index, ToolResultBlock(call.id, call.name, status, result.text, result.artifact))
+            yield BlockStop(index)

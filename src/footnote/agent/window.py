@@ -1,0 +1,73 @@
+"""The model's window over a run: what fits, learned from what the provider counted."""
+
+from collections.abc import Iterator
+
+from footnote.agent import context as fitting
+from footnote.agent import tokens
+from footnote.agent.digest import summarise
+from footnote.agent.ledger import Ledger
+from footnote.agent.turn import Digest, Digested, Turn
+from footnote.cancel import CancelScope
+from footnote.models.base import Context, Model
+from footnote.protocol.events import ContextReport
+from footnote.protocol.messages import Message, Usage
+from footnote.protocol.tools import ToolSpec
+
+LONGEST_ANSWER = 32_000
+SAFE_SHARE = 0.95
+TIGHTER = 0.7
+TIGHTENINGS = 5
+
+
+class Window:
+    """Makes the context of each round. `scale` corrects the estimate: tokens counted per token estimated."""
+
+    def __init__(self, turn: Turn, model: Model) -> None:
+        profile = model.profile
+        self.max_tokens = min(profile.max_output, LONGEST_ANSWER, profile.window // 4)
+        self._digest: Digest | None = turn.digest
+        self._unsaid: list[tuple[Digest, Usage]] = []
+        self.report = ContextReport(0, profile.window)
+        self._turn = turn
+        self._model = model
+        self._scale = 1.0
+        self._largest: int | None = None
+        self._tightened = 0
+        self._estimate = 0
+
+    async def context(self, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], cancel: CancelScope) -> Context:
+        """What the model is told in this round."""
+        fixed = tokens.of_text(self._turn.system) + tokens.of_tools(tools)
+        room = int((self._model.profile.window * SAFE_SHARE - self.max_tokens) / self._scale)
+        budget = max(500, (room if self._largest is None else min(room, self._largest)) - fixed)
+        cut = fitting.plan(messages, budget)
+        if cut.digest_to and (self._digest is None or self._digest.upto != cut.digest_to):
+            self._digest, spent = await summarise(messages, cut.digest_to, self._digest, self._model, cancel)
+            self._unsaid.append((self._digest, spent))
+        fitted = fitting.apply(messages, cut, self._digest, budget)
+        self._estimate = fixed + fitted.tokens
+        self.report = ContextReport(
+            tokens=int(self._estimate * self._scale),
+            window=self._model.profile.window,
+            shortened_results=fitted.shortened_results,
+            summarised_turns=fitted.summarised_turns,
+        )
+        return Context(self._turn.system, fitted.messages, tools)
+
+    def news(self, ledger: Ledger) -> Iterator[Digested]:
+        """Digests made since the last call: paid for, and handed up to be stored."""
+        while self._unsaid:
+            digest, spent = self._unsaid.pop(0)
+            ledger.spend(spent)
+            yield Digested(digest)
+
+    def learn(self, usage: Usage) -> None:
+        """Corrects the estimate by what the provider counted for the same request."""
+        if usage.context and self._estimate:
+            self._scale = min(3.0, max(0.4, usage.context / self._estimate))
+
+    def tighten(self) -> bool:
+        """After the provider said that the request was too large: leave out more. False: it was tried enough."""
+        self._largest = int(self._estimate * TIGHTER)
+        self._tightened += 1
+        return self._tightened <= TIGHTENINGS

@@ -1,0 +1,192 @@
+"""The composition root: from settings to a run that can be followed. Every object is built here, once.
+
+async with App.open() as app:
+    run = await app.ask("What is a snapshot isolation anomaly?")
+    async for event in run.events():
+        ...
+"""
+
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import date
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+from footnote.agent.loop import run as run_turn
+from footnote.agent.prompt import system_prompt
+from footnote.agent.turn import Digest, Digested, Kept, Turn
+from footnote.cancel import CancelScope
+from footnote.config.agents import Agent
+from footnote.config.agents import McpServer as ServerSettings
+from footnote.config.configuration import Configuration
+from footnote.config.environment import process_environment
+from footnote.config.load import load
+from footnote.config.resolve import expand_server, needs_ollama, ollama_url, resolve_model
+from footnote.models.base import Model
+from footnote.models.catalog import build_model
+from footnote.models.failures import Endpoint
+from footnote.net.client import Net
+from footnote.plugins import load_tools
+from footnote.protocol.errors import ConfigError, UpstreamError, UsageError
+from footnote.protocol.events import Event
+from footnote.protocol.ids import new_id
+from footnote.protocol.messages import Message, user
+from footnote.protocol.tools import Locale
+from footnote.tools.base import Abilities, Tool
+from footnote.tools.mcp import McpServer, McpSource
+from footnote.tools.registry import Toolbox, builtin_tools, merge
+from footnote.tools.wrappers import Approve, standard
+from footnote.workspace.files import Workspace
+
+log = logging.getLogger(__name__)
+
+OLLAMA_SECONDS = 0.5
+NO_MODEL = (
+    "There is no model to ask. Do one of these: set ANTHROPIC_API_KEY or OPENAI_API_KEY; start Ollama; or name a "
+    "server that speaks one of the two APIs in config.json (models.providers) and choose it with models.default."
+)
+
+
+class Run:
+    """The work of one turn. It begins when its events are followed, and ends with them."""
+
+    def __init__(self, turn: Turn, model: Model, toolbox: Toolbox, abilities: Abilities) -> None:
+        self.id = turn.run_id
+        self.model_id = model.id
+        self.workspace = abilities.workspace
+        self.messages: tuple[Message, ...] = turn.messages
+        """The session with what this run added to it: the history of the next question."""
+        self.digest: Digest | None = turn.digest
+        self._turn = turn
+        self._model = model
+        self._toolbox = toolbox
+        self._abilities = abilities
+        self._cancel = CancelScope()
+
+    def cancel(self) -> None:
+        """Stops the run. Its events still end in order, with all that came kept."""
+        self._cancel.cancel()
+
+    async def events(self) -> AsyncIterator[Event]:
+        async for step in run_turn(self._turn, self._model, self._toolbox, self._abilities, self._cancel):
+            if isinstance(step, Kept):
+                self.messages = (*self.messages, step.message)
+            elif isinstance(step, Digested):
+                self.digest = step.digest
+            else:
+                yield step
+
+
+class App:
+    """An opened Footnote: settings, one way out, and the tool servers of the agents that were used."""
+
+    def __init__(self, configuration: Configuration, environ: Mapping[str, str], net: Net) -> None:
+        self.configuration = configuration
+        self._environ = environ
+        self._net = net
+        self._servers = AsyncExitStack()
+        self._server_tools: dict[str, tuple[Tool, ...]] = {}
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls, *, home: Path | None = None, config: Path | None = None, environ: Mapping[str, str] | None = None
+    ) -> AsyncGenerator[Self, None]:
+        """Reads the settings and makes everything ready; `ConfigError` says what is wrong with them."""
+        environ = process_environment() if environ is None else environ
+        configuration = load(home, config, environ)
+        async with Net() as net:
+            app = cls(configuration, environ, net)
+            async with app._servers:
+                yield app
+
+    async def ask(
+        self,
+        question: str,
+        *,
+        agent_id: str | None = None,
+        model: str | None = None,
+        locale: Locale = "en",
+        history: Sequence[Message] = (),
+        approve: Approve | None = None,
+    ) -> Run:
+        """A run that answers `question`, ready to be followed. `approve` is asked before calls that need it."""
+        if not question.strip():
+            raise UsageError("The question is empty.")
+        agent = self.configuration.agent(agent_id)
+        chosen = await self.model(agent, model)
+        abilities = Abilities(Workspace() if agent.workspace.enabled else None)
+        tools = merge(builtin_tools(), load_tools(), await self._server_tools_of(agent))
+        turn = Turn(
+            session_id=new_id("session"),
+            run_id=new_id("run"),
+            message_id=new_id("msg"),
+            system=system_prompt(agent.system_prompt, date.today(), locale),  # noqa: DTZ011 - the user's own day
+            messages=(*history, user(question)),
+            locale=locale,
+            max_tool_rounds=agent.max_tool_rounds,
+            thinking_budget=agent.thinking_budget,
+        )
+        toolbox = Toolbox.of((standard(tool, approve=approve) for tool in tools), abilities)
+        return Run(turn, chosen, toolbox, abilities)
+
+    async def model(self, agent: Agent, wanted: str | None = None) -> Model:
+        """The model that this agent answers with, or the `wanted` one."""
+        settings = self.configuration.settings
+        name = wanted or agent.model
+        listed = await self._ollama_models() if needs_ollama(settings, name) else None
+        choice = resolve_model(settings, name, listed)
+        if choice.type == "reader":
+            raise ConfigError(NO_MODEL)
+        endpoint = Endpoint(choice.provider, choice.base_url, choice.api_key, choice.key_name)
+        return build_model(choice.type, endpoint, choice.model, choice.profile, net=self._net)
+
+    async def _ollama_models(self) -> tuple[str, ...] | None:
+        """Names of the models of a running Ollama; None: it does not run."""
+        try:
+            listed = await self._net.get_json(
+                f"{ollama_url(self.configuration.settings)}/models", timeout=OLLAMA_SECONDS
+            )
+            return tuple(model.id for model in msgspec.convert(listed, _ModelList).data)
+        except (UpstreamError, msgspec.ValidationError):
+            return None
+
+    async def _server_tools_of(self, agent: Agent) -> tuple[Tool, ...]:
+        """Tools of the MCP servers of this agent, which stay connected until the app is closed."""
+        if not agent.mcp_servers:
+            return ()
+        if agent.id not in self._server_tools:
+            servers = [
+                _mcp_server(name, expand_server(server, self.configuration.home, self._environ))
+                for name, server in agent.mcp_servers.items()
+            ]
+            source = await self._servers.enter_async_context(McpSource(servers))
+            for problem in source.problems:
+                log.warning("%s", problem)
+            self._server_tools[agent.id] = source.tools
+        return self._server_tools[agent.id]
+
+
+class _Listed(msgspec.Struct):
+    id: str
+
+
+class _ModelList(msgspec.Struct):
+    data: tuple[_Listed, ...] = ()
+
+
+def _mcp_server(name: str, server: ServerSettings) -> McpServer:
+    return McpServer(
+        name,
+        command=server.command,
+        args=tuple(server.args),
+        env=dict(server.env),
+        cwd=server.cwd,
+        url=server.url,
+        headers=dict(server.headers),
+        approval=server.approval,
+        timeout=server.timeout_seconds,
+    )

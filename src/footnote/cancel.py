@@ -1,0 +1,50 @@
+"""A cancel scope: how "stop" reaches what is being waited for.
+
+asyncio's own cancellation hits whichever await a task happens to be in, which for a generator's consumer may
+be anywhere. A scope hits only the awaits that were handed to it, so that the code below can close what it
+opened, say its last events and end in order.
+"""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Cancelled(Exception):
+    """The scope was cancelled while, or before, something was awaited in it."""
+
+
+class CancelScope:
+    """One per run. `cancel()` may be called from anywhere in the event loop, any number of times."""
+
+    __slots__ = ("_waiting", "cancelled")
+
+    def __init__(self) -> None:
+        self.cancelled = False
+        self._waiting: set[asyncio.Task[Any]] = set()
+
+    def cancel(self) -> None:
+        if not self.cancelled:
+            self.cancelled = True
+            for task in self._waiting:
+                task.cancel()
+
+    async def wait(self, awaited: Coroutine[Any, Any, T]) -> T:
+        """The result of `awaited`, or `Cancelled` as soon as the scope is cancelled."""
+        if self.cancelled:
+            awaited.close()
+            raise Cancelled
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - a coroutine always runs in a task
+        self._waiting.add(task)
+        try:
+            return await awaited
+        except asyncio.CancelledError:
+            # Ours only if nobody else asked too: an outer cancellation must go on travelling.
+            if self.cancelled and task.uncancel() == 0:
+                raise Cancelled from None
+            raise
+        finally:
+            self._waiting.discard(task)

@@ -1,0 +1,140 @@
+"""The command line: one module a command, imported only when it is asked for.
+
+A command module has `register(subparsers)`, which adds its parser and sets `run`, a function that takes the
+parsed arguments and returns an exit code. What is data goes to stdout, all that is said about it to stderr.
+"""
+
+import argparse
+import os
+import sys
+from enum import IntEnum
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TextIO
+
+from footnote.protocol.errors import ConfigError, FootnoteError, UsageError
+
+
+class Exit(IntEnum):
+    """The exit codes of every command."""
+
+    OK = 0
+    FAILURE = 1
+    USAGE = 2
+    """Wrong arguments, or a configuration that cannot be used."""
+    INTERRUPTED = 130
+
+
+COMMANDS = {
+    "ask": ("footnote.cli.ask", "ask one question and read the answer as it is written"),
+    "config": ("footnote.cli.config", "show every setting and where it comes from"),
+    "doctor": ("footnote.cli.doctor", "check the set-up and say what to do about each problem"),
+}
+DEBUG_HINT = "Set FOOTNOTE_DEBUG=1 to see where it happened."
+
+
+class CommandParser(argparse.ArgumentParser):
+    """Takes the two options about places before and after the name of the command.
+
+    Parsers of commands are made by argparse from the class of their parent, so that each of them is one.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(allow_abbrev=False, **settings)
+        places = self.add_argument_group("places")
+        places.add_argument(
+            "--home",
+            metavar="DIR",
+            type=Path,
+            default=argparse.SUPPRESS,
+            help="home folder (else $FOOTNOTE_HOME, else ~/.footnote)",
+        )
+        places.add_argument(
+            "--config",
+            metavar="FILE",
+            type=Path,
+            dest="config_file",
+            default=argparse.SUPPRESS,
+            help="read FILE instead of config.json in the home folder",
+        )
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Runs a command and returns its exit code. Nothing is raised, whatever happens."""
+    words = sys.argv[1:] if argv is None else argv
+    try:
+        code = _run(words)
+        sys.stdout.flush()
+    except SystemExit as stop:  # argparse has said why
+        return stop.code if isinstance(stop.code, int) else Exit.OK
+    except KeyboardInterrupt:
+        return _say("Interrupted.", Exit.INTERRUPTED)
+    except BrokenPipeError:
+        _silence(sys.stdout)
+        return Exit.OK
+    except FootnoteError as error:
+        refused = isinstance(error, ConfigError | UsageError)
+        return _say(error.message, Exit.USAGE if refused else Exit.FAILURE)
+    except Exception as error:
+        if os.environ.get("FOOTNOTE_DEBUG"):
+            raise
+        return _say(f"{_unexpected(error)} {DEBUG_HINT}", Exit.FAILURE)
+    return code
+
+
+def _run(words: list[str]) -> int:
+    for stream in (sys.stdout, sys.stderr):
+        _write_anything(stream)
+    parser = _parser(words)
+    arguments = parser.parse_args(words)
+    if arguments.version:
+        print(f"footnote {_version()}")
+        return Exit.OK
+    if arguments.command is None:
+        parser.print_help(sys.stderr)
+        return Exit.USAGE
+    return arguments.run(arguments)
+
+
+def _parser(words: list[str]) -> CommandParser:
+    parser = CommandParser(prog="footnote", description="A research agent whose footnotes can be checked.")
+    parser.set_defaults(home=None, config_file=None)
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    for name, (module, help_line) in COMMANDS.items():
+        if name in words:
+            import_module(module).register(commands)
+        else:
+            commands.add_parser(name, help=help_line)
+    return parser
+
+
+def _version() -> str:
+    from importlib.metadata import version  # noqa: PLC0415 - slow to import, and rarely asked for
+
+    return version("footnote")
+
+
+def _say(message: str, code: Exit) -> Exit:
+    print(f"footnote: {message}", file=sys.stderr)
+    return code
+
+
+def _unexpected(error: Exception) -> str:
+    """One sentence. Only what the operating system said is repeated: any other text may hold a secret."""
+    if isinstance(error, OSError) and error.strerror:
+        named = f" ({error.filename})" if error.filename else ""
+        return f"{error.strerror}{named}."
+    return f"An error that should not happen: {type(error).__name__}."
+
+
+def _write_anything(stream: TextIO) -> None:
+    """Characters that the terminal's encoding lacks come out escaped, not as a crash."""
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
+
+
+def _silence(stream: TextIO) -> None:
+    """The reader has left (`footnote … | head -1`); Python would complain once more when it flushes at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,0 +1,273 @@
+"""`footnote doctor`: checks the set-up and says what to do about each problem.
+
+A check is an async generator of findings. A new one is a function in `CHECKS`, or in `BASIC_CHECKS` if it also
+makes sense when the configuration cannot be used.
+"""
+
+import argparse
+import asyncio
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, cast
+
+import msgspec
+from msgspec import Struct
+
+from footnote.cli import Exit
+from footnote.config.agents import McpServer
+from footnote.config.configuration import Configuration
+from footnote.config.environment import process_environment
+from footnote.config.load import home_folder, load
+from footnote.config.problems import InvalidConfiguration, Problem
+from footnote.config.providers import search_provider, usual_key_variables
+from footnote.config.resolve import (
+    ModelChoice,
+    expand_server,
+    missing_for_search,
+    ollama_url,
+    resolve_model,
+)
+from footnote.config.words import place
+from footnote.models import anthropic, openai_chat
+from footnote.models.failures import Endpoint
+from footnote.net.client import ConnectionFailed, Net
+from footnote.protocol.errors import ConfigError, FootnoteError, UpstreamError
+
+LEAST_DISK_BYTES = 100 * 1024**2
+GOOD_DISK_BYTES = 1024**3
+
+
+class Finding(Struct, frozen=True, omit_defaults=True):
+    """What a check found. `remedy` is what to do about it."""
+
+    check: str
+    status: Literal["OK", "WARN", "FAIL"]
+    message: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What the checks look at. With `problems`, `configuration` holds nothing but the home folder."""
+
+    configuration: Configuration
+    problems: tuple[Problem, ...]
+    net: Net
+
+
+Check: TypeAlias = Callable[[Examined], AsyncIterator[Finding]]
+
+
+def register(subparsers: Any) -> None:
+    doctor = subparsers.add_parser("doctor", help="check the set-up and say what to do about each problem")
+    doctor.add_argument("--json", action="store_true", help="print one JSON object instead of lines")
+    doctor.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    home, problems = arguments.home, ()
+    try:
+        configuration = load(home, arguments.config_file)
+    except InvalidConfiguration as error:
+        problems = error.problems
+        configuration = Configuration(home.expanduser().absolute() if home else home_folder())
+    return asyncio.run(_examine(configuration, problems, as_json=arguments.json))
+
+
+async def _examine(configuration: Configuration, problems: tuple[Problem, ...], *, as_json: bool) -> int:
+    findings: list[Finding] = []
+    async with Net() as net:
+        examined = Examined(configuration, problems, net)
+        for check in BASIC_CHECKS if problems else BASIC_CHECKS + CHECKS:
+            async for finding in check(examined):
+                findings.append(finding)
+                if not as_json:
+                    print(_line(finding), flush=True)
+    failed = any(finding.status == "FAIL" for finding in findings)
+    if as_json:
+        report = msgspec.json.encode({"ok": not failed, "findings": findings})
+        print(msgspec.json.format(report, indent=2).decode())
+    return Exit.FAILURE if failed else Exit.OK
+
+
+def _line(finding: Finding) -> str:
+    line = f"{finding.status:<5} {finding.check}: {finding.message}"
+    return f"{line}\n      -> {finding.remedy}" if finding.remedy else line
+
+
+async def configuration_is_valid(examined: Examined) -> AsyncIterator[Finding]:
+    for problem in examined.problems:
+        yield Finding("configuration", "FAIL", str(problem), "Correct this, then run `footnote doctor` again.")
+    for one in examined.configuration.ignored:
+        message = f"{one.variable} is set, but {one.place} in {one.file} wins over it."
+        yield Finding("configuration", "WARN", message, "Remove one of the two.")
+    if examined.problems:
+        yield Finding("configuration", "WARN", "Keys, models, search and tool servers were not checked.")
+        return
+    origins = examined.configuration.origins.values()
+    names = sorted({origin.name for origin in origins if origin.kind == "file"})
+    where = " and ".join(names) or "no file; defaults and environment"
+    yield Finding("configuration", "OK", f"valid ({where})")
+
+
+async def home_is_writable(examined: Examined) -> AsyncIterator[Finding]:
+    home = examined.configuration.home
+    folder = next(path for path in (home, *home.parents) if path.exists())
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        remedy = "Give yourself write access to it, or set FOOTNOTE_HOME to another folder."
+        yield Finding("home", "FAIL", f"{folder} cannot be written to ({error.strerror})", remedy)
+        return
+    yield Finding("home", "OK", f"{home} is writable" if folder == home else f"{home} can be made when needed")
+    free = shutil.disk_usage(folder).free
+    status = "OK" if free >= GOOD_DISK_BYTES else "WARN" if free >= LEAST_DISK_BYTES else "FAIL"
+    remedy = "" if status == "OK" else "Free some space, or set FOOTNOTE_HOME to a folder on another disk."
+    yield Finding("disk", status, f"{free / 1024**3:.1f} GiB free in {folder}", remedy)
+
+
+async def extras_are_installed(_: Examined) -> AsyncIterator[Finding]:
+    for package, extra, purpose in (("rich", "terminal", "formatted answers"), ("mcp", "mcp", "MCP tool servers")):
+        if find_spec(package):
+            yield Finding("extras", "OK", f"{package} is installed ({purpose})")
+        else:
+            remedy = f'pip install "footnote[{extra}]"'
+            yield Finding("extras", "WARN", f"{package} is not installed; it is needed for {purpose}", remedy)
+
+
+async def keys_are_present(examined: Examined) -> AsyncIterator[Finding]:
+    origins = examined.configuration.origins
+    keys = {path: origin for path, origin in origins.items() if path[-1] == "apiKey"}
+    for path, origin in keys.items():
+        yield Finding("keys", "OK", f"{place(path[:-1])} has one ({origin})")
+    if not keys:
+        names = ", ".join(usual_key_variables().values())
+        yield Finding("keys", "OK", f"none is set, and none is needed for a start ({names})")
+    for file in sorted({origin.name for origin in keys.values() if origin.kind == "file"}):
+        if _is_open_to_others(Path(file)):
+            yield Finding("keys", "WARN", f"others on this machine can read {file}", f"chmod 600 {file}")
+
+
+def _is_open_to_others(file: Path) -> bool:
+    return os.name == "posix" and bool(file.stat().st_mode & 0o077)
+
+
+async def models_answer(examined: Examined) -> AsyncIterator[Finding]:
+    settings = examined.configuration.settings
+    listed = await _listed(examined.net, f"{ollama_url(settings)}/models", {})
+    if isinstance(listed, UpstreamError):
+        yield Finding("ollama", "OK", f"not running at {ollama_url(settings)}, and not needed if there is a key")
+    elif listed:
+        yield Finding("ollama", "OK", f"running, with {', '.join(listed[:5])}{', …' if len(listed) > 5 else ''}")
+    else:
+        yield Finding("ollama", "WARN", "running, but it has no model", "ollama pull qwen3")
+    names = None if isinstance(listed, UpstreamError) else listed
+    wanted = dict.fromkeys([None, *(agent.model for agent in examined.configuration.agents)])
+    for model in wanted:
+        try:
+            choice = resolve_model(settings, model, names)
+        except ConfigError as error:
+            yield Finding("model", "FAIL", error.message, "Do that, or choose another model.")
+        else:
+            yield await _model_finding(examined.net, choice)
+
+
+async def _model_finding(net: Net, choice: ModelChoice) -> Finding:
+    about = f"{choice.id} ({choice.origin})"
+    if choice.type == "reader":
+        remedy = "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama, for answers that reason."
+        return Finding("model", "WARN", f"{about}: it quotes what it finds, and does not reason", remedy)
+    endpoint = Endpoint(choice.provider, choice.base_url, choice.api_key, choice.key_name)
+    if choice.type == "anthropic":
+        listed = await _listed(net, endpoint.url("/v1/models?limit=1000"), anthropic.headers(endpoint))
+    else:
+        listed = await _listed(net, endpoint.url("/models"), openai_chat.headers(endpoint))
+    setting = f"models.providers.{choice.provider}"
+    match listed:
+        case ConnectionFailed():
+            remedy = f"Start it, or check the network and {setting}.baseUrl."
+            return Finding("model", "FAIL", f"{about}: {listed.message}", remedy)
+        case UpstreamError() if re.search(r"status 40[13]\b", listed.message):
+            key = choice.key_name or f"{setting}.apiKey"
+            return Finding("model", "FAIL", f"{about}: the key was refused", f"Check {key}.")
+        case UpstreamError():
+            message = f"{about}: asked for its models, the server {listed.message}"
+            return Finding("model", "WARN", message, f"If questions fail too, check {setting}.baseUrl.")
+        case _ if listed and not any(name.partition(":")[0] == choice.model or name == choice.model for name in listed):
+            message = f"{about}: the server answers, but does not list this model"
+            return Finding("model", "WARN", message, f"It lists, for example, {', '.join(listed[:5])}.")
+        case _:
+            return Finding("model", "OK", f"{about}: the server answers")
+
+
+async def _listed(net: Net, url: str, headers: dict[str, str]) -> list[str] | UpstreamError:
+    """Names of the models that a server lists; the two APIs do it in the same form."""
+    try:
+        answer = await net.get_json(url, headers=headers)
+    except UpstreamError as error:
+        return error
+    entries: Any = cast("dict[str, Any]", answer).get("data") if isinstance(answer, dict) else None
+    if not isinstance(entries, list):
+        return []
+    models = [cast("dict[str, Any]", entry) for entry in cast("list[Any]", entries) if isinstance(entry, dict)]
+    return [str(model["id"]) for model in models if "id" in model]
+
+
+async def search_is_ready(examined: Examined) -> AsyncIterator[Finding]:
+    settings = examined.configuration.settings
+    for agent in examined.configuration.agents:
+        if not agent.web_search.enabled:
+            continue
+        wanted = search_provider(agent.web_search.provider or settings.tools.web_search.default_provider)
+        missing = missing_for_search(settings, wanted)
+        if missing:
+            message = f"agent {agent.id} searches with duckduckgo instead of {wanted}, which needs {missing}"
+            yield Finding("search", "WARN", message, "Do that, or choose another provider.")
+        else:
+            yield Finding("search", "OK", f"agent {agent.id} searches with {wanted}")
+
+
+async def tool_servers_answer(examined: Examined) -> AsyncIterator[Finding]:
+    configuration = examined.configuration
+    servers = [(agent, name, server) for agent in configuration.agents for name, server in agent.mcp_servers.items()]
+    if servers and not find_spec("mcp"):
+        message = f"{len(servers)} in agents.json cannot be used: the mcp package is not installed"
+        yield Finding("tool server", "WARN", message, 'pip install "footnote[mcp]"')
+        return
+    for agent, name, server in servers:
+        about = f"{name} of agent {agent.id}"
+        try:
+            tools = await _tools_of(name, expand_server(server, configuration.home, process_environment()))
+        except FootnoteError as error:
+            remedy = f"Check its entry in mcpServers of agent {agent.id}."
+            yield Finding("tool server", "FAIL", f"{about}: {error.message}", remedy)
+        else:
+            yield Finding("tool server", "OK", f"{about} offers {', '.join(tools) or 'no tools'}")
+
+
+async def _tools_of(name: str, server: McpServer) -> list[str]:
+    from footnote.tools import mcp  # noqa: PLC0415 - an extra: this module must load without it
+
+    return await mcp.probe(
+        mcp.McpServer(
+            name=name,
+            command=server.command,
+            args=server.args,
+            env=server.env,
+            cwd=server.cwd,
+            url=server.url,
+            headers=server.headers,
+            timeout=server.timeout_seconds,
+        )
+    )
+
+
+BASIC_CHECKS: tuple[Check, ...] = (configuration_is_valid, home_is_writable, extras_are_installed)
+CHECKS: tuple[Check, ...] = (keys_are_present, models_answer, search_is_ready, tool_servers_answer)

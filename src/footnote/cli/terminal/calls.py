@@ -1,0 +1,123 @@
+"""The tool calls of a run, as lines: what each is doing, and what came of it."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from footnote.cli.terminal.lines import Line, Span, Symbols, Tone
+from footnote.protocol.events import CallStatus, ToolProgress, ToolResultBlock, ToolStatus, ToolUseBlock
+
+_DETAIL_LENGTH = 60
+_RESULT_LENGTH = 120
+
+
+class _Call:
+    """One call that has no result yet."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.status: CallStatus = "pending"
+        self.stage = ""
+        self.progress = ""
+        self.started: float | None = None
+        self.ended: float | None = None
+
+
+class Calls:
+    """Fed the events about calls; each method gives the line to print where lines cannot be redrawn."""
+
+    def __init__(self, symbols: Symbols, clock: Callable[[], float] = time.monotonic) -> None:
+        self._symbols = symbols
+        self._clock = clock
+        self._open: dict[str, _Call] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._open)
+
+    def begin(self, block: ToolUseBlock) -> None:
+        detail = _shortened(_detail(block.input), _DETAIL_LENGTH, self._symbols.ellipsis)
+        title = block.tool_content_message or block.name
+        self._open[block.id] = _Call(self._joined(title, detail))
+
+    def status(self, event: ToolStatus) -> Line | None:
+        call = self._open.get(event.tool_use_id)
+        if call is None or call.status == event.status:
+            return None
+        call.status = event.status
+        if event.status == "running":
+            call.started = self._clock()
+            return self._line(call)
+        if event.status in ("done", "error"):
+            call.ended = self._clock()
+        return None
+
+    def progress(self, event: ToolProgress) -> Line | None:
+        """A line only when a new stage begins: a hundred pages that are read are not worth a hundred lines."""
+        call = self._open.get(event.tool_use_id)
+        if call is None:
+            return None
+        counted = f"{event.done}/{event.total}" if event.total is not None else ""
+        call.progress = " ".join(part for part in (event.stage, counted, event.label) if part)
+        is_new = event.stage != call.stage
+        call.stage = event.stage
+        return self._line(call) if is_new else None
+
+    def finish(self, block: ToolResultBlock) -> Line:
+        """The last line about a call."""
+        call = self._open.pop(block.tool_use_id, None) or _Call(block.name)
+        call.ended = call.ended or self._clock()
+        failed = block.status == "error"
+        result = _shortened(_result(block), _RESULT_LENGTH, self._symbols.ellipsis)
+        rest = self._joined("", self._duration(call), result)
+        return (
+            self._symbol("error" if failed else "done"),
+            Span(f" {call.title}"),
+            Span(rest, "bad" if failed else "dim"),
+        )
+
+    def lines(self) -> list[Line]:
+        """The calls that are under way, in the order in which they were asked for."""
+        return [self._line(call, self._duration(call)) for call in self._open.values()]
+
+    def _line(self, call: _Call, duration: str = "") -> Line:
+        tone: Tone = "normal" if call.status == "running" else "dim"
+        rest = self._joined("", call.progress, duration)
+        return (self._symbol(call.status), Span(f" {call.title}", tone), Span(rest, "dim"))
+
+    def _symbol(self, status: CallStatus) -> Span:
+        match status:
+            case "done":
+                return Span(self._symbols.done, "good")
+            case "error":
+                return Span(self._symbols.failed, "bad")
+            case _:
+                return Span(self._symbols.waiting)
+
+    def _duration(self, call: _Call) -> str:
+        if call.started is None:
+            return ""
+        if call.ended is None:
+            # Whole seconds: a line that changes less often is redrawn less often.
+            return f"{int(self._clock() - call.started)}s"
+        return f"{call.ended - call.started:.1f}s"
+
+    def _joined(self, first: str, *rest: str) -> str:
+        return self._symbols.dot.join([first, *(part for part in rest if part)])
+
+
+def _detail(arguments: dict[str, Any]) -> str:
+    """The argument that says most in a line: a query, a path, an address; not the text of a file."""
+    values = (value for value in arguments.values() if isinstance(value, str))
+    return next((value.strip() for value in values if value.strip() and "\n" not in value), "")
+
+
+def _result(block: ToolResultBlock) -> str:
+    sources: Any = (block.artifact or {}).get("sources")
+    if isinstance(sources, list):
+        count = len(sources)  # pyright: ignore[reportUnknownArgumentType] - an artifact is foreign JSON
+        return "1 source" if count == 1 else f"{count} sources"
+    return block.content.strip().partition("\n")[0]
+
+
+def _shortened(text: str, length: int, ellipsis: str) -> str:
+    return text if len(text) <= length else text[: length - len(ellipsis)].rstrip() + ellipsis

@@ -1,0 +1,54 @@
+"""Model and tool text is data: what would steer a terminal is taken out of it.
+
+Whole escape sequences go (CSI, OSC and its kin, ESC plus a letter), then every C0 and C1 control but newline and
+tab, and the characters that reorder text on the screen (bidi embeddings, overrides and isolates).
+"""
+
+import re
+
+_PAYLOAD = r"[^\x00-\x1f\x7f-\x9f]{0,1024}"
+_CSI = r"(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}"
+_STRING = rf"(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f]){_PAYLOAD}"
+_ESCAPE = r"\x1b[ -/]{0,8}"
+_STEERING = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069"
+
+_suspect = re.compile(f"[{_STEERING}]")
+_harmful = re.compile(
+    rf"{_CSI}[@-~]|{_STRING}(?:\x07|\x9c|\x1b\\)|{_ESCAPE}[0-OQ-WYZ\\`-~]|[{_STEERING}]",
+)
+# What may still become a sequence when more text comes: exactly the prefixes of the alternatives above.
+_unfinished = re.compile(rf"(?:{_CSI}|{_STRING}\x1b?|{_ESCAPE})\Z")
+_breaks = re.compile(r"[\t\n\u2028\u2029]+")
+
+
+class Cleaner:
+    """Cleans a text that comes in pieces; the result does not depend on where it was cut."""
+
+    __slots__ = ("_held",)
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def push(self, text: str) -> str:
+        """What can be shown of the text so far. The beginning of a sequence is held back until it is whole."""
+        if not self._held and not _suspect.search(text):
+            return text
+        text = self._held + text
+        unfinished = _unfinished.search(text)
+        self._held = unfinished.group() if unfinished else ""
+        return _harmful.sub("", text[: len(text) - len(self._held)])
+
+    def flush(self) -> str:
+        """What was held back, now that nothing follows."""
+        held, self._held = self._held, ""
+        return _harmful.sub("", held)
+
+
+def clean(text: str) -> str:
+    """A whole text without anything that would steer a terminal."""
+    return _harmful.sub("", text) if _suspect.search(text) else text
+
+
+def clean_line(text: str) -> str:
+    """The same on one line: titles, file names and messages that stand in a line of ours."""
+    return _breaks.sub(" ", clean(text))

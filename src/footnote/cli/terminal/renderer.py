@@ -1,0 +1,164 @@
+"""Events in, output out: the one way in which a run is shown, and the one in which it is handed on as JSON."""
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from footnote.cli.terminal.answer import AnswerWriter
+from footnote.cli.terminal.calls import Calls
+from footnote.cli.terminal.lines import Line, Span
+from footnote.cli.terminal.screen import Screen, Sink
+from footnote.cli.terminal.thinking import Thinking
+from footnote.protocol.events import (
+    BlockDelta,
+    BlockStart,
+    BlockStop,
+    ContentBlock,
+    Event,
+    MessageDelta,
+    MessageStart,
+    TextBlock,
+    TextGrowth,
+    ThinkingBlock,
+    ThinkingGrowth,
+    ToolProgress,
+    ToolResultBlock,
+    ToolStatus,
+    ToolUseBlock,
+)
+from footnote.protocol.sse import encode
+
+
+class Renderer(Protocol):
+    """Follows one run."""
+
+    def feed(self, event: Event) -> None: ...
+
+    def tick(self) -> None:
+        """Called some fifteen times a second: time to redraw what changed."""
+        ...
+
+    def close(self) -> None:
+        """Nothing follows; leave the output whole."""
+        ...
+
+
+class JsonRenderer:
+    """Every event as one line of JSON."""
+
+    def __init__(self, out: Sink) -> None:
+        self._out = out
+
+    def feed(self, event: Event) -> None:
+        self._out.write_bytes(encode(event) + b"\n")
+
+    def tick(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class TerminalRenderer:
+    """The answer on stdout, everything else on stderr; `quiet` leaves everything else out.
+
+    Feeding costs what the event brings. What can be redrawn is redrawn by `tick`, however many events came.
+    """
+
+    def __init__(
+        self,
+        screen: Screen,
+        answer: AnswerWriter,
+        *,
+        quiet: bool = False,
+        show_thinking: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._screen = screen
+        self._answer = answer
+        self._quiet = quiet
+        self._thinking = Thinking(screen, in_full=show_thinking)
+        self._calls = Calls(screen.symbols, clock)
+        self._open: dict[int, ContentBlock] = {}
+        self._awaited = ""
+        self._changed = False
+
+    def feed(self, event: Event) -> None:
+        self._changed = True
+        match event:
+            case BlockDelta(delta=TextGrowth(text)):
+                self._push(text)
+            case BlockDelta(delta=ThinkingGrowth(text)):
+                if not self._quiet:
+                    self._thinking.push(text)
+            case BlockStart(index, block):
+                self._open[index] = block
+                self._begin(block)
+            case BlockStop(index):
+                self._end(self._open.pop(index, None))
+            case ToolStatus():
+                self._say(self._calls.status(event))
+            case ToolProgress():
+                self._say(self._calls.progress(event))
+            case MessageStart(message):
+                self._awaited = message.model
+            case MessageDelta():
+                self._awaited = ""
+            case _:
+                pass
+
+    def _push(self, text: str) -> None:
+        if self._answer.push(text):
+            self.tick()
+
+    def _begin(self, block: ContentBlock) -> None:
+        match block:
+            case TextBlock(text):
+                self._answer.begin()
+                self._push(text)
+            case ThinkingBlock(text) if not self._quiet:
+                self._thinking.begin()
+                self._thinking.push(text)
+            case ToolUseBlock():
+                self._calls.begin(block)
+            case ToolResultBlock():
+                line = self._calls.finish(block)
+                if not self._quiet:
+                    self._screen.note(line, cut=True)
+            case _:
+                pass
+
+    def _end(self, block: ContentBlock | None) -> None:
+        if isinstance(block, TextBlock):
+            self._answer.end()
+        elif isinstance(block, ThinkingBlock) and not self._quiet:
+            self._thinking.end()
+
+    def _say(self, line: Line | None) -> None:
+        """A step on the way, where it is not shown live."""
+        if line is not None and not self._screen.live_notes and not self._quiet:
+            self._screen.note(line)
+
+    def tick(self) -> None:
+        if self._screen.region is None or not (self._changed or self._calls):
+            return
+        self._changed = False
+        columns, rows = self._screen.size
+        status = self._status(columns) if self._screen.live_notes and not self._quiet else []
+        room = max(rows - len(status) - 3, 1)
+        tail = self._answer.tail(columns, room)
+        gap = [""] if status and (tail or self._screen.gap_before_note) else []
+        self._screen.show(tail, [*gap, *status])
+
+    def _status(self, columns: int) -> list[str]:
+        paint = self._screen.region.paint if self._screen.region else None
+        lines = [*self._thinking.lines(), *self._calls.lines()]
+        if not lines and not self._open and self._awaited:
+            lines = [(Span(f"waiting for {self._awaited}{self._screen.symbols.ellipsis}", "dim"),)]
+        return [paint.line(line, columns) for line in lines] if paint else []
+
+    def close(self) -> None:
+        for block in self._open.values():
+            self._end(block)
+        self._open.clear()
+        self._screen.show([], [])

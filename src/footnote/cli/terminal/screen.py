@@ -1,0 +1,200 @@
+"""Where output goes: permanent text on stdout and stderr, and a live region below it that is redrawn in place.
+
+The region stands on stdout where that is a terminal. It takes one write to erase it, print what is permanent and
+draw it again, so nothing flickers. It is always lower than the screen, because what has scrolled away cannot be
+erased any more.
+"""
+
+import os
+from collections.abc import Callable
+from typing import Protocol, TextIO, TypeAlias
+
+from footnote.cli.terminal.lines import FULL, Line, Symbols, as_text, symbols_for
+
+Size: TypeAlias = Callable[[], tuple[int, int]]
+_USUAL_SIZE = (80, 24)
+_NO_WRAP, _WRAP = "\x1b[?7l", "\x1b[?7h"
+
+
+class Sink:
+    """A stream that may go away: once its reader has, it takes everything and says nothing."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.gone = False
+
+    @property
+    def encoding(self) -> str:
+        return self._stream.encoding or "ascii"
+
+    def write(self, text: str) -> None:
+        self._write(lambda: self._stream.write(text))
+
+    def write_bytes(self, data: bytes) -> None:
+        self._write(lambda: self._stream.buffer.write(data))
+
+    def _write(self, write: Callable[[], object]) -> None:
+        if self.gone:
+            return
+        try:
+            write()
+            self._stream.flush()
+        except BrokenPipeError:
+            self.gone = True
+
+
+class Paint(Protocol):
+    """What the screen needs of a painter."""
+
+    def line(self, line: Line, columns: int | None = None) -> str: ...
+
+    def rows(self, painted: str, columns: int) -> int: ...
+
+
+class Region:
+    """The lines at the bottom of a terminal that are redrawn."""
+
+    def __init__(self, sink: Sink, paint: Paint, size: Size) -> None:
+        self.sink = sink
+        self.paint = paint
+        self._size = size
+        self._drawn: list[str] = []
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and rows of the terminal at this moment: it may have been resized."""
+        return self._size()
+
+    def draw(self, lines: list[str], *, above: str = "") -> None:
+        """Replace the region by `lines`, with permanent text above it. The lines are no wider than the screen."""
+        if lines == self._drawn and not above:
+            return
+        # Where the terminal thinks that a character is wider than we do, the line is clipped and does not wrap.
+        drawing = f"{_NO_WRAP}{chr(10).join(lines)}{_WRAP}\n" if lines else ""
+        self.sink.write(self._erasing() + above + drawing)
+        self._drawn = lines
+
+    def _erasing(self) -> str:
+        if not self._drawn:
+            return ""
+        # Terminals wrap what is drawn anew when they become narrower.
+        columns, _ = self.size
+        rows = sum(self.paint.rows(line, columns) for line in self._drawn)
+        return f"\r\x1b[{rows}A\x1b[J"
+
+
+class Screen:
+    """One run's output.
+
+    `region` None: nothing is redrawn. `live_notes`: stderr is a terminal that shows the region too, or has it.
+    """
+
+    def __init__(self, out: Sink, err: Sink, *, region: Region | None = None, live_notes: bool = False) -> None:
+        self.out = out
+        self.err = err
+        self.region = region
+        self.live_notes = live_notes and region is not None
+        self.symbols: Symbols = FULL if self.live_notes else symbols_for(err.encoding)
+        self._tail: list[str] = []
+        self._status: list[str] = []
+        self._answered = False
+        self._last_was_answer: bool | None = None
+        self._held: list[Callable[[], None]] | None = None
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return self.region.size if self.region else _USUAL_SIZE
+
+    def stream(self, text: str) -> None:
+        """Permanent text on stdout, as it is."""
+        if self._hold(lambda: self.stream(text)):
+            return
+        self.out.write(text)
+
+    def block(self, lines: list[str]) -> None:
+        """A permanent painted block on stdout, with an empty line before it where something stands above.
+
+        It takes the place of the tail in the live region.
+        """
+        if self._hold(lambda: self.block(lines)) or self.region is None:
+            return
+        above = "".join(f"{line}\n" for line in ([""] if self.gap_before_answer else []) + lines)
+        self._answered = self._last_was_answer = True
+        self._tail = []
+        self.region.draw(self._status, above=above)
+
+    def note(self, line: Line, *, cut: bool = False) -> None:
+        """A permanent line on stderr. `cut`: on a terminal it takes one row, whatever its length."""
+        if self._hold(lambda: self.note(line, cut=cut)):
+            return
+        if self.region is None or not self.live_notes:
+            self.err.write(f"{as_text(line)}\n")
+            return
+        gap = "\n" if self.gap_before_note else ""
+        text = f"{gap}{self.region.paint.line(line, self.size[0] if cut else None)}\n"
+        self._last_was_answer = False
+        if self.region.sink is self.err:
+            self.region.draw(self._live, above=text)
+        else:
+            self.region.draw([])
+            self.err.write(text)
+            self.region.draw(self._live)
+
+    @property
+    def gap_before_answer(self) -> bool:
+        notes_above = self._last_was_answer is False and self._is_shared
+        return self._answered or notes_above
+
+    @property
+    def gap_before_note(self) -> bool:
+        return self._last_was_answer is True and self._is_shared
+
+    @property
+    def _is_shared(self) -> bool:
+        """Answer and notes stand on one terminal."""
+        return self.live_notes and self.region is not None and self.region.sink is self.out
+
+    def show(self, tail: list[str], status: list[str]) -> None:
+        """What the live region shows from now on: the unfinished part of the answer, and lines of ours."""
+        self._tail, self._status = tail, status
+        if self.region is not None and self._held is None:
+            self.region.draw(self._live)
+
+    @property
+    def _live(self) -> list[str]:
+        _, rows = self.size
+        lines = [*self._tail, *self._status]
+        return lines[max(len(lines) - rows + 1, 0) :]
+
+    def hold(self) -> None:
+        """Keep everything back, and the region away, while somebody types an answer to a question."""
+        if self.region is not None:
+            self.region.draw([])
+        self._held = []
+
+    def release(self) -> None:
+        held, self._held = self._held or [], None
+        for write in held:
+            write()
+        self.show(self._tail, self._status)
+
+    def _hold(self, write: Callable[[], None]) -> bool:
+        if self._held is None:
+            return False
+        self._held.append(write)
+        return True
+
+
+def size_of(stream: TextIO) -> Size:
+    """The size of the terminal behind a stream, each time it is asked."""
+    descriptor = stream.fileno()
+
+    def size() -> tuple[int, int]:
+        try:
+            columns, rows = os.get_terminal_size(descriptor)
+        except OSError:
+            return _USUAL_SIZE
+        # A terminal that nobody gave a size says 0.
+        return columns or _USUAL_SIZE[0], rows or _USUAL_SIZE[1]
+
+    return size

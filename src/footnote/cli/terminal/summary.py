@@ -1,0 +1,122 @@
+"""What a run came to: a fold of its events, the closing lines made from it, and the exit code."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from footnote.cli.terminal.lines import Line, Span, Symbols
+from footnote.protocol.events import (
+    BlockDelta,
+    BlockStart,
+    ContextReport,
+    ErrorBody,
+    ErrorEvent,
+    Event,
+    MessageDelta,
+    MessageStart,
+    TextBlock,
+    TextGrowth,
+    TurnStopReason,
+    TurnUsage,
+)
+
+OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+# Chinese and Japanese are written without spaces: there a character counts as a word.
+_word = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
+
+_ENDINGS: dict[TurnStopReason, str] = {
+    "length": "The answer reached the longest that the model may write and was cut there. Ask for a shorter "
+    "answer, or ask about one part at a time.",
+    "max_rounds": "The agent used all its tool rounds and answered with what it had by then. For more, raise "
+    "maxToolRounds of the agent in agents.json, or ask a narrower question.",
+}
+
+
+class Summary:
+    """Fed every event of a run."""
+
+    def __init__(self) -> None:
+        self._text: list[str] = []
+        self._model = ""
+        self._stop_reason: TurnStopReason | None = None
+        self._usage: TurnUsage | None = None
+        self._context: ContextReport | None = None
+        self._error: ErrorBody | None = None
+
+    def feed(self, event: Event) -> None:
+        match event:
+            case BlockDelta(delta=TextGrowth(text)) | BlockStart(content_block=TextBlock(text)):
+                self._text.append(text)
+            case MessageStart(message):
+                self._model = message.model
+            case MessageDelta(delta, usage, context):
+                self._stop_reason, self._usage, self._context = delta.stop_reason, usage, context
+            case ErrorEvent(error):
+                self._error = error
+            case _:
+                pass
+
+    @property
+    def exit_code(self) -> int:
+        failed = self._error is not None or self._stop_reason in ("error", "aborted", None)
+        return FAILED if failed else OK
+
+    def problems(self) -> list[Line]:
+        """What the person must know and can act on."""
+        if self._error is not None:
+            again = " This may pass: try again in a moment." if self._error.retryable else ""
+            return [(Span(f"Error: {self._error.message}{again}", "bad"),)]
+        if self._stop_reason == "error":
+            return [(Span("Error: the model gave up without saying why. Try again, or try another model.", "bad"),)]
+        if self._stop_reason is None:
+            return [(Span("Error: the run broke off before its end. Try again.", "bad"),)]
+        ending = _ENDINGS.get(self._stop_reason)
+        return [(Span(ending, "bad"),)] if ending else []
+
+    def usage(self, symbols: Symbols) -> list[Line]:
+        """One line about what it took, one about what was left out to fit into the model's window."""
+        if self._usage is None:
+            return []
+        taken = self._usage.input_tokens + self._usage.cache_read_tokens + self._usage.cache_write_tokens
+        cached = f" ({self._usage.cache_read_tokens:,} cached)" if self._usage.cache_read_tokens else ""
+        parts = [self._model, f"{taken:,} tokens in{cached}", f"{self._usage.output_tokens:,} out"]
+        if self._usage.cost is not None:
+            parts.append(_dollars(self._usage.cost))
+        if self._stop_reason not in ("stop", None):
+            parts.append(f"ended: {self._stop_reason}")
+        lines: list[Line] = [(Span(symbols.dot.join(part for part in parts if part), "dim"),)]
+        if trimmed := _trimmed(self._context):
+            lines.append((Span(f"To fit into the model's window: {trimmed}.", "dim"),))
+        return lines
+
+    def kept(self, files: int) -> Line:
+        """What a stopped run leaves behind."""
+        words = len(_word.findall("".join(self._text)))
+        parts = [f"{_counted(words, 'word')} of the answer"] if words else []
+        if files:
+            parts.append(_counted(files, "file"))
+        return (Span(f"Stopped. Kept: {', '.join(parts)}." if parts else "Stopped. Nothing had come yet."),)
+
+
+def file_lines(saved: Sequence[tuple[str, Path]]) -> list[Line]:
+    """Where the files went: the agent's name of each and its place on this machine."""
+    return [(Span(f"Saved {name} as "), Span(str(path), "good")) for name, path in saved]
+
+
+def _trimmed(context: ContextReport | None) -> str:
+    if context is None:
+        return ""
+    parts = [
+        f"{_counted(context.shortened_results, 'old tool result')} shortened" if context.shortened_results else "",
+        f"{_counted(context.summarised_turns, 'old turn')} summarised" if context.summarised_turns else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _dollars(cost: float) -> str:
+    return f"${cost:.2f}" if cost >= 1 else f"${cost:.4f}"

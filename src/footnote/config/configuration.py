@@ -1,0 +1,64 @@
+"""The whole configuration as one frozen value, with the origin of each part."""
+
+from collections.abc import Mapping
+from pathlib import Path as FilePath
+from typing import Literal
+
+from msgspec import Struct, field
+
+from footnote.config.agents import Agent, researcher
+from footnote.config.settings import Settings
+from footnote.config.words import Path, nearest
+from footnote.protocol.errors import ConfigError
+
+
+class Origin(Struct, frozen=True, omit_defaults=True):
+    """Where a value comes from: `name` is the file (with `place` and `line` in it) or the variable."""
+
+    kind: Literal["default", "file", "environment"]
+    name: str = ""
+    place: str = ""
+    line: int | None = None
+
+    def __str__(self) -> str:
+        match self.kind:
+            case "default":
+                return "default"
+            case "file":
+                return f"{self.name}, line {self.line}" if self.line else self.name
+            case "environment":
+                return f"environment: {self.name}"
+
+
+DEFAULT = Origin("default")
+
+
+class Ignored(Struct, frozen=True):
+    """A variable that changes nothing, because a file has the same value and wins."""
+
+    variable: str
+    file: str
+    place: str
+
+
+class Configuration(Struct, frozen=True):
+    """What an operator decided. `Configuration(home)` is what holds when nothing was."""
+
+    home: FilePath
+    settings: Settings = Settings()
+    agents: tuple[Agent, ...] = field(default_factory=lambda: (researcher(),))
+    origins: Mapping[Path, Origin] = field(default_factory=dict[Path, Origin])
+    ignored: tuple[Ignored, ...] = ()
+
+    def agent(self, agent_id: str | None = None) -> Agent:
+        """The agent with this id, or the first one."""
+        if agent_id is None:
+            return self.agents[0]
+        for agent in self.agents:
+            if agent.id == agent_id:
+                return agent
+        meant = nearest(agent_id, (agent.id for agent in self.agents))
+        raise ConfigError(f"There is no agent {agent_id!r}; the nearest id is {meant!r}. See agents.json.")
+
+    def origin(self, path: Path) -> Origin:
+        return self.origins.get(path, DEFAULT)

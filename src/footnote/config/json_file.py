@@ -1,0 +1,122 @@
+"""One piece of JSON, from a file or a variable: its value, and the line on which each part of it stands."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import Any
+
+from footnote.config.problems import Problem
+from footnote.config.words import Path, place, quoted
+
+_SIGN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],\n]|[^\s{}\[\],":]+')
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What stands in `source`. It is `absent` if there is nothing, or nothing that can be read: `problems` tells."""
+
+    source: str
+    value: Any = None
+    lines: dict[Path, int] = field(default_factory=dict[Path, int])
+    problems: tuple[Problem, ...] = ()
+    absent: bool = False
+
+    def line(self, path: Path) -> int | None:
+        """The line of the part at `path`, or of the nearest part around it."""
+        return next((self.lines[path[:end]] for end in range(len(path), 0, -1) if path[:end] in self.lines), None)
+
+    def problem(self, path: Path, message: str) -> Problem:
+        return Problem(self.source, message, self.line(path), place(path))
+
+
+def read(file: FilePath, *, required: bool) -> Document:
+    """The file, as far as it can be read. One that is not `required` may be absent."""
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        missing = Problem(str(file), "there is no such file; check the name, or leave the option out")
+        return Document(str(file), problems=(missing,) if required else (), absent=True)
+    except OSError as error:
+        reason = (error.strerror or type(error).__name__).lower()
+        return _unreadable(str(file), f"cannot be read ({reason}); it must be a readable file")
+    except UnicodeDecodeError:
+        return _unreadable(str(file), "is not UTF-8 text; save it with that encoding")
+    return parse(str(file), text)
+
+
+def parse(source: str, text: str) -> Document:
+    if not text.strip():
+        return _unreadable(source, "is empty; write {} into it, or delete it")
+    try:
+        value = json.loads(text, parse_constant=_refuse)
+        json.dumps(value, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        message = f"not valid JSON in column {error.colno}: {error.msg}. {_remedy(text, error)}"
+        return _unreadable(source, message, error.lineno)
+    except RecursionError:
+        return _unreadable(source, "is nested too deeply to be a configuration")
+    except UnicodeEncodeError:
+        return _unreadable(source, r"holds half a character (a \ud800 to \udfff escape without its partner)")
+    except ValueError as error:
+        return _unreadable(source, f"is not valid JSON: {error}")
+    lines: dict[Path, int] = {}
+    twice: list[Problem] = []
+    for path, line in _positions(text):
+        if path in lines:
+            message = f"{quoted(str(path[-1]))} stands here and on line {lines[path]}; keep one of them"
+            twice.append(Problem(source, message, line, place(path)))
+        lines[path] = line
+    return Document(source, value, lines, tuple(twice))
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON number")
+
+
+def _remedy(text: str, error: json.JSONDecodeError) -> str:
+    rest = text[error.pos : error.pos + 2]
+    before = text[: error.pos].rstrip()[-1:]
+    if rest.startswith(("//", "#", "/*")):
+        return "JSON has no comments: remove it"
+    if before == "," or rest[:1] in ("}", "]"):
+        return "Remove the comma before the closing bracket, or write what should follow it"
+    if rest.startswith("'"):
+        return 'Strings stand between double quotation marks: "…"'
+    if not rest:
+        return "The file ends too early: a bracket or a quotation mark is not closed"
+    return "Look at this place, and at the end of the line before it, for a missing comma or quotation mark"
+
+
+def _unreadable(source: str, message: str, line: int | None = None) -> Document:
+    return Document(source, problems=(Problem(source, message, line),), absent=True)
+
+
+def _positions(text: str) -> Iterator[tuple[Path, int]]:
+    """Where each key and each list item of valid JSON begins. The path of a key that comes twice comes twice."""
+    path: list[str | int] = []
+    awaits_key = False
+    line = 1
+    for match in _SIGN.finditer(text):
+        sign = match.group()
+        if sign == "\n":
+            line += 1
+        elif sign in "}]":
+            path.pop()
+            awaits_key = False
+        elif sign == ",":
+            last = path[-1]
+            awaits_key = isinstance(last, str)
+            if isinstance(last, int):
+                path[-1] = last + 1
+        elif awaits_key:
+            path[-1] = json.loads(sign)
+            awaits_key = False
+            yield tuple(path), line
+        else:
+            if path and isinstance(path[-1], int):
+                yield tuple(path), line
+            if sign in "{[":
+                path.append("" if sign == "{" else 0)
+                awaits_key = sign == "{"

@@ -1,0 +1,115 @@
+"""What a string in the configuration must look like: the check, the words for the error, and how it is shown."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
+from urllib.parse import urlsplit
+
+from msgspec import Meta
+
+from footnote.config.masking import masked, masked_address, masked_arguments, masked_reference
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """`expected` completes the sentence "expected …". A kind with a `mask` is never quoted in an error."""
+
+    expected: str
+    accepts: Callable[[str], bool] = lambda _: True
+    mask: Callable[[Any], Any] | None = None
+
+
+def _matches(pattern: str) -> Callable[[str], bool]:
+    compiled = re.compile(pattern)
+    return lambda text: compiled.fullmatch(text) is not None
+
+
+def _is_web_address(text: str) -> bool:
+    return _is_address(text, "http", "https")
+
+
+def _is_address(text: str, *schemes: str) -> bool:
+    if not text.isprintable() or " " in text:
+        return False
+    try:
+        parts = urlsplit(text)
+        _ = parts.port  # raises for a port that is not a number up to 65535
+    except ValueError:
+        return False
+    return parts.scheme in schemes and bool(parts.hostname)
+
+
+def _is_host_and_port(text: str) -> bool:
+    host, _, port = text.rpartition(":")
+    named = re.fullmatch(r"[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]", host)
+    return named is not None and port.isascii() and port.isdigit() and 0 < int(port[:6]) < 65_536
+
+
+SECRET = Kind(
+    "a key of printable characters without spaces (leave the entry out when there is none)",
+    _matches(r"[!-~]+"),
+    masked,
+)
+WEB_ADDRESS = Kind(
+    "an address that starts with http:// or https://, such as https://example.org",
+    _is_web_address,
+    masked_address,
+)
+HOST = Kind("the name or the address of a network interface, such as 127.0.0.1", _matches(r"[^\s/]+"))
+HOST_AND_PORT = Kind("host:port, such as wiki.intranet:8080 or [fd00::1]:80", _is_host_and_port)
+MODEL_NAME = Kind("PROVIDER/MODEL, such as anthropic/claude-sonnet-5-5", _matches(r"[^\s/]+/\S+"))
+PROVIDER_NAME = Kind(
+    "a name of letters, digits, '.', '_' and '-' (`footnote` is taken by the built-in reader)",
+    _matches(r"(?!footnote$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}"),
+)
+AGENT_ID = Kind(
+    "an id of small letters, digits, '_' and '-', at most 64 of them, that starts with a letter or digit",
+    _matches(r"[a-z0-9][a-z0-9_-]{0,63}"),
+)
+SERVER_NAME = Kind(
+    "a name of letters, digits, '_' and '-', at most 32 of them", _matches(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")
+)
+COMMAND = Kind("the name or the path of a program", lambda text: bool(text.strip()))
+ARGUMENTS = Kind("a list of strings", mask=masked_arguments)
+VARIABLE_NAME = Kind("the name of an environment variable", _matches(r"[^=\s\0]+"))
+HEADER_NAME = Kind("the name of an HTTP header", _matches(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"))
+REFERENCE_TEXT = Kind(
+    "one line of text, in which ${NAME} stands for a variable of the environment",
+    str.isprintable,
+    masked_reference,
+)
+DATABASE_ADDRESS = Kind(
+    "sqlite:FILE or postgresql://USER:PASSWORD@HOST/NAME",
+    lambda text: bool(re.fullmatch(r"sqlite:\S.*", text)) or _is_address(text, "postgresql", "postgres"),
+    masked_address,
+)
+STORAGE_ADDRESS = Kind(
+    "local:FOLDER or s3://BUCKET?endpoint=…&region=…",
+    lambda text: bool(re.fullmatch(r"local:\S.*", text)) or _is_address(text, "s3"),
+    masked_address,
+)
+BUS_ADDRESS = Kind(
+    "local:, redis://HOST:PORT or postgresql:",
+    lambda text: text in ("local:", "postgresql:") or _is_address(text, "redis", "rediss", "postgresql"),
+    masked_address,
+)
+
+Secret: TypeAlias = Annotated[str, Meta(extra={"kind": SECRET})]
+WebAddress: TypeAlias = Annotated[str, Meta(extra={"kind": WEB_ADDRESS})]
+Host: TypeAlias = Annotated[str, Meta(extra={"kind": HOST})]
+HostAndPort: TypeAlias = Annotated[str, Meta(extra={"kind": HOST_AND_PORT})]
+ModelName: TypeAlias = Annotated[str, Meta(extra={"kind": MODEL_NAME})]
+ProviderName: TypeAlias = Annotated[str, Meta(extra={"kind": PROVIDER_NAME})]
+AgentId: TypeAlias = Annotated[str, Meta(extra={"kind": AGENT_ID})]
+ServerName: TypeAlias = Annotated[str, Meta(extra={"kind": SERVER_NAME})]
+Command: TypeAlias = Annotated[str, Meta(extra={"kind": COMMAND})]
+Arguments: TypeAlias = Annotated[tuple[str, ...], Meta(extra={"kind": ARGUMENTS})]
+VariableName: TypeAlias = Annotated[str, Meta(extra={"kind": VARIABLE_NAME})]
+HeaderName: TypeAlias = Annotated[str, Meta(extra={"kind": HEADER_NAME})]
+ReferenceText: TypeAlias = Annotated[str, Meta(extra={"kind": REFERENCE_TEXT})]
+DatabaseAddress: TypeAlias = Annotated[str, Meta(extra={"kind": DATABASE_ADDRESS})]
+StorageAddress: TypeAlias = Annotated[str, Meta(extra={"kind": STORAGE_ADDRESS})]
+BusAddress: TypeAlias = Annotated[str, Meta(extra={"kind": BUS_ADDRESS})]
+
+Seconds: TypeAlias = Annotated[float, Meta(gt=0, le=86_400)]

@@ -1,0 +1,197 @@
+"""What a run needs of the configuration, worked out once into frozen values (SPEC section 2)."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from footnote.config.agents import Agent, McpServer
+from footnote.config.masking import REFERENCE
+from footnote.config.providers import (
+    BUILT_IN,
+    MODEL_PROVIDERS,
+    READER,
+    SEARCH_KEYS,
+    SEARCH_PROVIDERS,
+    SearchProvider,
+    search_provider,
+)
+from footnote.config.settings import ModelProvider, SearchAccess, Settings
+from footnote.config.words import nearest
+from footnote.models.profiles import Profile, profile_of
+from footnote.protocol.errors import ConfigError
+
+_log = logging.getLogger(__name__)
+
+
+class WebSearchSettings(Struct, frozen=True):
+    """What the search tool works with. `providers` also has the others, which take over when `provider` fails."""
+
+    provider: SearchProvider
+    timeout_seconds: float
+    cache_ttl_minutes: float
+    max_results: int
+    crawl_count: int
+    respect_robots: bool
+    allow_private_hosts: tuple[str, ...]
+    providers: Mapping[SearchProvider, SearchAccess]
+
+
+def resolve_web_search(settings: Settings, agent: Agent) -> WebSearchSettings | None:
+    """The search of this agent, or `None`: then the tool is not registered and the model never sees it."""
+    if not agent.web_search.enabled:
+        return None
+    chosen = settings.tools.web_search
+    wanted = search_provider(agent.web_search.provider or chosen.default_provider)
+    providers: dict[SearchProvider, SearchAccess] = {name: _search_access(settings, name) for name in SEARCH_PROVIDERS}
+    missing = missing_for_search(settings, wanted)
+    if missing:
+        _log.warning("Agent %s searches with duckduckgo instead of %s, which needs %s.", agent.id, wanted, missing)
+    return WebSearchSettings(
+        provider="duckduckgo" if missing else wanted,
+        timeout_seconds=chosen.timeout_seconds,
+        cache_ttl_minutes=chosen.cache_ttl_minutes,
+        max_results=chosen.max_results,
+        crawl_count=chosen.crawl_count,
+        respect_robots=chosen.respect_robots,
+        allow_private_hosts=chosen.allow_private_hosts,
+        providers=providers,
+    )
+
+
+def missing_for_search(settings: Settings, provider: SearchProvider) -> str | None:
+    """What has to be set before this provider can be asked, or `None` if nothing is missing."""
+    access = _search_access(settings, provider)
+    if provider in SEARCH_KEYS and not access.api_key:
+        return f"a key: set {SEARCH_KEYS[provider]}"
+    if provider == "searxng" and not access.base_url:
+        return "the address of an instance: set tools.webSearch.providers.searxng.baseUrl"
+    return None
+
+
+def _search_access(settings: Settings, provider: SearchProvider) -> SearchAccess:
+    access: SearchAccess = getattr(settings.tools.web_search.providers, provider)
+    return access
+
+
+class ModelChoice(Struct, frozen=True):
+    """A model that can be asked. `origin` says why it was chosen; `key_name` is the usual variable of its key."""
+
+    provider: str
+    model: str
+    type: Literal["anthropic", "openai", "reader"]
+    api_key: str | None
+    base_url: str
+    profile: Profile
+    origin: str
+    key_name: str | None = None
+
+    @property
+    def id(self) -> str:
+        return f"{self.provider}/{self.model}"
+
+
+def resolve_model(
+    settings: Settings, agent_model: str | None = None, ollama_models: Sequence[str] | None = None
+) -> ModelChoice:
+    """The model of a run: the explicit choice, else `models.default`, else the first that is there.
+
+    `ollama_models` are the names that a running Ollama lists; `None` if it does not run or was not asked.
+    """
+    if agent_model:
+        return _chosen(settings, agent_model, "explicit choice")
+    if settings.models.default:
+        return _chosen(settings, settings.models.default, "models.default")
+    for provider in ("anthropic", "openai"):
+        if provider_settings(settings, provider).api_key:
+            model = f"{provider}/{MODEL_PROVIDERS[provider].default_model}"
+            return _chosen(settings, model, f"there is a key for {provider}")
+    if ollama_models:
+        return _chosen(settings, f"ollama/{ollama_models[0]}", "Ollama is running")
+    return _chosen(settings, f"{BUILT_IN}/{READER}", "there is no key, and no Ollama")
+
+
+def needs_ollama(settings: Settings, agent_model: str | None = None) -> bool:
+    """Whether `resolve_model` will look at the names of Ollama's models at all."""
+    keys = (provider_settings(settings, provider).api_key for provider in ("anthropic", "openai"))
+    return not (agent_model or settings.models.default or any(keys))
+
+
+def ollama_url(settings: Settings) -> str:
+    """The base URL of Ollama; `{it}/models` lists the models of a running one."""
+    return provider_settings(settings, "ollama").base_url or ""
+
+
+def provider_settings(settings: Settings, name: str) -> ModelProvider:
+    """What is configured for a model provider, with what its name implies in the empty places."""
+    configured = settings.models.providers.get(name) or ModelProvider()
+    known = MODEL_PROVIDERS.get(name)
+    return ModelProvider(
+        type=configured.type or (known.type if known else None),
+        api_key=configured.api_key,
+        base_url=(configured.base_url or (known.base_url if known else "")).rstrip("/") or None,
+    )
+
+
+def _chosen(settings: Settings, name: str, origin: str) -> ModelChoice:
+    provider, slash, model = name.partition("/")
+    if not (provider and slash and model):
+        raise ConfigError(f"A model is named PROVIDER/MODEL, such as anthropic/claude-sonnet-5-5; {name!r} is not.")
+    profile = _profile(settings, name)
+    if provider == BUILT_IN:
+        if model != READER:
+            raise ConfigError(f"The built-in model is {BUILT_IN}/{READER}; there is no {name!r}.")
+        return ModelChoice(provider, model, "reader", None, "", profile, origin)
+    access = provider_settings(settings, provider)
+    if access.type is None:
+        raise ConfigError(_unknown_provider(settings, provider, name))
+    if access.base_url is None:
+        raise ConfigError(f"The provider {provider!r} has no address: set models.providers.{provider}.baseUrl.")
+    known = MODEL_PROVIDERS.get(provider)
+    if known and known.key_name and not access.api_key and access.base_url == known.base_url:
+        raise ConfigError(
+            f"{name} needs a key: set {known.key_name}, or models.providers.{provider}.apiKey in config.json."
+        )
+    key_name = known.key_name if known else None
+    return ModelChoice(provider, model, access.type, access.api_key, access.base_url, profile, origin, key_name)
+
+
+def _unknown_provider(settings: Settings, provider: str, name: str) -> str:
+    meant = nearest(provider, (*MODEL_PROVIDERS, *settings.models.providers, BUILT_IN))
+    return (
+        f"The provider {provider!r} of {name!r} is not known; the nearest one is {meant!r}. "
+        "A provider of your own needs an entry in models.providers of config.json."
+    )
+
+
+def _profile(settings: Settings, name: str) -> Profile:
+    """The facts that ship with Footnote, with those of `models.profiles` in their place."""
+    facts = settings.models.profiles.get(name)
+    given = (
+        {}
+        if facts is None
+        else {key: value for key, value in msgspec.structs.asdict(facts).items() if value is not None}
+    )
+    return msgspec.structs.replace(profile_of(name), **given)
+
+
+def expand_server(server: McpServer, home: Path, environ: Mapping[str, str]) -> McpServer:
+    """The server with the environment in place of every `${NAME}`, to be started or reached now.
+
+    A relative `cwd` is inside the home folder, since a service is started in a folder that nobody knows.
+    """
+    named = {name for text in (*server.env.values(), *server.headers.values()) for name in REFERENCE.findall(text)}
+    unset = sorted(name for name in named if name not in environ)
+    if unset:
+        raise ConfigError(f"An MCP server of agents.json needs {', '.join(unset)}: set it in the environment.")
+    cwd = None if server.cwd is None else str(home / Path(server.cwd).expanduser())
+    return msgspec.structs.replace(
+        server, cwd=cwd, env=_filled(server.env, environ), headers=_filled(server.headers, environ)
+    )
+
+
+def _filled(texts: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, str]:
+    return {name: REFERENCE.sub(lambda match: environ[match[1]], text) for name, text in texts.items()}

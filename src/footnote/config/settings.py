@@ -1,0 +1,119 @@
+"""`config.json`: every key with its default and its limits (SPEC section 2)."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct, field
+
+from footnote.config.kinds import (
+    BusAddress,
+    DatabaseAddress,
+    Host,
+    HostAndPort,
+    ModelName,
+    ProviderName,
+    Seconds,
+    Secret,
+    StorageAddress,
+    WebAddress,
+)
+from footnote.config.providers import Api, SearchProviderName
+from footnote.models.profiles import Price, ThinkingStyle
+
+_MIB = 1024 * 1024
+_GIB = 1024 * _MIB
+
+
+class Section(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """An object in a file: camelCase keys, and no others."""
+
+
+class SearchAccess(Section, frozen=True):
+    """How a search provider is reached, where that differs from its usual address or needs a key."""
+
+    api_key: Secret | None = None
+    base_url: WebAddress | None = None
+
+
+class SearchProviders(Section, frozen=True):
+    duckduckgo: SearchAccess = SearchAccess()
+    brave: SearchAccess = SearchAccess()
+    serper: SearchAccess = SearchAccess()
+    tavily: SearchAccess = SearchAccess()
+    searxng: SearchAccess = SearchAccess()
+    library: SearchAccess = SearchAccess()
+
+
+class WebSearch(Section, frozen=True):
+    default_provider: SearchProviderName = "duckduckgo"
+    timeout_seconds: Seconds = 15
+    cache_ttl_minutes: Annotated[float, Meta(ge=0, le=525_600)] = 5
+    max_results: Annotated[int, Meta(ge=1, le=10)] = 5
+    crawl_count: Annotated[int, Meta(ge=0, le=10)] = 5
+    respect_robots: bool = True
+    allow_private_hosts: tuple[HostAndPort, ...] = ()
+    providers: SearchProviders = SearchProviders()
+
+
+class Tools(Section, frozen=True):
+    web_search: WebSearch = WebSearch()
+
+
+class ModelProvider(Section, frozen=True):
+    """`type` is implied for the names in `providers.MODEL_PROVIDERS` and needed for all others."""
+
+    type: Api | None = None
+    api_key: Secret | None = None
+    base_url: WebAddress | None = None
+
+
+class ProfileFacts(Section, frozen=True):
+    """Facts about one model that replace those that ship with Footnote, field by field."""
+
+    window: Annotated[int, Meta(ge=1)] | None = None
+    max_output: Annotated[int, Meta(ge=1)] | None = None
+    thinking: ThinkingStyle | None = None
+    images: bool | None = None
+    price: Price | None = None
+
+
+class Models(Section, frozen=True):
+    default: ModelName | None = None
+    providers: dict[ProviderName, ModelProvider] = field(default_factory=dict[ProviderName, ModelProvider])
+    profiles: dict[ModelName, ProfileFacts] = field(default_factory=dict[ModelName, ProfileFacts])
+
+
+class Server(Section, frozen=True):
+    host: Host = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65_535)] = 8484
+    public_url: WebAddress | None = None
+
+
+class Limits(Section, frozen=True):
+    """What one user may have on a server."""
+
+    runs_per_user: Annotated[int, Meta(ge=1)] = 4
+    requests_per_minute: Annotated[int, Meta(ge=1)] = 300
+    storage_bytes_per_user: Annotated[int, Meta(ge=1)] = 5 * _GIB
+    upload_bytes: Annotated[int, Meta(ge=1)] = 100 * _MIB
+
+
+class Database(Section, frozen=True):
+    url: DatabaseAddress = "sqlite:footnote.db"
+
+
+class Storage(Section, frozen=True):
+    url: StorageAddress = "local:files"
+
+
+class Bus(Section, frozen=True):
+    url: BusAddress = "local:"
+
+
+class Settings(Section, frozen=True):
+    tools: Tools = Tools()
+    models: Models = Models()
+    server: Server = Server()
+    limits: Limits = Limits()
+    database: Database = Database()
+    storage: Storage = Storage()
+    bus: Bus = Bus()

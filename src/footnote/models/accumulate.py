@@ -1,0 +1,211 @@
+"""The one fold: what a provider sends, piece by piece, into events and the message they add up to.
+
+An API module says what happened (`open_text`, `grow`, `sign`, …); the fold answers with the event and keeps the
+pieces. Pieces are joined once, at the end, so that the cost of a delta does not grow with the answer.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import jiter
+
+from footnote.models.wire import Unreadable, loads
+from footnote.protocol.ids import new_id
+from footnote.protocol.messages import (
+    AssistantMessage,
+    Block,
+    Failure,
+    Foreign,
+    Text,
+    Thinking,
+    ToolCall,
+    Usage,
+)
+from footnote.protocol.stream import (
+    Done,
+    Failed,
+    StreamEvent,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ThinkingDelta,
+    ThinkingEnd,
+    ThinkingStart,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
+
+
+class _OpenText:
+    __slots__ = ("parts",)
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+
+
+class _OpenThinking:
+    __slots__ = ("details", "parts", "redacted", "signature")
+
+    def __init__(self, redacted: str | None = None) -> None:
+        self.parts: list[str] = []
+        self.signature: list[str] = []
+        self.redacted = redacted
+        self.details: tuple[dict[str, Any], ...] = ()
+
+
+class _OpenCall:
+    """A call whose arguments are still arriving.
+
+    The preview is read anew only when the text grew by an eighth: linear over the whole call.
+    """
+
+    __slots__ = ("id", "length", "name", "parts", "preview", "read")
+
+    def __init__(self, call_id: str, name: str) -> None:
+        self.id = call_id
+        self.name = name
+        self.parts: list[str] = []
+        self.length = 0
+        self.read = 0
+        self.preview: dict[str, Any] = {}
+
+    def grow(self, delta: str) -> dict[str, Any]:
+        self.parts.append(delta)
+        self.length += len(delta)
+        if self.length * 8 > self.read * 9:
+            self.read = self.length
+            self.preview = _preview("".join(self.parts), self.preview)
+        return self.preview
+
+
+_OpenBlock = _OpenText | _OpenThinking | _OpenCall
+
+
+class Accumulator:
+    """State of one response. `taken` are call ids of the conversation: some servers count from zero each time."""
+
+    def __init__(self, model: str, taken: frozenset[str] = frozenset()) -> None:
+        self.model = model
+        self.usage = Usage()
+        self._taken = set(taken)
+        self._blocks: list[_OpenBlock | Block] = []
+
+    # Opening ---------------------------------------------------------------------------------------------
+
+    def open_text(self) -> TextStart:
+        return TextStart(self._open(_OpenText()))
+
+    def open_thinking(self, redacted: str | None = None) -> ThinkingStart:
+        return ThinkingStart(self._open(_OpenThinking(redacted)))
+
+    def open_call(self, call_id: str, name: str) -> ToolCallStart:
+        if not call_id or call_id in self._taken:
+            call_id = new_id("call")
+        self._taken.add(call_id)
+        return ToolCallStart(self._open(_OpenCall(call_id, name)), call_id, name)
+
+    def keep_foreign(self, block: dict[str, Any]) -> int:
+        self._blocks.append(Foreign(block))
+        return len(self._blocks) - 1
+
+    def _open(self, block: _OpenBlock) -> int:
+        self._blocks.append(block)
+        return len(self._blocks) - 1
+
+    # Growing ---------------------------------------------------------------------------------------------
+
+    def grow(self, index: int, delta: str) -> StreamEvent | None:
+        """A piece of whatever block stands at `index`; nothing for an empty piece or a closed block."""
+        block = self._blocks[index]
+        if not delta:
+            return None
+        if type(block) is _OpenText:
+            block.parts.append(delta)
+            return TextDelta(index, delta)
+        if type(block) is _OpenThinking:
+            block.parts.append(delta)
+            return ThinkingDelta(index, delta)
+        if type(block) is _OpenCall:
+            return ToolCallDelta(index, delta, block.grow(delta))
+        return None
+
+    def sign(self, index: int, signature: str) -> None:
+        """The provider's proof of a thinking block; it may come in pieces."""
+        block = self._blocks[index]
+        if isinstance(block, _OpenThinking):
+            block.signature.append(signature)
+
+    def detail(self, index: int, details: tuple[dict[str, Any], ...]) -> None:
+        """A router's own reasoning records, to be sent back as they are."""
+        block = self._blocks[index]
+        if isinstance(block, _OpenThinking):
+            block.details = details
+
+    # Closing ---------------------------------------------------------------------------------------------
+
+    def close(self, index: int) -> StreamEvent | None:
+        block = self._blocks[index]
+        match block:
+            case _OpenText():
+                text = "".join(block.parts)
+                self._blocks[index] = Text(text)
+                return TextEnd(index, text)
+            case _OpenThinking():
+                text = "".join(block.parts)
+                signature = "".join(block.signature) or None
+                self._blocks[index] = Thinking(text, signature, block.redacted, block.details)
+                return ThinkingEnd(index, text)
+            case _OpenCall():
+                call = _finished_call(block.id, block.name, "".join(block.parts))
+                self._blocks[index] = call
+                return ToolCallEnd(index, call)
+            case _:
+                return None
+
+    def close_all(self) -> Iterator[StreamEvent]:
+        for index in range(len(self._blocks)):
+            if (event := self.close(index)) is not None:
+                yield event
+
+    def done(self, reason: Literal["stop", "length", "toolUse"], raw: str | None) -> Iterator[StreamEvent]:
+        """The good end. A response that asks for calls stops with `toolUse` whatever the server called it."""
+        yield from self.close_all()
+        if reason == "stop" and any(isinstance(block, ToolCall) for block in self._blocks):
+            reason = "toolUse"
+        yield Done(reason, self._message(reason, raw, None))
+
+    def fail(
+        self, reason: Literal["error", "aborted"], failure: Failure, raw: str | None = None
+    ) -> Iterator[StreamEvent]:
+        """The bad end: closes what is open and keeps all that came."""
+        yield from self.close_all()
+        yield Failed(reason, self._message(reason, raw, failure))
+
+    def _message(
+        self,
+        reason: Literal["stop", "length", "toolUse", "error", "aborted"],
+        raw: str | None,
+        failure: Failure | None,
+    ) -> AssistantMessage:
+        content = tuple(block for block in self._blocks if not isinstance(block, _OpenBlock))
+        return AssistantMessage(content, reason, self.model, self.usage, raw, failure)
+
+
+def _preview(text: str, last: dict[str, Any]) -> dict[str, Any]:
+    try:
+        value: Any = jiter.from_json(text.encode(), partial_mode="trailing-strings")
+    except ValueError:
+        return last
+    return value if isinstance(value, dict) else last  # pyright: ignore[reportUnknownVariableType] - JSON
+
+
+def _finished_call(call_id: str, name: str, text: str) -> ToolCall:
+    """Only a whole JSON object counts as arguments; nothing is repaired, because it would be executed."""
+    try:
+        value: Any = loads(text) if text.strip() else {}
+    except Unreadable:
+        return ToolCall(call_id, name, {}, invalid=text)
+    if not isinstance(value, dict):
+        return ToolCall(call_id, name, {}, invalid=text)
+    return ToolCall(call_id, name, value)  # pyright: ignore[reportUnknownArgumentType] - JSON

@@ -1,0 +1,272 @@
+"""The Anthropic Messages API: a context into a request body, a streamed event into the fold."""
+
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, cast
+
+from msgspec import Struct
+
+from footnote.models import failures
+from footnote.models.accumulate import Accumulator
+from footnote.models.base import Context, Options
+from footnote.models.failures import Endpoint
+from footnote.models.profiles import Profile
+from footnote.models.repair import Rules, repair
+from footnote.models.wire import Decoder
+from footnote.protocol.messages import (
+    AssistantMessage,
+    Block,
+    Foreign,
+    Image,
+    Message,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResultMessage,
+    Usage,
+)
+from footnote.protocol.stream import StreamEvent
+
+PATH = "/v1/messages"
+VERSION = "2026-10-21"
+
+_STOP_REASONS: dict[str, Literal["stop", "length", "toolUse"]] = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "pause_turn": "stop",
+    "tool_use": "toolUse",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+}
+_REFUSALS = frozenset({"refusal", "sensitive"})
+_CACHED = {"cache_control": {"type": "ephemeral"}}
+
+
+# Requests ------------------------------------------------------------------------------------------------
+
+
+def headers(endpoint: Endpoint) -> dict[str, str]:
+    named = {"content-type": "application/json", "anthropic-version": VERSION}
+    return named | {"x-api-key": endpoint.api_key} if endpoint.api_key else named
+
+
+def body(model_id: str, context: Context, options: Options, profile: Profile) -> dict[str, Any]:
+    """The request. Sampling parameters are never in it: this version of the API refuses them."""
+    rules = Rules(model_id, profile.images, longest_id=64, thinking=True)
+    request: dict[str, Any] = {
+        "model": model_id.partition("/")[2],
+        "stream": True,
+        "messages": _messages(repair(context.messages, rules)),
+        **_lengths(options, profile),
+    }
+    if context.system.strip():
+        request["system"] = [{"type": "text", "text": context.system, **_CACHED}]
+    if context.tools:
+        request["tools"] = [
+            {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
+            for tool in context.tools
+        ]
+        request["tools"][-1] |= _CACHED
+    return request
+
+
+def _lengths(options: Options, profile: Profile) -> dict[str, Any]:
+    """`max_tokens`, and thinking in the way that this model wants to be asked for it."""
+    longest = min(options.max_tokens or 32_000, profile.max_output)
+    budget = options.thinking_budget
+    if not budget or profile.thinking == "none":
+        return {"max_tokens": longest}
+    if profile.thinking == "budget":
+        budget = max(1024, min(budget, profile.max_output - 1024))
+        room = min(profile.max_output, max(longest, budget + 4096))
+        return {"max_tokens": room, "thinking": {"type": "enabled", "budget_tokens": budget}}
+    return {
+        "max_tokens": longest,
+        "thinking": {"type": "adaptive", "display": "summarized"},
+        "output_config": {"effort": "low" if budget < 4096 else "medium" if budget < 16_384 else "high"},
+    }
+
+
+def _messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
+    """Wire messages; what stands side by side in one role becomes one message, so that all results of a round
+    answer together."""
+    wire: list[dict[str, Any]] = []
+    for message in messages:
+        if isinstance(message, AssistantMessage):
+            role, blocks = "assistant", [_block(block) for block in message.content]
+        elif isinstance(message, ToolResultMessage):
+            role, blocks = "user", [_tool_result(message)]
+        else:
+            role, blocks = "user", [_part(part) for part in message.content]
+        if wire and wire[-1]["role"] == role:
+            wire[-1]["content"] += blocks
+        else:
+            wire.append({"role": role, "content": blocks})
+    wire[-1]["content"][-1] |= _CACHED
+    return wire
+
+
+def _block(block: Block) -> dict[str, Any]:
+    match block:
+        case Text():
+            return {"type": "text", "text": block.text}
+        case ToolCall():
+            return {"type": "tool_use", "id": block.id, "name": block.name, "input": block.arguments}
+        case Thinking():
+            if block.redacted is not None:
+                return {"type": "redacted_thinking", "data": block.redacted}
+            return {"type": "thinking", "thinking": block.text, "signature": block.signature}
+        case Foreign():
+            return dict(block.block)
+
+
+def _part(part: Part) -> dict[str, Any]:
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text}
+    data = b64encode(part.data).decode()
+    return {"type": "image", "source": {"type": "base64", "media_type": part.media_type, "data": data}}
+
+
+def _tool_result(message: ToolResultMessage) -> dict[str, Any]:
+    seen = any(isinstance(part, Image) for part in message.content)
+    content = [_part(part) for part in message.content] if seen else message.text
+    result = {"type": "tool_result", "tool_use_id": message.tool_call_id, "content": content}
+    return result | {"is_error": True} if message.is_error else result
+
+
+# Responses -----------------------------------------------------------------------------------------------
+
+
+class _Usage(Struct):
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    output_tokens_details: dict[str, Any] | None = None
+
+
+class _Start(Struct):
+    usage: _Usage | None = None
+
+
+class _Delta(Struct):
+    text: str | None = None
+    thinking: str | None = None
+    signature: str | None = None
+    partial_json: str | None = None
+    stop_reason: str | None = None
+    stop_details: dict[str, Any] | None = None
+
+
+class _Event(Struct):
+    """Any event of the stream. Kinds that are not named here pass by."""
+
+    type: str = ""
+    index: int = 0
+    delta: _Delta | None = None
+    content_block: dict[str, Any] | None = None
+    message: _Start | None = None
+    usage: _Usage | None = None
+    error: Any = None
+
+
+class Reader:
+    """Payloads of one response, in order. `ended` is true once the answer is whole, or has failed."""
+
+    _decode = Decoder(_Event)
+
+    def __init__(self, fold: Accumulator, endpoint: Endpoint) -> None:
+        self.ended = False
+        self._fold = fold
+        self._endpoint = endpoint
+        self._indexes: dict[int, int] = {}
+        self._stop_reason: str | None = None
+        self._stop_details: dict[str, Any] = {}
+
+    def read(self, payload: bytes) -> Iterable[StreamEvent]:
+        event = self._decode(payload)
+        match event.type:
+            case "content_block_delta":
+                return self._grow(event.index, event.delta or _Delta())
+            case "content_block_start":
+                return self._open(event.index, event.content_block or {})
+            case "content_block_stop":
+                end = self._fold.close(self._indexes[event.index]) if event.index in self._indexes else None
+                return () if end is None else (end,)
+            case "message_start":
+                self._count(event.message.usage if event.message else None)
+            case "message_delta":
+                self._count(event.usage)
+                if event.delta is not None:
+                    self._stop_reason = event.delta.stop_reason or self._stop_reason
+                    self._stop_details = event.delta.stop_details or self._stop_details
+            case "message_stop":
+                self.ended = True
+                return self._end()
+            case "error":
+                self.ended = True
+                return self._fold.fail("error", failures.from_event(self._endpoint, event.error))
+            case _:
+                pass  # pings, and kinds that do not exist yet
+        return ()
+
+    def end_of_body(self) -> Iterable[StreamEvent]:
+        """The body ended without `message_stop`: the answer is not whole, whatever it looks like."""
+        return self._fold.fail("error", failures.truncated(self._endpoint), self._stop_reason)
+
+    def _open(self, index: int, block: dict[str, Any]) -> Iterator[StreamEvent]:
+        match block.get("type"):
+            case "text":
+                start = self._fold.open_text()
+                first = block.get("text")
+            case "thinking":
+                start = self._fold.open_thinking()
+                first = block.get("thinking")
+            case "redacted_thinking":
+                start = self._fold.open_thinking(redacted=str(block.get("data") or ""))
+                first = None
+            case "tool_use":
+                start = self._fold.open_call(str(block.get("id") or ""), str(block.get("name") or ""))
+                first = None
+            case _:
+                self._indexes[index] = self._fold.keep_foreign(block)
+                return
+        self._indexes[index] = start.index
+        yield start
+        if first and (event := self._fold.grow(start.index, str(first))):
+            yield event
+
+    def _grow(self, index: int, delta: _Delta) -> tuple[StreamEvent, ...]:
+        position = self._indexes.get(index)
+        if position is None:
+            return ()
+        if delta.signature:
+            self._fold.sign(position, delta.signature)
+        event = self._fold.grow(position, delta.text or delta.partial_json or delta.thinking or "")
+        return () if event is None else (event,)
+
+    def _end(self) -> Iterable[StreamEvent]:
+        raw = self._stop_reason
+        if raw in _REFUSALS:
+            cause = self._stop_details.get("explanation") or self._stop_details.get("category")
+            return self._fold.fail("error", failures.refused(self._endpoint, cause), raw)
+        return self._fold.done(_STOP_REASONS.get(raw or "", "stop"), raw)
+
+    def _count(self, usage: _Usage | None) -> None:
+        """Later numbers replace earlier ones: they are totals, not increments."""
+        if usage is None:
+            return
+        known = self._fold.usage
+        thought = cast("int | None", (usage.output_tokens_details or {}).get("thinking_tokens"))
+        self._fold.usage = Usage(
+            _newer(usage.input_tokens, known.input),
+            _newer(usage.output_tokens, known.output),
+            _newer(usage.cache_read_input_tokens, known.cache_read),
+            _newer(usage.cache_creation_input_tokens, known.cache_write),
+            _newer(thought, known.reasoning),
+        )
+
+
+def _newer(value: int | None, known: int) -> int:
+    return known if value is None else value

@@ -1,0 +1,154 @@
+"""What a failed request means: the provider, the status, the next step. Never the key."""
+
+from typing import Any, cast
+
+from msgspec import Struct
+
+from footnote.models.retry import is_retryable
+from footnote.models.wire import Unreadable, loads
+from footnote.protocol.messages import Failure
+
+OVERFLOW = "context_overflow"
+
+_OVERFLOW_SIGNS = (
+    "context length",
+    "context_length",
+    "context window",
+    "context size",
+    "maximum context",
+    "prompt is too long",
+    "input is too long",
+    "request_too_large",
+    "too many tokens",
+    "exceeds the available context",
+    "reduce the length of the messages",
+    "input token count",
+    "maximum prompt length",
+)
+
+
+class Endpoint(Struct, frozen=True):
+    """Where a provider is asked and with which key; `key_name` is the variable to check when it is refused."""
+
+    provider: str
+    base_url: str
+    api_key: str | None = None
+    key_name: str | None = None
+
+    def url(self, path: str) -> str:
+        return self.base_url.rstrip("/") + path
+
+    def hide(self, text: str) -> str:
+        """`text` without the key, for providers that echo it in their errors."""
+        return text.replace(self.api_key, "***") if self.api_key else text
+
+
+def from_status(endpoint: Endpoint, status: int, body: bytes) -> Failure:
+    """The failure behind a response that is not a 2xx."""
+    kind, said = _read(body)
+    said = endpoint.hide(said)
+    if status in (400, 413, 422) and is_overflow(f"{kind} {said}"):
+        kind = OVERFLOW
+    sentence = f"{endpoint.provider} answered with status {status}"
+    if said:
+        sentence += f": {said}"
+    return Failure(
+        kind or _kind(status),
+        f"{_ended(sentence)} {_next_step(endpoint, status)}",
+        is_retryable(status),
+        status,
+    )
+
+
+def from_event(endpoint: Endpoint, error: Any) -> Failure:
+    """The failure behind an error that arrives inside a stream."""
+    kind, said = _fields(error)
+    sentence = f"{endpoint.provider} broke off the answer"
+    if said:
+        sentence += f": {endpoint.hide(said)}"
+    kind = OVERFLOW if is_overflow(f"{kind} {said}") else kind or "stream_error"
+    retryable = kind in ("overloaded_error", "rate_limit_error", "api_error", "server_error", "timeout_error")
+    return Failure(kind, f"{_ended(sentence)} What came before it is kept.", retryable)
+
+
+def unreachable(endpoint: Endpoint, reason: str) -> Failure:
+    sentence = f"{endpoint.provider} could not be reached: {reason}."
+    step = "Check the network and the provider's baseUrl."
+    return Failure("connection_error", f"{sentence} {step}", retryable=True)
+
+
+def broken(endpoint: Endpoint, reason: str) -> Failure:
+    sentence = f"The answer of {endpoint.provider} broke off: {reason}. What came before it is kept."
+    return Failure("connection_error", sentence, retryable=True)
+
+
+def truncated(endpoint: Endpoint) -> Failure:
+    sentence = f"{endpoint.provider} ended the stream without ending the answer. What came before it is kept."
+    return Failure("truncated", sentence, retryable=True)
+
+
+def refused(endpoint: Endpoint, cause: str | None) -> Failure:
+    sentence = f"{endpoint.provider} refused to answer" + (f": {cause}" if cause else "")
+    return Failure("refusal", f"{_ended(sentence)} Ask in another way, or choose another model.")
+
+
+ABORTED = Failure("aborted", "Stopped on request. What came before it is kept.")
+
+
+def is_overflow(text: str) -> bool:
+    lowered = text.lower()
+    return any(sign in lowered for sign in _OVERFLOW_SIGNS)
+
+
+def _read(body: bytes) -> tuple[str, str]:
+    try:
+        value = loads(body)
+    except Unreadable:
+        # A proxy's HTML page helps nobody; a short plain sentence may.
+        text = body.decode("utf-8", "replace").strip()
+        return "", "" if text.startswith("<") else text[:500]
+    return _fields(value)
+
+
+def _fields(value: Any) -> tuple[str, str]:
+    """Type and message of an error in any of the shapes that servers use."""
+    if isinstance(value, str):
+        return "", value[:2000]
+    if not isinstance(value, dict):
+        return "", ""
+    fields = cast("dict[str, Any]", value)
+    if fields.get("error"):
+        kind, said = _fields(fields["error"])
+        return kind, said or str(fields.get("message") or "")[:2000]
+    kind = fields.get("type") or fields.get("code") or ""
+    said = fields.get("message") or fields.get("detail") or ""
+    return str(kind), str(said)[:2000]
+
+
+def _kind(status: int) -> str:
+    names = {
+        401: "authentication_error",
+        403: "permission_error",
+        404: "not_found_error",
+        429: "rate_limit_error",
+    }
+    return names.get(status) or ("invalid_request_error" if status < 500 else "api_error")
+
+
+def _next_step(endpoint: Endpoint, status: int) -> str:
+    key = endpoint.key_name or f"the apiKey of models.providers.{endpoint.provider}"
+    match status:
+        case 401 | 403:
+            return f"Check {key}."
+        case 404:
+            return f"Check the model's name and the baseUrl of {endpoint.provider}."
+        case 429:
+            return "The limit of the account is reached: wait a little, or choose another model."
+        case _ if status >= 500:
+            return "The provider has a problem: try again later, or choose another model."
+        case _:
+            return "The request was not accepted."
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "!", "?", "。")) else sentence + "."

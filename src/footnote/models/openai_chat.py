@@ -1,0 +1,344 @@
+"""OpenAI-compatible chat completions: OpenAI, Ollama, vLLM, llama.cpp, OpenRouter and the like.
+
+The servers agree on the outline and differ in the details; what is known of their differences stands here.
+"""
+
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, cast
+
+import msgspec
+from msgspec import Struct
+
+from footnote.models import failures
+from footnote.models.accumulate import Accumulator
+from footnote.models.base import Context, Options
+from footnote.models.failures import Endpoint
+from footnote.models.profiles import Profile
+from footnote.models.repair import Rules, repair
+from footnote.models.wire import Decoder
+from footnote.protocol.messages import (
+    AssistantMessage,
+    Image,
+    Message,
+    Part,
+    Text,
+    Thinking,
+    ToolResultMessage,
+    Usage,
+)
+from footnote.protocol.stream import StreamEvent
+
+PATH = "/chat/completions"
+
+_STOP_REASONS: dict[str, Literal["stop", "length", "toolUse"]] = {
+    "stop": "stop",
+    "end": "stop",
+    "length": "length",
+    "tool_calls": "toolUse",
+    "function_call": "toolUse",
+}
+_REFUSALS = frozenset({"content_filter", "sensitive", "refusal"})
+
+
+# Requests ------------------------------------------------------------------------------------------------
+
+
+def headers(endpoint: Endpoint) -> dict[str, str]:
+    named = {"content-type": "application/json"}
+    return named | {"authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else named
+
+
+def body(model_id: str, context: Context, options: Options, profile: Profile) -> dict[str, Any]:
+    provider, _, model = model_id.partition("/")
+    rules = Rules(model_id, profile.images, longest_id=40, thinking=False)
+    system = [{"role": "system", "content": context.system}] if context.system.strip() else []
+    request: dict[str, Any] = {
+        "model": model,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "messages": system + _messages(repair(context.messages, rules)),
+    }
+    if options.max_tokens:
+        # OpenAI's own models refuse the old name; most other servers know only that one.
+        name = "max_completion_tokens" if provider == "openai" else "max_tokens"
+        request[name] = min(options.max_tokens, profile.max_output)
+    if options.temperature is not None and profile.thinking == "none":
+        request["temperature"] = options.temperature
+    if options.thinking_budget and profile.thinking == "effort":
+        budget = options.thinking_budget
+        request["reasoning_effort"] = "low" if budget < 4096 else "medium" if budget < 16_384 else "high"
+    if context.tools:
+        request["tools"] = [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.input_schema,
+                },
+            }
+            for tool in context.tools
+        ]
+    return request
+
+
+def _messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
+    """Wire messages. User messages side by side become one: some chat templates insist on alternation."""
+    wire: list[dict[str, Any]] = []
+    pictures: list[Part] = []
+    for message in messages:
+        if isinstance(message, ToolResultMessage):
+            text = message.text or "(see the image below)"
+            wire.append({"role": "tool", "tool_call_id": message.tool_call_id, "content": text})
+            # A tool message holds text only: its images follow, once all results are said.
+            pictures += [part for part in message.content if isinstance(part, Image)]
+            continue
+        if pictures:
+            _say(wire, pictures)
+            pictures = []
+        if isinstance(message, AssistantMessage):
+            wire.append(_assistant(message))
+        else:
+            _say(wire, message.content)
+    if pictures:
+        _say(wire, pictures)
+    return wire
+
+
+def _say(wire: list[dict[str, Any]], parts: Iterable[Part]) -> None:
+    blocks = [_part(part) for part in parts]
+    if wire and wire[-1]["role"] == "user":
+        content = wire[-1]["content"]
+        earlier = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        wire[-1]["content"] = earlier + blocks
+    elif len(blocks) == 1 and blocks[0]["type"] == "text":
+        wire.append({"role": "user", "content": blocks[0]["text"]})
+    else:
+        wire.append({"role": "user", "content": blocks})
+
+
+def _part(part: Part) -> dict[str, Any]:
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text}
+    url = f"data:{part.media_type};base64,{b64encode(part.data).decode()}"
+    return {"type": "image_url", "image_url": {"url": url}}
+
+
+def _assistant(message: AssistantMessage) -> dict[str, Any]:
+    wire: dict[str, Any] = {"role": "assistant", "content": message.text or None}
+    if message.calls:
+        wire["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": msgspec.json.encode(call.arguments).decode()},
+            }
+            for call in message.calls
+        ]
+    details = [detail for block in message.content if isinstance(block, Thinking) for detail in block.details]
+    if details:
+        wire["reasoning_details"] = details
+    return wire
+
+
+# Responses -----------------------------------------------------------------------------------------------
+
+
+class _Function(Struct):
+    name: str | None = None
+    arguments: Any = None
+
+
+class _CallDelta(Struct):
+    index: int | None = None
+    id: str | None = None
+    function: _Function | None = None
+
+
+class _Delta(Struct):
+    content: Any = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    reasoning_details: list[dict[str, Any]] | None = None
+    refusal: str | None = None
+    tool_calls: list[_CallDelta] | None = None
+
+
+class _Choice(Struct):
+    delta: _Delta | None = None
+    finish_reason: str | None = None
+
+
+class _Usage(Struct):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: dict[str, Any] | None = None
+    completion_tokens_details: dict[str, Any] | None = None
+
+
+class _Chunk(Struct):
+    choices: list[_Choice] | None = None
+    usage: _Usage | None = None
+    error: Any = None
+    message: Any = None
+    detail: Any = None
+
+
+class Reader:
+    """Payloads of one response, in order. `ended` is true once the answer is whole, or has failed."""
+
+    _decode = Decoder(_Chunk)
+
+    def __init__(self, fold: Accumulator, endpoint: Endpoint) -> None:
+        self.ended = False
+        self._fold = fold
+        self._endpoint = endpoint
+        self._text: int | None = None
+        self._thinking: int | None = None
+        self._details: dict[tuple[Any, Any], dict[str, Any]] = {}
+        self._calls: dict[int, tuple[str, int]] = {}
+        self._last_call: int | None = None
+        self._finish_reason: str | None = None
+        self._refusal: list[str] = []
+
+    def read(self, payload: bytes) -> Iterable[StreamEvent]:
+        if payload.strip() == b"[DONE]":
+            self.ended = True
+            return self._end()
+        chunk = self._decode(payload)
+        if chunk.usage is not None:
+            self._count(chunk.usage)
+        if chunk.choices:
+            choice = chunk.choices[0]
+            self._finish_reason = choice.finish_reason or self._finish_reason
+            return () if choice.delta is None else self._grow(choice.delta)
+        said = chunk.error or (chunk.usage is None and (chunk.message or chunk.detail))
+        if said:
+            self.ended = True
+            return self._fold.fail("error", failures.from_event(self._endpoint, said))
+        return ()
+
+    def end_of_body(self) -> Iterable[StreamEvent]:
+        """The body ended without `[DONE]`: whole all the same if a finish reason was given."""
+        if self._finish_reason is not None:
+            return self._end()
+        return self._fold.fail("error", failures.truncated(self._endpoint))
+
+    def _grow(self, delta: _Delta) -> Iterable[StreamEvent]:
+        if self._text is not None and type(delta.content) is str and delta.tool_calls is None:
+            # The path of nearly every chunk of an answer.
+            event = self._fold.grow(self._text, delta.content)
+            return () if event is None else (event,)
+        return self._unfold(delta)
+
+    def _unfold(self, delta: _Delta) -> Iterator[StreamEvent]:
+        thought = delta.reasoning_content or delta.reasoning
+        if thought or delta.reasoning_details:
+            yield from self._think(thought or "", delta.reasoning_details or [])
+        if delta.content:
+            yield from self._speak(_plain(delta.content))
+        if delta.refusal:
+            self._refusal.append(delta.refusal)
+        for call in delta.tool_calls or ():
+            yield from self._call(call)
+
+    def _think(self, piece: str, details: list[dict[str, Any]]) -> Iterator[StreamEvent]:
+        if self._thinking is None:
+            start = self._fold.open_thinking()
+            self._thinking = start.index
+            yield start
+        if details:
+            self._merge(details)
+            self._fold.detail(self._thinking, tuple(self._details.values()))
+        if event := self._fold.grow(self._thinking, piece):
+            yield event
+
+    def _speak(self, piece: str) -> Iterator[StreamEvent]:
+        if self._text is None:
+            yield from self._end_thinking()
+            start = self._fold.open_text()
+            self._text = start.index
+            yield start
+        if event := self._fold.grow(self._text, piece):
+            yield event
+
+    def _call(self, delta: _CallDelta) -> Iterator[StreamEvent]:
+        """A piece of a call. Servers number calls, or only name them, or number all of them 0."""
+        function = delta.function or _Function()
+        key = delta.index if delta.index is not None else self._key_without_index(delta)
+        known = self._calls.get(key)
+        if known is not None and delta.id and function.name and delta.id != known[0]:
+            # A new call under a used number.
+            key, known = max(self._calls) + 1, None
+        if known is None:
+            yield from self._end_thinking()
+            yield from self._end_text()
+            start = self._fold.open_call(delta.id or "", function.name or "")
+            self._calls[key] = known = (delta.id or "", start.index)
+            yield start
+        self._last_call = key
+        piece = function.arguments
+        if piece and not isinstance(piece, str):
+            piece = msgspec.json.encode(piece).decode()
+        if piece and (event := self._fold.grow(known[1], piece)):
+            yield event
+
+    def _key_without_index(self, delta: _CallDelta) -> int:
+        if delta.id is None and self._last_call is not None:
+            return self._last_call
+        for key, (call_id, _) in self._calls.items():
+            if call_id == delta.id:
+                return key
+        return max(self._calls, default=-1) + 1
+
+    def _end_thinking(self) -> Iterator[StreamEvent]:
+        if self._thinking is not None and (event := self._fold.close(self._thinking)):
+            yield event
+        self._thinking = None
+
+    def _end_text(self) -> Iterator[StreamEvent]:
+        if self._text is not None and (event := self._fold.close(self._text)):
+            yield event
+        self._text = None
+
+    def _merge(self, details: list[dict[str, Any]]) -> None:
+        """Pieces of a reasoning record under one: texts grow, other fields are replaced by later ones."""
+        for detail in details:
+            record = self._details.setdefault((detail.get("type"), detail.get("index")), {})
+            for name, value in detail.items():
+                grows = name in ("text", "summary", "data") and isinstance(value, str) and record.get(name)
+                if value is not None:
+                    record[name] = record[name] + value if grows else value
+
+    def _end(self) -> Iterable[StreamEvent]:
+        raw = self._finish_reason
+        if raw in _REFUSALS or self._refusal:
+            cause = "".join(self._refusal) or None
+            return self._fold.fail("error", failures.refused(self._endpoint, cause), raw)
+        return self._fold.done(_STOP_REASONS.get(raw or "", "stop"), raw)
+
+    def _count(self, usage: _Usage) -> None:
+        """Later numbers replace earlier ones. Here the prompt includes what came from the cache."""
+        known = self._fold.usage
+        cached = _detail(usage.prompt_tokens_details, "cached_tokens", known.cache_read)
+        prompt = known.context if usage.prompt_tokens is None else usage.prompt_tokens
+        self._fold.usage = Usage(
+            input=max(0, prompt - cached),
+            output=known.output if usage.completion_tokens is None else usage.completion_tokens,
+            cache_read=cached,
+            reasoning=_detail(usage.completion_tokens_details, "reasoning_tokens", known.reasoning),
+        )
+
+
+def _detail(details: dict[str, Any] | None, name: str, known: int) -> int:
+    value = (details or {}).get(name)
+    return value if isinstance(value, int) else known
+
+
+def _plain(content: Any) -> str:
+    """Text of a delta; a few servers send parts, as in a request."""
+    if isinstance(content, str):
+        return content
+    parts = cast("list[Any]", content) if isinstance(content, list) else []
+    return "".join(str(cast("dict[str, Any]", part).get("text") or "") for part in parts if isinstance(part, dict))

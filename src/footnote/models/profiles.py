@@ -1,0 +1,70 @@
+"""Facts about models, as data (`profiles.json`): window, maximum output, thinking style, images, price.
+
+Facts are matched by the longest known prefix of the model's name, whatever router or gateway stands before it
+(`openrouter/anthropic/claude-opus-5` is a Claude). An unknown model gets careful defaults and no price: an
+unknown cost is unknown, not zero.
+"""
+
+from functools import cache
+from importlib.resources import files
+from typing import Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from footnote.protocol.messages import Usage
+
+ThinkingStyle: TypeAlias = Literal["none", "budget", "adaptive", "effort"]
+
+
+class Rates(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """US dollars per million tokens."""
+
+    input: float
+    output: float
+    cache_read: float | None = None
+    cache_write: float | None = None
+
+
+class Price(Rates, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """Rates, and other ones for a request whose input passes `long_from` tokens."""
+
+    long_from: int | None = None
+    long: Rates | None = None
+
+    def of(self, usage: Usage) -> float:
+        """What one response cost, in US dollars."""
+        past = self.long_from is not None and usage.context > self.long_from
+        rates = self.long if past and self.long else self
+        read = rates.input if rates.cache_read is None else rates.cache_read
+        write = rates.input if rates.cache_write is None else rates.cache_write
+        millionths = (
+            usage.input * rates.input
+            + usage.output * rates.output
+            + usage.cache_read * read
+            + usage.cache_write * write
+        )
+        return millionths / 1_000_000
+
+
+class Profile(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """What has to be known of a model to ask it well."""
+
+    window: int = 32_768
+    max_output: int = 8_192
+    thinking: ThinkingStyle = "none"
+    images: bool = False
+    price: Price | None = None
+
+
+@cache
+def _known() -> dict[str, Profile]:
+    data = files("footnote.models").joinpath("profiles.json").read_bytes()
+    return msgspec.json.decode(data, type=dict[str, Profile])
+
+
+def profile_of(model: str) -> Profile:
+    """Facts about `PROVIDER/MODEL` or `MODEL`."""
+    name = model.rpartition("/")[2].lower()
+    known = _known()
+    return next((known[name[:end]] for end in range(len(name), 0, -1) if name[:end] in known), Profile())

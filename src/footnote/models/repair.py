@@ -1,0 +1,142 @@
+"""A history that any provider accepts, made from one that really happened.
+
+Runs are stopped in the middle, models are changed between turns, servers invent call ids: the stored history is
+true, and an API would refuse it. This is the one place that mends it; the stored history stays as it is.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from footnote.protocol.messages import (
+    AssistantMessage,
+    Block,
+    Foreign,
+    Image,
+    Message,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
+
+NO_RESULT = "No result: the run was stopped before this call finished."
+NOT_JSON = "The arguments of this call were cut off or were not valid JSON; it was not executed."
+UNSEEN = Text("[An image stood here; this model cannot see images.]")
+EARLIER = UserMessage((Text("[The beginning of this conversation is not shown.]"),))
+GO_ON = UserMessage((Text("Go on."),))
+
+_FOREIGN_TO_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+class Rules(Struct, frozen=True):
+    """What one API accepts from one model."""
+
+    model: str
+    images: bool
+    longest_id: int
+    thinking: bool
+    """The API has a place for thinking: signed blocks go back, unsigned ones go back as text."""
+
+
+def repair(messages: Sequence[Message], rules: Rules) -> list[Message]:
+    """`messages` with a question first and last, every call answered right after it, ids unique and well formed,
+    and nothing empty."""
+    mended = list(_answered(messages, rules))
+    if mended and not isinstance(mended[0], UserMessage):
+        mended.insert(0, EARLIER)
+    if not mended or isinstance(mended[-1], AssistantMessage):
+        mended.append(GO_ON)
+    return mended
+
+
+def _answered(messages: Sequence[Message], rules: Rules) -> Iterator[Message]:
+    taken: set[str] = set()
+    position = 0
+    while position < len(messages):
+        message = messages[position]
+        position += 1
+        match message:
+            case UserMessage():
+                if content := _parts(message.content, rules):
+                    yield UserMessage(content)
+            case AssistantMessage():
+                results: list[ToolResultMessage] = []
+                while position < len(messages) and isinstance(result := messages[position], ToolResultMessage):
+                    results.append(result)
+                    position += 1
+                yield from _exchange(message, results, rules, taken)
+            case ToolResultMessage():
+                pass  # its call is gone: no API accepts a result without one
+
+
+def _exchange(
+    message: AssistantMessage, results: list[ToolResultMessage], rules: Rules, taken: set[str]
+) -> Iterator[Message]:
+    """One response and the answers to its calls, in call order; missing answers are made up as errors."""
+    content: list[Block] = []
+    answers: list[ToolResultMessage] = []
+    same_model = message.model == rules.model
+    for block in message.content:
+        if isinstance(block, ToolCall):
+            call_id = _id(block.id, rules.longest_id, taken)
+            content.append(ToolCall(call_id, _name(block.name), block.arguments))
+            answers.append(_answer(block, call_id, results, rules))
+        elif (mended := _block(block, rules, same_model=same_model)) is not None:
+            content.append(mended)
+    if content:
+        yield msgspec.structs.replace(message, content=tuple(content))
+        yield from answers
+
+
+def _block(block: Thinking | Text | Foreign, rules: Rules, *, same_model: bool) -> Block | None:
+    match block:
+        case Text():
+            return block if block.text.strip() else None
+        case Foreign():
+            return block if same_model else None
+        case Thinking():
+            if same_model and (block.signature or block.redacted or block.details):
+                return block
+            spoken = rules.thinking and not block.redacted and block.text.strip()
+            return Text(block.text) if spoken else None
+
+
+def _answer(call: ToolCall, call_id: str, results: list[ToolResultMessage], rules: Rules) -> ToolResultMessage:
+    for position, result in enumerate(results):
+        if result.tool_call_id == call.id:
+            del results[position]
+            content = _parts(result.content, rules) or (Text("(no output)"),)
+            return msgspec.structs.replace(result, tool_call_id=call_id, content=content)
+    reason = NOT_JSON if call.invalid is not None else NO_RESULT
+    return ToolResultMessage(call_id, call.name, (Text(reason),), is_error=True)
+
+
+def _parts(content: tuple[Part, ...], rules: Rules) -> tuple[Part, ...]:
+    shown = (UNSEEN if isinstance(part, Image) and not rules.images else part for part in content)
+    return tuple(part for part in shown if isinstance(part, Image) or part.text.strip())
+
+
+def _name(name: str) -> str:
+    """A tool that the model made up may have a name that no API takes back."""
+    return _FOREIGN_TO_NAMES.sub("_", name)[:64] or "unnamed"
+
+
+def _id(call_id: str, longest: int, taken: set[str]) -> str:
+    """A well-formed id that no other call of the conversation has. The same id always becomes the same one, so
+    that the provider's prompt cache still fits."""
+    clean = _FOREIGN_TO_NAMES.sub("_", call_id)
+    if clean != call_id or not clean or len(clean) > longest:
+        digest = hashlib.blake2b(call_id.encode("utf-8", "replace"), digest_size=5).hexdigest()
+        clean = f"{clean[: longest - 11]}_{digest}"
+    unique, count = clean, 1
+    while unique in taken:
+        count += 1
+        unique = f"{clean[: longest - 4]}_{count}"
+    taken.add(unique)
+    return unique

@@ -1,0 +1,54 @@
+"""When to ask again, and how long to wait. Only ever before the first event: content is never asked for twice."""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from email.utils import parsedate_to_datetime
+
+from msgspec import Struct
+
+RETRYABLE = frozenset({408, 409, 429})
+
+
+def is_retryable(status: int) -> bool:
+    return status in RETRYABLE or status >= 500
+
+
+def asked_delay(headers: Mapping[str, str], now: float) -> float | None:
+    """The wait in seconds that the server asks for, in any of the three forms in use."""
+    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
+        return milliseconds / 1000
+    value = headers.get("retry-after")
+    if (seconds := _number(value)) is not None:
+        return seconds
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - now) if value else None
+    except ValueError:
+        return None
+
+
+def _number(value: str | None) -> float | None:
+    try:
+        return max(0.0, float(value)) if value else None
+    except ValueError:
+        return None
+
+
+class Retry(Struct, frozen=True):
+    """A policy. A server that asks for more than `longest` seconds is not waited for: the user is told instead."""
+
+    times: int = 3
+    first: float = 0.5
+    longest: float = 60.0
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    jitter: Callable[[], float] = random.random
+
+    def delay(self, attempt: int, headers: Mapping[str, str]) -> float | None:
+        """Seconds to wait after failed attempt number `attempt` (from 0), or None: give up."""
+        if attempt >= self.times:
+            return None
+        asked = asked_delay(headers, time.time())
+        if asked is not None:
+            return asked if asked <= self.longest else None
+        return min(self.longest, self.first * 2**attempt) * (0.75 + self.jitter() / 2)

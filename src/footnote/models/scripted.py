@@ -1,0 +1,156 @@
+"""The double that ships: a model that says what it was told to say, in the same twelve events as a real one.
+
+    ScriptedModel([
+        [call("web_search", {"query": "…"})],
+        [text("The answer", " is 42.")],
+    ])
+
+Each item of the script is one response: a list of blocks, or an `AssistantMessage`-shaped end such as `fails(…)`.
+A response may also be a function of the context, for tests that react to what they are sent.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from footnote.cancel import Cancelled, CancelScope
+from footnote.models import failures
+from footnote.models.accumulate import Accumulator
+from footnote.models.base import Context, Options
+from footnote.models.profiles import Profile
+from footnote.protocol.ids import new_id
+from footnote.protocol.messages import Failure, Usage, call_ids
+from footnote.protocol.stream import Start, StreamEvent
+
+
+class Say(Struct, frozen=True):
+    """Text, or thinking, in the given pieces."""
+
+    pieces: tuple[str, ...]
+    kind: Literal["text", "thinking"] = "text"
+    signature: str = ""
+
+
+class Call(Struct, frozen=True):
+    """A tool call whose arguments arrive in the given pieces of JSON."""
+
+    name: str
+    pieces: tuple[str, ...]
+    id: str
+
+
+class Pause(Struct, frozen=True):
+    """Waits until `released`: the place to cancel at."""
+
+    released: asyncio.Event
+
+
+class End(Struct, frozen=True):
+    """How the response ends, where it is not simply whole."""
+
+    reason: Literal["length", "error"]
+    failure: Failure | None = None
+
+
+Step: TypeAlias = Say | Call | Pause | End
+Reply: TypeAlias = Sequence[Step] | Callable[[Context], Sequence[Step]]
+
+
+def text(*pieces: str) -> Say:
+    return Say(pieces)
+
+
+def thinking(*pieces: str, signature: str = "") -> Say:
+    return Say(pieces, "thinking", signature)
+
+
+def call(name: str, arguments: object, *, id: str | None = None) -> Call:  # noqa: A002 - the word of the wire
+    return Call(name, (msgspec.json.encode(arguments).decode(),), id or new_id("call"))
+
+
+def fails(message: str = "The model failed.", *, type: str = "api_error") -> End:  # noqa: A002 - as above
+    return End("error", Failure(type, message))
+
+
+class ScriptedModel:
+    """Answers request after request from its script, and keeps the `contexts` that it was asked with."""
+
+    def __init__(
+        self,
+        replies: Iterable[Reply],
+        *,
+        id: str = "footnote/scripted",  # noqa: A002 - the word of the port
+        profile: Profile | None = None,
+        usage: Usage | None = None,
+    ) -> None:
+        self.id = id
+        self.profile = profile or Profile(images=True)
+        self.contexts: list[Context] = []
+        self._replies = list(replies)
+        self._usage = usage or Usage(input=10, output=5)
+
+    async def stream(
+        self,
+        context: Context,
+        options: Options,  # noqa: ARG002 - a script answers the same however it is asked
+        cancel: CancelScope,
+    ) -> AsyncIterator[StreamEvent]:
+        fold = Accumulator(self.id, call_ids(context.messages))
+        fold.usage = self._usage
+        end: End | None = None
+        yield Start(self.id)
+        try:
+            for step in self._next(context):
+                if isinstance(step, End):
+                    end = step
+                elif isinstance(step, Pause):
+                    await cancel.wait(_released(step))
+                else:
+                    async for event in _perform(step, fold, cancel):
+                        yield event
+        except Cancelled:
+            for event in fold.fail("aborted", failures.ABORTED):
+                yield event
+            return
+        for event in _last(fold, end):
+            yield event
+
+    def _next(self, context: Context) -> Sequence[Step]:
+        position = len(self.contexts)
+        self.contexts.append(context)
+        if position >= len(self._replies):
+            return [fails(f"The script has {len(self._replies)} replies and was asked for one more.")]
+        reply = self._replies[position]
+        return reply(context) if callable(reply) else reply
+
+
+async def _perform(step: Say | Call, fold: Accumulator, cancel: CancelScope) -> AsyncIterator[StreamEvent]:
+    if isinstance(step, Call):
+        start = fold.open_call(step.id, step.name)
+    else:
+        start = fold.open_text() if step.kind == "text" else fold.open_thinking()
+    yield start
+    for piece in step.pieces:
+        # A real stream gives the event loop a turn between two pieces; so does this one.
+        await cancel.wait(asyncio.sleep(0))
+        if event := fold.grow(start.index, piece):
+            yield event
+    if isinstance(step, Say) and step.signature:
+        fold.sign(start.index, step.signature)
+    if end := fold.close(start.index):
+        yield end
+
+
+async def _released(step: Pause) -> None:
+    await step.released.wait()
+
+
+def _last(fold: Accumulator, end: End | None) -> Iterable[StreamEvent]:
+    if end is None:
+        return fold.done("stop", None)
+    if end.reason == "length":
+        return fold.done("length", "length")
+    return fold.fail("error", end.failure or Failure("api_error", "The model failed."))

@@ -1,0 +1,173 @@
+"""The shell around an API module: opens the request, retries, reads, cancels, and always closes the socket."""
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from itertools import count
+from types import ModuleType
+from typing import Any, Protocol, cast
+
+from msgspec import Struct
+
+from footnote.cancel import Cancelled, CancelScope
+from footnote.models import failures
+from footnote.models.accumulate import Accumulator
+from footnote.models.base import Context, Options
+from footnote.models.failures import Endpoint
+from footnote.models.profiles import Profile
+from footnote.models.retry import Retry
+from footnote.models.wire import Unreadable, dumps
+from footnote.net.client import ConnectionFailed, Net, Response
+from footnote.protocol.messages import Failure, call_ids
+from footnote.protocol.sse import SseDecoder
+from footnote.protocol.stream import Failed, Start, StreamEvent
+
+ERROR_BODY_BYTES = 64_000
+
+
+class Reader(Protocol):
+    """What an API module makes of the payloads of one response."""
+
+    ended: bool
+
+    def read(self, payload: bytes) -> Iterable[StreamEvent]: ...
+
+    def end_of_body(self) -> Iterable[StreamEvent]: ...
+
+
+class Api(Protocol):
+    """What an API module has to offer: `anthropic` and `openai_chat` are two."""
+
+    PATH: str
+
+    def headers(self, endpoint: Endpoint) -> dict[str, str]: ...
+
+    def body(self, model_id: str, context: Context, options: Options, profile: Profile) -> dict[str, Any]: ...
+
+    def Reader(self, fold: Accumulator, endpoint: Endpoint) -> Reader: ...  # noqa: N802 - a class of the module
+
+
+class _Refused(Struct, frozen=True):
+    """An attempt that ended before it began."""
+
+    failure: Failure
+    headers: Mapping[str, str]
+
+
+class _Answer:
+    """One response while it arrives: its socket, the bytes not yet read, and what they add up to."""
+
+    def __init__(self, api: Api, endpoint: Endpoint, model_id: str, taken: frozenset[str]) -> None:
+        self._fresh = lambda: Accumulator(model_id, taken)
+        self._api = api
+        self._endpoint = endpoint
+        self.response: Response | None = None
+        self.restart()
+
+    def restart(self) -> None:
+        """Forgets a failed attempt, of which nobody has seen anything."""
+        self.close()
+        self.fold = self._fresh()
+        self._reader = self._api.Reader(self.fold, self._endpoint)
+        self._decoder = SseDecoder()
+
+    @property
+    def ended(self) -> bool:
+        return self._reader.ended
+
+    async def read(self, response: Response) -> list[StreamEvent]:
+        """The events that the next bytes complete; the last ones at the end of the body."""
+        chunk = await response.read_some()
+        events: list[StreamEvent] = []
+        try:
+            for payload in self._decoder.push(chunk) if chunk else self._decoder.flush():
+                if not self._reader.ended:
+                    events += self._reader.read(payload)
+        except Unreadable as error:
+            events += self.fail(failures.broken(self._endpoint, f"an event could not be read ({error})"))
+        if not chunk and not self._reader.ended:
+            self._reader.ended = True
+            events += self._reader.end_of_body()
+        return events
+
+    def fail(self, failure: Failure) -> Iterable[StreamEvent]:
+        self._reader.ended = True
+        return self.fold.fail("error", failure)
+
+    def close(self) -> None:
+        if self.response is not None:
+            self.response.close()
+            self.response = None
+
+
+class HttpModel:
+    """A model behind an HTTP API. `name` is the model's name at the provider."""
+
+    def __init__(
+        self,
+        api: ModuleType,
+        endpoint: Endpoint,
+        name: str,
+        profile: Profile,
+        *,
+        net: Net,
+        retry: Retry | None = None,
+    ) -> None:
+        self.id = f"{endpoint.provider}/{name}"
+        self.profile = profile
+        self._api = cast("Api", api)
+        self._endpoint = endpoint
+        self._net = net
+        self._retry = retry or Retry()
+
+    async def stream(self, context: Context, options: Options, cancel: CancelScope) -> AsyncIterator[StreamEvent]:
+        yield Start(self.id)
+        answer = _Answer(self._api, self._endpoint, self.id, call_ids(context.messages))
+        try:
+            body = dumps(self._api.body(self.id, context, options, self.profile))
+            events = await cancel.wait(self._begin(answer, body))
+            while True:
+                for event in events:
+                    yield event
+                if answer.ended or answer.response is None:
+                    break
+                events = await cancel.wait(answer.read(answer.response))
+            if answer.response is not None:
+                await answer.response.drain()
+        except Cancelled:
+            for event in answer.fold.fail("aborted", failures.ABORTED):
+                yield event
+        except ConnectionFailed as error:
+            for event in answer.fail(failures.broken(self._endpoint, error.message)):
+                yield event
+        finally:
+            answer.close()
+
+    async def _begin(self, answer: _Answer, body: bytes) -> Iterable[StreamEvent]:
+        """Asks until an answer begins. Nothing has been shown yet, so that it may be asked for again."""
+        for attempt in count():
+            outcome = await self._attempt(answer, body)
+            if not isinstance(outcome, _Refused):
+                return outcome
+            delay = self._retry.delay(attempt, outcome.headers) if outcome.failure.retryable else None
+            if delay is None:
+                return answer.fail(outcome.failure)
+            answer.restart()
+            await self._retry.sleep(delay)
+        raise AssertionError  # pragma: no cover - count() has no end
+
+    async def _attempt(self, answer: _Answer, body: bytes) -> Iterable[StreamEvent] | _Refused:
+        try:
+            headers = self._api.headers(self._endpoint)
+            response = await self._net.post(self._endpoint.url(self._api.PATH), headers=headers, body=body)
+            answer.response = response
+            if not 200 <= response.status < 300:
+                said = await response.read_all(ERROR_BODY_BYTES)
+                return _Refused(failures.from_status(self._endpoint, response.status, said), response.headers)
+            events: list[StreamEvent] = []
+            while not events:
+                events = await answer.read(response)
+        except ConnectionFailed as error:
+            return _Refused(failures.unreachable(self._endpoint, error.message), {})
+        first = events[0]
+        if isinstance(first, Failed) and first.message.failure is not None:
+            return _Refused(first.message.failure, {})
+        return events

@@ -1,0 +1,77 @@
+"""JSON that crosses a provider's wire: strict and fast first, forgiving where servers are known to be sloppy."""
+
+import json
+from typing import Any, Generic, TypeVar, cast
+
+import msgspec
+
+T = TypeVar("T")
+
+
+class Unreadable(ValueError):
+    """Not JSON, or not of the shape that the API documents."""
+
+
+def scrub(value: Any) -> Any:
+    """`value` with half characters (lone surrogates) replaced, since no UTF-8 exists for them.
+
+    They come from servers and tools that cut UTF-16 text in the middle of an emoji.
+    """
+    match value:
+        case str():
+            return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        case dict():
+            return {scrub(key): scrub(item) for key, item in cast("dict[Any, Any]", value).items()}
+        case list() | tuple():
+            return [scrub(item) for item in cast("list[Any]", value)]
+        case _:
+            return value
+
+
+def loads(text: str | bytes) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return _forgiving(text)
+    except RecursionError:
+        raise Unreadable("nested too deeply") from None
+
+
+def dumps(value: Any) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(scrub(msgspec.to_builtins(value)))
+
+
+class Decoder(Generic[T]):
+    """Payloads of one shape, given as a Struct whose fields are all optional."""
+
+    __slots__ = ("_fast", "_shape")
+
+    def __init__(self, shape: type[T]) -> None:
+        self._shape = shape
+        self._fast = msgspec.json.Decoder(shape, strict=False)
+
+    def __call__(self, payload: bytes) -> T:
+        try:
+            return self._fast.decode(payload)
+        except msgspec.DecodeError:
+            pass
+        except RecursionError:
+            raise Unreadable("nested too deeply") from None
+        try:
+            return msgspec.convert(_forgiving(payload), self._shape, strict=False)
+        except msgspec.ValidationError as error:
+            raise Unreadable(str(error)) from None
+
+
+def _forgiving(text: str | bytes) -> Any:
+    try:
+        return scrub(json.loads(text, parse_constant=_refuse))
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(str(error)) from None
+
+
+def _refuse(constant: str) -> Any:
+    raise Unreadable(f"{constant} is not JSON")

@@ -1,0 +1,46 @@
+"""Third parties: what installed packages offer under the entry-point groups of Footnote.
+
+A plugin that is broken is left out with a warning that names its package. It never stops Footnote.
+"""
+
+import logging
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from footnote.tools.base import Tool
+from footnote.tools.define import NAME
+
+TOOLS = "footnote.tools"
+
+log = logging.getLogger(__name__)
+
+
+def load_tools() -> tuple[Tool, ...]:
+    """The tools of all plugins: each entry point is a tool, or an iterable of tools."""
+    return tuple(tool for entry in sorted(entry_points(group=TOOLS)) for tool in _tools_of(entry))
+
+
+def _tools_of(entry: EntryPoint) -> tuple[Tool, ...]:
+    try:
+        loaded: Any = entry.load()
+        tools = (loaded,) if isinstance(loaded, Tool) else tuple(loaded)
+        for tool in tools:
+            _check(tool)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code may raise anything when it is imported
+        package = entry.dist.name if entry.dist else "an unknown package"
+        log.warning(
+            "The plugin %s of the package %s could not be loaded and is left out: %s: %s",
+            entry.name,
+            package,
+            type(error).__name__,
+            error,
+        )
+        return ()
+    return tools
+
+
+def _check(tool: Any) -> None:
+    if not isinstance(tool, Tool):
+        raise TypeError(f"{tool!r} is not a tool; make it one with footnote.tools.define.tool.")
+    if not NAME.fullmatch(tool.name):
+        raise ValueError(f"{tool.name!r} cannot be the name of a tool: 1 to 64 of a-z, A-Z, 0-9, _ and -.")

@@ -1,0 +1,62 @@
+"""One tree of errors, split by who must act.
+
+FootnoteError
+├─ UsageError      the caller must change the request        4xx
+├─ ConfigError     the operator must change settings         at start, never in the middle of a run
+├─ UpstreamError   someone else failed                       502/503
+├─ LimitReached    a budget ended the work                   history kept
+└─ ToolFailed      the model must choose another way         an error result for the model, not for the user
+   ├─ InvalidArguments   the arguments break the tool's schema
+   └─ TransientFailure   may pass: an idempotent tool is tried again
+
+Every message is a sentence that a person can act on; none of them carries a key.
+"""
+
+
+class FootnoteError(Exception):
+    """Anything that Footnote itself raises. `type` is the name that clients see."""
+
+    type = "internal_error"
+    retryable = False
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class UsageError(FootnoteError):
+    type = "invalid_request"
+
+
+class ConfigError(FootnoteError):
+    """A setting is wrong. The message names the file or variable, the place in it and the remedy."""
+
+    type = "config_error"
+
+
+class UpstreamError(FootnoteError):
+    type = "upstream_error"
+    retryable = True
+
+
+class LimitReached(FootnoteError):
+    type = "limit_reached"
+
+
+class ToolFailed(FootnoteError):
+    """A tool could not do its work; the model reads the message and chooses another way."""
+
+    type = "tool_failed"
+
+
+class InvalidArguments(ToolFailed):
+    """The arguments of a call break the tool's schema; the message spells out where."""
+
+    type = "invalid_arguments"
+
+
+class TransientFailure(ToolFailed):
+    """A failure that may pass: a tool marked idempotent is tried again."""
+
+    type = "transient_failure"
+    retryable = True

@@ -1,0 +1,173 @@
+"""What a client follows: the events of a whole turn (SPEC section 7.2).
+
+`index` counts blocks through the whole turn, over all its rounds. Every block is opened and closed; `tool_use`,
+`tool_result` and `attachments` stand whole in their `content_block_start`.
+"""
+
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+from footnote.protocol.files import FileRecord
+from footnote.protocol.sources import Citation
+
+TurnStopReason: TypeAlias = Literal["stop", "length", "tool_use", "error", "aborted", "max_rounds"]
+CallStatus: TypeAlias = Literal["pending", "running", "done", "error"]
+
+
+class TextBlock(Struct, frozen=True, tag="text"):
+    text: str = ""
+
+
+class ThinkingBlock(Struct, frozen=True, tag="thinking"):
+    thinking: str = ""
+
+
+class ToolUseBlock(Struct, frozen=True, tag="tool_use"):
+    """`tool_content_message` is a short human title of the call in the user's language."""
+
+    id: str
+    name: str
+    tool_content_message: str
+    input: dict[str, Any]
+
+
+class ToolResultBlock(Struct, frozen=True, tag="tool_result"):
+    tool_use_id: str
+    name: str
+    status: Literal["success", "error"]
+    content: str
+    artifact: dict[str, Any] | None = None
+
+
+class AttachmentsBlock(Struct, frozen=True, tag="attachments"):
+    files: tuple[FileRecord, ...]
+
+
+ContentBlock: TypeAlias = TextBlock | ThinkingBlock | ToolUseBlock | ToolResultBlock | AttachmentsBlock
+
+
+class TextGrowth(Struct, frozen=True, tag="text_delta", gc=False):
+    text: str
+
+
+class ThinkingGrowth(Struct, frozen=True, tag="thinking_delta", gc=False):
+    thinking: str
+
+
+class CitationsGrowth(Struct, frozen=True, tag="citations_delta"):
+    citations: tuple[Citation, ...]
+
+
+Growth: TypeAlias = TextGrowth | ThinkingGrowth | CitationsGrowth
+
+
+class MessageHead(Struct, frozen=True):
+    id: str
+    role: Literal["assistant"]
+    run_id: str
+    session_id: str
+    model: str
+
+
+class MessageStart(Struct, frozen=True, tag="message_start"):
+    message: MessageHead
+
+
+class BlockStart(Struct, frozen=True, tag="content_block_start"):
+    index: int
+    content_block: ContentBlock
+
+
+class BlockDelta(Struct, frozen=True, tag="content_block_delta", gc=False):
+    index: int
+    delta: Growth
+
+
+class BlockStop(Struct, frozen=True, tag="content_block_stop", gc=False):
+    index: int
+
+
+class ToolStatus(Struct, frozen=True, tag="tool_status"):
+    tool_use_id: str
+    status: CallStatus
+
+
+class ToolProgress(Struct, frozen=True, tag="tool_progress"):
+    """`done` of `total` (null: unknown), in the words of the tool: stage `reading`, label `simplize.vn`."""
+
+    tool_use_id: str
+    stage: str
+    done: int
+    total: int | None
+    label: str
+
+
+class TurnUsage(Struct, frozen=True):
+    """Tokens of all rounds together. `cost` is in US dollars, null where the price is not known."""
+
+    input_tokens: int
+    output_tokens: int
+    cache_read_tokens: int
+    cache_write_tokens: int
+    reasoning_tokens: int
+    cost: float | None = None
+
+
+class ContextReport(Struct, frozen=True):
+    """How full the model's window was in the last round, and what was left out of the request to fit.
+
+    The user's history keeps all of it. `tokens` is an estimate made before the request.
+    """
+
+    tokens: int
+    window: int
+    shortened_results: int = 0
+    summarised_turns: int = 0
+
+
+class Delta(Struct, frozen=True):
+    stop_reason: TurnStopReason
+
+
+class MessageDelta(Struct, frozen=True, tag="message_delta"):
+    delta: Delta
+    usage: TurnUsage
+    context: ContextReport
+
+
+class RoundRestart(Struct, frozen=True, tag="round_restart"):
+    from_index: int
+
+
+class MessageStop(Struct, frozen=True, tag="message_stop"):
+    pass
+
+
+class ErrorBody(Struct, frozen=True):
+    type: str
+    message: str
+    retryable: bool
+
+
+class ErrorEvent(Struct, frozen=True, tag="error"):
+    error: ErrorBody
+
+
+class Ping(Struct, frozen=True, tag="ping"):
+    pass
+
+
+Event: TypeAlias = (
+    MessageStart
+    | BlockStart
+    | BlockDelta
+    | BlockStop
+    | ToolStatus
+    | ToolProgress
+    | MessageDelta
+    | RoundRestart
+    | MessageStop
+    | ErrorEvent
+    | Ping
+)

@@ -1,0 +1,70 @@
+"""Server-sent events: a decoder without I/O, right at any chunk boundary, and the encoder of our own events."""
+
+import msgspec
+
+from footnote.protocol.events import Event
+
+_encoder = msgspec.json.Encoder()
+
+
+class SseDecoder:
+    """Bytes in, `data` payloads out.
+
+    Lines end at LF only (a CR before it is dropped), so that U+2028 and its kin inside JSON stay text. Event
+    names are ignored: both model APIs repeat them inside the JSON, and some servers leave them out.
+    """
+
+    __slots__ = ("_data", "_rest")
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._data: list[bytes] = []
+
+    def push(self, chunk: bytes) -> list[bytes]:
+        """The payloads that `chunk` completes."""
+        if b"\n" not in chunk:
+            self._rest += chunk
+            return []
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        payloads: list[bytes] = []
+        for line in lines:
+            self._line(line, payloads)
+        return payloads
+
+    def flush(self) -> list[bytes]:
+        """The payload that the end of the stream completes, for servers that leave out the last newline."""
+        payloads: list[bytes] = []
+        if self._rest:
+            self._line(self._rest, payloads)
+            self._rest = b""
+        self._line(b"", payloads)
+        return payloads
+
+    def _line(self, line: bytes, payloads: list[bytes]) -> None:
+        if line.endswith(b"\r"):
+            line = line[:-1]
+        if line.startswith(b"data:"):
+            self._data.append(line[6:] if line.startswith(b"data: ") else line[5:])
+        elif not line and self._data:
+            payloads.append(self._data[0] if len(self._data) == 1 else b"\n".join(self._data))
+            self._data.clear()
+
+
+def encode(event: Event) -> bytes:
+    """The event as one line of JSON."""
+    return _encoder.encode(event)
+
+
+def frame(seq: int, event: Event) -> bytes:
+    """The event as one server-sent event with its id."""
+    return b"id: %d\nevent: %b\ndata: %b\n\n" % (seq, _name(event), _encoder.encode(event))
+
+
+def _name(event: Event) -> bytes:
+    return _names[type(event)]
+
+
+_names: dict[type[Event], bytes] = {
+    kind: kind.__struct_config__.tag.encode()  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType, reportUnknownArgumentType]
+    for kind in Event.__args__  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
+}

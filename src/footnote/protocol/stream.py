@@ -1,0 +1,89 @@
+"""The twelve events of one model response (SPEC section 3.1).
+
+Every response is `start`, then blocks, each opened, grown and closed under its content index, then exactly one
+of `done` and `error`. Blocks may be open side by side. Nothing follows the last event, and nothing is raised:
+a failure is an `error` whose message holds all that was received.
+"""
+
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+from footnote.protocol.messages import AssistantMessage, ToolCall
+
+
+class Start(Struct, frozen=True, tag="start"):
+    model: str
+
+
+class TextStart(Struct, frozen=True, tag="text_start"):
+    index: int
+
+
+class TextDelta(Struct, frozen=True, tag="text_delta", gc=False):
+    index: int
+    delta: str
+
+
+class TextEnd(Struct, frozen=True, tag="text_end"):
+    index: int
+    content: str
+
+
+class ThinkingStart(Struct, frozen=True, tag="thinking_start"):
+    index: int
+
+
+class ThinkingDelta(Struct, frozen=True, tag="thinking_delta", gc=False):
+    index: int
+    delta: str
+
+
+class ThinkingEnd(Struct, frozen=True, tag="thinking_end"):
+    index: int
+    content: str
+
+
+class ToolCallStart(Struct, frozen=True, tag="toolcall_start"):
+    index: int
+    id: str
+    name: str
+
+
+class ToolCallDelta(Struct, frozen=True, tag="toolcall_delta"):
+    """`arguments` is what could be read of them so far: for showing, never for executing."""
+
+    index: int
+    delta: str
+    arguments: dict[str, Any]
+
+
+class ToolCallEnd(Struct, frozen=True, tag="toolcall_end"):
+    index: int
+    call: ToolCall
+
+
+class Done(Struct, frozen=True, tag="done"):
+    reason: Literal["stop", "length", "toolUse"]
+    message: AssistantMessage
+
+
+class Failed(Struct, frozen=True, tag="error"):
+    reason: Literal["error", "aborted"]
+    message: AssistantMessage
+
+
+StreamEvent: TypeAlias = (
+    Start
+    | TextStart
+    | TextDelta
+    | TextEnd
+    | ThinkingStart
+    | ThinkingDelta
+    | ThinkingEnd
+    | ToolCallStart
+    | ToolCallDelta
+    | ToolCallEnd
+    | Done
+    | Failed
+)

@@ -1,0 +1,51 @@
+"""What a tool is to a model, what it reports while it works, and what it returns."""
+
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+from footnote.protocol.files import FileRecord
+from footnote.protocol.messages import Part, Text
+
+Locale: TypeAlias = Literal["en", "vi", "zh"]
+LOCALES: tuple[Locale, ...] = ("en", "vi", "zh")
+
+
+class ToolSpec(Struct, frozen=True):
+    """A tool as a model sees it."""
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+
+
+class Progress(Struct, frozen=True):
+    """Yielded by a tool while it works."""
+
+    stage: str
+    done: int = 0
+    total: int | None = None
+    label: str = ""
+
+
+class ToolResult(Struct, frozen=True):
+    """Two faces: `content` is what the model reads, `artifact` what the person sees."""
+
+    content: tuple[Part, ...]
+    is_error: bool = False
+    artifact: dict[str, Any] | None = None
+    files: tuple[FileRecord, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return "\n".join(part.text for part in self.content if isinstance(part, Text))
+
+
+def said(text: str, *, artifact: dict[str, Any] | None = None, files: tuple[FileRecord, ...] = ()) -> ToolResult:
+    """A successful result of one text."""
+    return ToolResult((Text(text),), artifact=artifact, files=files)
+
+
+def failed(text: str) -> ToolResult:
+    """An error that the model can read and react to."""
+    return ToolResult((Text(text),), is_error=True)

@@ -1,0 +1,57 @@
+"""What a tool is to the loop: a frozen value with a schema, titles, conditions and one async function."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from footnote.protocol.tools import Locale, Progress, ToolResult, ToolSpec
+from footnote.workspace.files import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """What the tools of a run have to work with. A tool exists exactly when its conditions hold on this."""
+
+    workspace: Workspace | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a call is told beside its arguments."""
+
+    abilities: Abilities
+    call_id: str
+    message_id: str
+    locale: Locale
+
+
+Outcome: TypeAlias = Progress | ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool. `run` yields any number of `Progress` and then one `ToolResult`; it may raise `ToolFailed`.
+
+    `exclusive`: runs with no other call beside it. `idempotent`: may be tried again after a transient failure.
+    `bounded`: keeps its own output short, so that nobody else has to cut it. `approval`: the user is asked first.
+    """
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+    titles: Mapping[Locale, str]
+    parse: Callable[[dict[str, Any]], Any]
+    run: Callable[[Any, ToolContext], AsyncIterator[Outcome]]
+    available: Callable[[Abilities], bool] = lambda _: True
+    exclusive: bool = False
+    idempotent: bool = False
+    bounded: bool = False
+    approval: bool = False
+    timeout: float = 60.0
+
+    @property
+    def spec(self) -> ToolSpec:
+        return ToolSpec(self.name, self.description, self.input_schema)
+
+    def title(self, locale: Locale) -> str:
+        return self.titles.get(locale) or self.titles.get("en") or self.name

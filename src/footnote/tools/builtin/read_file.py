@@ -1,0 +1,51 @@
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from footnote.protocol.errors import ToolFailed
+from footnote.protocol.tools import ToolResult, said
+from footnote.tools.base import ToolContext
+from footnote.tools.define import tool
+from footnote.tools.workspace import artifact_of, is_on, workspace_of
+from footnote.workspace.text import Lines, Page, numbered, slice_lines
+
+
+class ReadFile(Struct, frozen=True, forbid_unknown_fields=True):
+    file_path: Annotated[str, Meta(description="The file to read.")]
+    offset: Annotated[int, Meta(ge=0, description="How many lines to skip.")] = 0
+    limit: Annotated[int, Meta(ge=1, le=2000, description="How many lines to read at most.")] = 100
+
+
+@tool(
+    titles={"en": "Read a file", "vi": "Đọc tệp", "zh": "读取文件"},
+    when=is_on,
+    idempotent=True,
+    bounded=True,
+)
+async def read_file(params: ReadFile, context: ToolContext) -> ToolResult:
+    """Read lines of a text file in the workspace.
+
+    Each line comes with its number, which counts from 1 and is not part of the file; a very long line goes on in
+    rows such as 5.1 and 5.2. If lines are left, the answer says with which offset to go on."""
+    workspace = workspace_of(context)
+    record = await workspace.record(params.file_path)
+    lines = slice_lines(await workspace.read_text(record.path), params.offset, params.limit)
+    if lines.total == 0:
+        return said(f"{record.path} exists, but it is empty.", artifact=artifact_of(record))
+    if params.offset >= lines.total:
+        raise ToolFailed(
+            f"{record.path} has {lines.total} lines, so offset {params.offset} is past its end. The last line has"
+            f" offset {lines.total - 1}."
+        )
+    page = numbered(lines)
+    return said("\n".join([page.text, *_notes(page, lines)]), artifact=artifact_of(record))
+
+
+def _notes(page: Page, lines: Lines) -> list[str]:
+    following = lines.offset + page.shown
+    notes: list[str] = []
+    if page.cut:
+        notes.append(f"[Line {following} goes on for {page.cut:,} more characters, which are not shown.]")
+    if following < lines.total:
+        notes.append(f"[{lines.total - following} more lines. Go on with offset={following}.]")
+    return notes

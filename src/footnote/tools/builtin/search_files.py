@@ -1,0 +1,81 @@
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from itertools import islice
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from footnote.protocol.tools import ToolResult, said
+from footnote.tools.base import ToolContext
+from footnote.tools.define import tool
+from footnote.tools.workspace import artifact_of, is_on, workspace_of
+from footnote.workspace.files import NotText, Workspace
+
+MAX_EXCERPT = 200
+
+
+class SearchFiles(Struct, frozen=True, forbid_unknown_fields=True):
+    query: Annotated[str, Meta(min_length=1, description="The text to look for, as it stands; not a pattern.")]
+    files: Annotated[
+        str, Meta(description="Which files to look in: a pattern for their paths, for example /notes/* or *.md.")
+    ] = "*"
+    case_sensitive: Annotated[bool, Meta(description="Tell upper and lower case letters apart.")] = False
+    limit: Annotated[int, Meta(ge=1, le=200, description="How many lines to show at most.")] = 50
+
+
+@tool(
+    titles={"en": "Search files", "vi": "Tìm trong tệp", "zh": "搜索文件"},
+    when=is_on,
+    idempotent=True,
+    bounded=True,
+)
+async def search_files(params: SearchFiles, context: ToolContext) -> ToolResult:
+    """Find the lines that contain a text, and the files whose names do, in the text files of the workspace.
+
+    Each hit is shown as path:line: text, with the line number counting from 1."""
+    workspace = workspace_of(context)
+    hits: list[str] = []
+    files: list[dict[str, Any]] = []
+    for record in await workspace.list():
+        if fnmatchcase(record.path, _anchored(params.files)):
+            text = await _text_of(record.path, workspace)
+            # One more than is shown tells whether there are more.
+            room = params.limit + 1 - len(hits)
+            if found := list(islice(_hits(record.path, text, params), room)):
+                hits.extend(found)
+                files.append(artifact_of(record))
+    return said(_answer(hits, params), artifact={"files": files})
+
+
+def _anchored(pattern: str) -> str:
+    return pattern if pattern.startswith(("/", "*")) else f"/{pattern}"
+
+
+async def _text_of(path: str, workspace: Workspace) -> str:
+    try:
+        return await workspace.read_text(path)
+    except NotText:
+        return ""
+
+
+def _hits(path: str, text: str, params: SearchFiles) -> Iterator[str]:
+    query = params.query if params.case_sensitive else params.query.lower()
+    if query in (path if params.case_sensitive else path.lower()):
+        yield path
+    for number, line in enumerate(text.split("\n"), 1):
+        at = (line if params.case_sensitive else line.lower()).find(query)
+        if at >= 0:
+            yield f"{path}:{number}: {_excerpt(line, at)}"
+
+
+def _excerpt(line: str, at: int) -> str:
+    start = max(0, at - MAX_EXCERPT // 2)
+    excerpt = line[start : start + MAX_EXCERPT].strip()
+    return ("… " if start else "") + excerpt + (" …" if start + MAX_EXCERPT < len(line) else "")
+
+
+def _answer(hits: list[str], params: SearchFiles) -> str:
+    if not hits:
+        return f"Nothing was found for {params.query!r} in the files that match {params.files}."
+    more = ["[There are more. Make the query or the files more exact.]"] if len(hits) > params.limit else []
+    return "\n".join([*hits[: params.limit], *more])

@@ -1,0 +1,95 @@
+"""`@tool`: one function, its docstring and the types of its parameters become a tool."""
+
+import inspect
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any, TypeAlias, TypeVar, cast, get_type_hints
+
+from msgspec import Struct
+
+from footnote.protocol.tools import LOCALES, Locale, ToolResult
+from footnote.tools.base import Abilities, Outcome, Tool, ToolContext
+from footnote.tools.schema import parse, schema_of
+
+NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+"""What both model APIs take as the name of a tool."""
+
+P = TypeVar("P", bound=Struct)
+Work: TypeAlias = Callable[[P, ToolContext], Awaitable[ToolResult]] | Callable[[P, ToolContext], AsyncIterator[Outcome]]
+
+
+def _always(_: Abilities) -> bool:
+    return True
+
+
+def tool(
+    *,
+    titles: Mapping[Locale, str],
+    when: Callable[[Abilities], bool] = _always,
+    exclusive: bool = False,
+    idempotent: bool = False,
+    bounded: bool = False,
+    approval: bool = False,
+    timeout: float = 60.0,
+) -> Callable[[Work[P]], Tool]:
+    """A tool from `async def name(params, context)`: either it returns a `ToolResult`, or it yields `Progress` on
+    the way and a `ToolResult` at the end. The docstring is the description that the model reads."""
+
+    def define(work: Work[P]) -> Tool:
+        parameters = _parameters(work)
+        return Tool(
+            name=_name(work),
+            description=_description(work),
+            input_schema=schema_of(parameters),
+            titles=_titles(work, titles),
+            parse=partial(parse, parameters),
+            run=_stepwise(work),
+            available=when,
+            exclusive=exclusive,
+            idempotent=idempotent,
+            bounded=bounded,
+            approval=approval,
+            timeout=timeout,
+        )
+
+    return define
+
+
+def _stepwise(work: Work[Any]) -> Callable[[Any, ToolContext], AsyncIterator[Outcome]]:
+    if inspect.isasyncgenfunction(work):
+        return work
+    if not inspect.iscoroutinefunction(work):
+        raise TypeError(f"The tool {work.__name__} must be an async function.")
+
+    async def run(params: Any, context: ToolContext) -> AsyncIterator[Outcome]:
+        yield await work(params, context)
+
+    return run
+
+
+def _parameters(work: Work[P]) -> type[P]:
+    first = next(iter(inspect.signature(work).parameters), "")
+    kind = get_type_hints(work).get(first)
+    if not (isinstance(kind, type) and issubclass(kind, Struct)):
+        raise TypeError(f"The first parameter of the tool {_name(work)} must be annotated with a msgspec Struct.")
+    return cast("type[P]", kind)
+
+
+def _name(work: Work[Any]) -> str:
+    name = str(getattr(work, "__name__", ""))
+    if not NAME.fullmatch(name):
+        raise TypeError(f"{name!r} cannot be the name of a tool: 1 to 64 of a-z, A-Z, 0-9, _ and -.")
+    return name
+
+
+def _description(work: Work[Any]) -> str:
+    if text := inspect.getdoc(work):
+        return text
+    raise TypeError(f"The tool {_name(work)} needs a docstring: it is the description that the model reads.")
+
+
+def _titles(work: Work[Any], titles: Mapping[Locale, str]) -> Mapping[Locale, str]:
+    if missing := [locale for locale in LOCALES if not titles.get(locale)]:
+        raise TypeError(f"The tool {_name(work)} has no title in {', '.join(missing)}.")
+    return dict(titles)

@@ -1,0 +1,112 @@
+"""One MCP server as long as it is needed: connected again when the connection was lost, and called."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from typing import Any
+
+from mcp import Client, MCPError, types
+from mcp.shared.dispatcher import ProgressFnT
+
+from footnote.protocol.errors import ToolFailed, TransientFailure, UpstreamError
+from footnote.protocol.tools import Progress
+from footnote.tools.base import Outcome, Tool, ToolContext
+from footnote.tools.mcp.answer import progress_of, result_of
+from footnote.tools.mcp.connection import Connection
+from footnote.tools.mcp.offer import Unfit, tool_of
+from footnote.tools.mcp.server import McpServer
+
+_MAX_PAGES = 100
+_LOST_SESSION = "Session terminated"
+"""What the `mcp` package says when an HTTP server has forgotten the session: it was started anew."""
+
+
+class Link:
+    def __init__(self, server: McpServer, *, connect_seconds: float) -> None:
+        self.server = server
+        self._connect_seconds = connect_seconds
+        self._connections: list[Connection] = []
+
+    async def list_tools(self) -> list[types.Tool]:
+        """All tools that the server offers, page by page; `UpstreamError` if it does not say."""
+        _, client = await self._connected()
+        tools: list[types.Tool] = []
+        cursor: str | None = None
+        try:
+            for _ in range(_MAX_PAGES):
+                page = await client.list_tools(cursor=cursor)
+                tools.extend(page.tools)
+                cursor = page.next_cursor
+                if cursor is None:
+                    break
+        except (MCPError, ValueError) as error:
+            reason = self.server.without_secrets(str(error))
+            raise UpstreamError(f"The MCP server {self.server.name} could not list its tools: {reason}.") from error
+        return tools
+
+    def tools(self, offer: list[types.Tool], taken: set[str]) -> tuple[list[Tool], list[str]]:
+        """The offered tools as ours, and a sentence for each that no model could use. `taken` gets their names."""
+        tools: list[Tool] = []
+        unfit: list[str] = []
+        for offered in offer:
+            try:
+                tools.append(tool_of(offered, self.server, self._runner(offered.name), taken))
+            except Unfit as error:
+                unfit.append(f"The tool {offered.name} of the MCP server {self.server.name} is left out: {error}.")
+        return tools, unfit
+
+    def _runner(self, tool: str) -> Callable[[dict[str, Any], ToolContext], AsyncIterator[Outcome]]:
+        """The `run` of one of the server's tools."""
+
+        async def run(arguments: dict[str, Any], _: ToolContext) -> AsyncIterator[Outcome]:
+            # The call runs beside the generator: its cancel scopes may not stay open over a yield.
+            steps: asyncio.Queue[Progress | None] = asyncio.Queue()
+
+            async def report(progress: float, total: float | None, message: str | None) -> None:
+                steps.put_nowait(progress_of(progress, total, message))
+
+            call = asyncio.create_task(self._call(tool, arguments, report))
+            call.add_done_callback(lambda _: steps.put_nowait(None))
+            try:
+                while (step := await steps.get()) is not None:
+                    yield step
+                yield result_of(await call)
+            finally:
+                call.cancel()
+                with suppress(asyncio.CancelledError, ToolFailed):
+                    await call
+
+        return run
+
+    async def close(self) -> None:
+        await asyncio.gather(*(connection.close() for connection in self._connections))
+
+    async def _connected(self) -> tuple[Connection, Client]:
+        if not self._connections or self._connections[-1].over.is_set():
+            self._connections = [connection for connection in self._connections if not connection.is_gone]
+            self._connections.append(Connection(self.server))
+        connection = self._connections[-1]
+        return connection, await connection.client(self._connect_seconds)
+
+    async def _call(self, tool: str, arguments: dict[str, Any], report: ProgressFnT) -> types.CallToolResult:
+        name = self.server.name
+        try:
+            connection, client = await self._connected()
+        except UpstreamError as error:
+            raise TransientFailure(error.message) from None
+        try:
+            return await client.call_tool(tool, arguments, self.server.timeout, report)
+        except MCPError as error:
+            if error.code == types.CONNECTION_CLOSED or error.message == _LOST_SESSION:
+                connection.over.set()
+                raise TransientFailure(
+                    f"The MCP server {name} ended during this call, so it is unknown whether the call had an effect."
+                    " The next call will connect again."
+                ) from None
+            if error.code == types.REQUEST_TIMEOUT:
+                raise ToolFailed(f"The MCP server {name} did not answer within {self.server.timeout:g} s.") from None
+            reason = self.server.without_secrets(error.message)
+            raise ToolFailed(f"The MCP server {name} refused the call: {reason}") from None
+        except (ValueError, RuntimeError) as error:
+            # What the `mcp` package raises for an answer that breaks the protocol or the tool's own output schema.
+            raise ToolFailed(f"The MCP server {name} gave an invalid answer to the call.") from error

@@ -1,0 +1,154 @@
+"""The parameters of a tool, from its types: their JSON Schema, and arguments checked against them.
+
+A type is a msgspec Struct whose fields carry `Annotated[..., Meta(description=..., ge=..., le=...)]`. A hint for
+the model that leaves a field out can stand in `Meta(extra={"missing": "..."})`.
+"""
+
+import difflib
+from typing import Annotated, Any, TypeGuard, TypeVar, cast, get_args, get_origin
+
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import FieldInfo, fields
+
+from footnote.protocol.errors import InvalidArguments
+from footnote.tools.words import expected, received
+
+T = TypeVar("T", bound=Struct)
+Json = dict[str, Any]
+
+
+def schema_of(parameters: type[Struct]) -> Json:
+    """JSON Schema as both model APIs take it: an object, with nothing referred to and nothing titled."""
+    whole = msgspec.json.schema(parameters)
+    return _inlined(whole, cast("Json", whole.get("$defs", {})), ())
+
+
+def parse(parameters: type[T], arguments: Json) -> T:
+    """The arguments as a value of `parameters`; every violation at once in `InvalidArguments` otherwise."""
+    problems: list[str] = []
+    value = _struct(parameters, arguments, "", problems)
+    if problems:
+        listed = "\n".join(f"- {problem}" for problem in problems)
+        raise InvalidArguments(
+            f"The arguments do not fit the tool's parameters:\n{listed}\nReceived: {received(arguments)}\n"
+            "Call the tool again with all of this corrected."
+        )
+    return msgspec.convert(value, parameters)
+
+
+def _inlined(node: Any, definitions: Json, within: tuple[str, ...]) -> Any:
+    """`node` without `$ref`, `$defs` and titles, and with every object closed."""
+    if isinstance(node, list):
+        return [_inlined(item, definitions, within) for item in cast("list[Any]", node)]
+    if not isinstance(node, dict):
+        return node
+    found = dict(cast("Json", node))
+    found.pop("$defs", None)
+    if reference := found.pop("$ref", None):
+        name = str(reference).rpartition("/")[2]
+        if name in within:
+            raise TypeError(f"{name} refers to itself; the parameters of a tool must be finite.")
+        return _inlined(definitions[name] | found, definitions, (*within, name))
+    if found.get("type") == "object" and "properties" in found:
+        found.pop("title", None)
+        found["additionalProperties"] = False
+        found["properties"] = {
+            name: _inlined(schema, definitions, within) for name, schema in found["properties"].items()
+        }
+        return found
+    if "enum" in found and all(isinstance(value, str) for value in found["enum"]):
+        found = {"type": "string"} | found
+    kept_as_they_are = {"enum", "default", "const"}
+    return {
+        key: value if key in kept_as_they_are else _inlined(value, definitions, within)
+        for key, value in found.items()
+        if key != "title"
+    }
+
+
+def _struct(kind: type[Struct], value: Json, path: str, problems: list[str]) -> Json:
+    """`value` with each field coerced; what does not fit is added to `problems`."""
+    known = {field.encode_name: field for field in fields(kind)}
+    checked: Json = {}
+    for name, item in value.items():
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            problems.append(f"{path}{name}: unknown parameter; " + _instead(near, known))
+        elif not _means_absent(known[name], item):
+            checked[name] = _value(known[name].type, item, f"{path}{name}", problems)
+    problems.extend(
+        f"{path}{name}: required, but missing." + _hint(field)
+        for name, field in known.items()
+        if field.required and name not in value
+    )
+    return checked
+
+
+def _value(kind: Any, value: Any, path: str, problems: list[str]) -> Any:
+    """`value` as `kind` accepts it. Of a structure each part is checked by itself, so that all faults are told."""
+    bare = _bare(kind)
+    value = _unpacked(bare, value)
+    told = len(problems)
+    if _is_struct(bare) and isinstance(value, dict):
+        return _struct(bare, cast("Json", value), f"{path}.", problems)
+    if get_origin(bare) is list and isinstance(value, list):
+        (item_kind,) = get_args(bare)
+        items = cast("list[Any]", value)
+        value = [_value(item_kind, item, f"{path}[{at}]", problems) for at, item in enumerate(items)]
+    if len(problems) == told:
+        for strict in (True, False):
+            try:
+                return msgspec.to_builtins(msgspec.convert(value, kind, strict=strict))
+            except msgspec.ValidationError:
+                continue
+        wanted = msgspec.json.schema(kind)
+        wanted = _inlined(wanted, wanted.get("$defs", {}), ())
+        problems.append(f"{path}: expected {expected(wanted)}, received {received(value)}.")
+    return value
+
+
+def _unpacked(bare: Any, value: Any) -> Any:
+    """The list or the object that was asked for, where a model wrote it as a string of JSON."""
+    if isinstance(value, str) and (_is_struct(bare) or get_origin(bare) in {list, tuple, dict}):
+        try:
+            return msgspec.json.decode(value)
+        except (msgspec.DecodeError, UnicodeEncodeError):
+            return value
+    return value
+
+
+def _means_absent(field: FieldInfo, value: Any) -> bool:
+    """Models say null for an optional parameter that they leave out."""
+    if value is not None or field.required:
+        return False
+    try:
+        msgspec.convert(None, field.type)
+    except msgspec.ValidationError:
+        return True
+    return False
+
+
+def _instead(near: list[str], known: Json) -> str:
+    if near:
+        return f"did you mean {near[0]}?"
+    return f"the parameters are {', '.join(known)}." if known else "the tool takes none."
+
+
+def _hint(field: FieldInfo) -> str:
+    for meta in getattr(field.type, "__metadata__", ()):
+        if isinstance(meta, Meta) and meta.extra and "missing" in meta.extra:
+            return f" {meta.extra['missing']}"
+    return ""
+
+
+def _bare(kind: Any) -> Any:
+    """`kind` without its annotations, and without the null that an optional one also takes."""
+    if get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    choices = [choice for choice in get_args(kind) if choice is not type(None)]
+    return _bare(choices[0]) if type(None) in get_args(kind) and len(choices) == 1 else kind
+
+
+def _is_struct(kind: Any) -> TypeGuard[type[Struct]]:
+    return isinstance(kind, type) and issubclass(kind, Struct)

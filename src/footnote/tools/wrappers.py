@@ -1,0 +1,163 @@
+"""What every tool gets without asking for it: small wrappers, each a tool around a tool.
+
+`standard` puts them together. From the inside out: a transient failure is tried again, all attempts share one
+time limit, the user is asked before any of it starts, the output is cut to size, and whatever still goes wrong
+becomes a result that the model can read.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import msgspec
+
+from footnote.protocol.errors import FootnoteError, ToolFailed, TransientFailure
+from footnote.protocol.messages import ToolCall
+from footnote.protocol.tools import Progress, ToolResult, failed
+from footnote.tools.base import Outcome, Tool, ToolContext
+from footnote.tools.large import Spill, shortened, spill_to_workspace
+
+log = logging.getLogger(__name__)
+
+Approve: TypeAlias = Callable[[ToolCall, str], Awaitable[bool]]
+"""Asks the user: the call and its title in, the decision out."""
+
+RETRIES = 2
+FIRST_PAUSE = 0.5
+OUTPUT_TOKENS = 20_000
+TRANSIENT = (TransientFailure, ConnectionError, TimeoutError, asyncio.IncompleteReadError)
+
+
+def standard(
+    tool: Tool,
+    *,
+    approve: Approve | None = None,
+    output_tokens: int = OUTPUT_TOKENS,
+    spill: Spill = spill_to_workspace,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> Tool:
+    """The tool as the loop runs it: it ends with exactly one result and raises nothing but cancellation.
+
+    A tool that needs approval and has nobody to ask is refused.
+    """
+    tool = with_timeout(with_retry(tool, sleep=sleep))
+    if tool.approval:
+        tool = with_approval(tool, approve or _nobody)
+    return with_readable_errors(with_output_cap(tool, output_tokens, spill))
+
+
+def with_timeout(tool: Tool) -> Tool:
+    """Ends the call when `tool.timeout` seconds have passed since its start."""
+
+    async def run(params: Any, context: ToolContext) -> AsyncIterator[Outcome]:
+        deadline = asyncio.get_running_loop().time() + tool.timeout
+        async with _steps(tool, params, context) as steps:
+            while True:
+                # One for each step: a time limit may not stay open over a yield.
+                limit = asyncio.timeout_at(deadline)
+                try:
+                    async with limit:
+                        outcome = await anext(steps, None)
+                except TimeoutError:
+                    if limit.expired():
+                        raise ToolFailed(f"{tool.name} was stopped: it took longer than {tool.timeout:g} s.") from None
+                    raise
+                if outcome is None:
+                    return
+                yield outcome
+
+    return replace(tool, run=run)
+
+
+def with_retry(tool: Tool, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> Tool:
+    """Tries an idempotent tool again, twice, after a failure that may pass."""
+    if not tool.idempotent:
+        return tool
+
+    async def run(params: Any, context: ToolContext) -> AsyncIterator[Outcome]:
+        for attempt in range(RETRIES):
+            try:
+                async with _steps(tool, params, context) as steps:
+                    async for outcome in steps:
+                        yield outcome
+            except TRANSIENT as error:
+                log.info("%s failed and is tried again: %r", tool.name, error)
+            else:
+                return
+            yield Progress("retrying", attempt + 1, RETRIES)
+            await sleep(FIRST_PAUSE * 2**attempt)
+        async with _steps(tool, params, context) as steps:
+            async for outcome in steps:
+                yield outcome
+
+    return replace(tool, run=run)
+
+
+def with_approval(tool: Tool, approve: Approve) -> Tool:
+    """Runs the tool only if the user says yes."""
+
+    async def run(params: Any, context: ToolContext) -> AsyncIterator[Outcome]:
+        call = ToolCall(context.call_id, tool.name, msgspec.to_builtins(params))
+        if not await approve(call, tool.title(context.locale)):
+            raise ToolFailed(
+                f"The user declined this call of {tool.name}. Do not try it again; go on without it, or ask the user"
+                " what to do instead."
+            )
+        async with _steps(tool, params, context) as steps:
+            async for outcome in steps:
+                yield outcome
+
+    return replace(tool, run=run)
+
+
+def with_output_cap(tool: Tool, tokens: int = OUTPUT_TOKENS, spill: Spill = spill_to_workspace) -> Tool:
+    """Puts a text of more than `tokens` into a file and a preview in its place, unless the tool is `bounded`."""
+    if tool.bounded:
+        return tool
+
+    async def run(params: Any, context: ToolContext) -> AsyncIterator[Outcome]:
+        async with _steps(tool, params, context) as steps:
+            async for outcome in steps:
+                yield await shortened(outcome, tokens, spill, context) if isinstance(outcome, ToolResult) else outcome
+
+    return replace(tool, run=run)
+
+
+def with_readable_errors(tool: Tool) -> Tool:
+    """Makes exactly one result of whatever happens. Messages of our own errors are written to be read; of any
+    other exception the model learns only that there was one, and the log gets the rest."""
+
+    async def run(params: Any, context: ToolContext) -> AsyncIterator[Outcome]:
+        problem = f"{tool.name} ended without a result."
+        try:
+            async with _steps(tool, params, context) as steps:
+                async for outcome in steps:
+                    yield outcome
+                    if isinstance(outcome, ToolResult):
+                        return
+        except FootnoteError as error:
+            problem = error.message
+        except Exception:  # foreign code may raise anything, and the run must go on
+            log.exception("The tool %s failed", tool.name)
+            problem = f"{tool.name} failed because of an internal error. Go on without it, or try it another way."
+        yield failed(problem)
+
+    return replace(tool, run=run)
+
+
+async def _nobody(_call: ToolCall, _title: str) -> bool:
+    return False
+
+
+@asynccontextmanager
+async def _steps(tool: Tool, params: Any, context: ToolContext) -> AsyncGenerator[AsyncIterator[Outcome]]:
+    """The steps of a call, closed at the end: a generator that is left half-way must not wait for the collector."""
+    steps = tool.run(params, context)
+    try:
+        yield steps
+    finally:
+        if close := getattr(steps, "aclose", None):
+            await close()

@@ -1,0 +1,88 @@
+"""The only place where a path that a user or a model wrote becomes a key of the workspace.
+
+A key is a label, never a path of the host: `/folder/name`, NFC, with no part that any file system could read as
+a step upwards. What cannot be kept as it stands is refused with a sentence that says what to write instead;
+nothing is silently renamed, because the writer would look for the name that it gave.
+"""
+
+import re
+import unicodedata
+
+from footnote.protocol.errors import UsageError
+
+LARGE_RESULTS = "/large_tool_results/"
+"""Where tool results go that are too large for a model. Readable like any file; only the program writes there."""
+
+MAX_NAME_BYTES = 255
+MAX_PATH_BYTES = 1024
+MAX_DEPTH = 32
+
+_DRIVE = re.compile(r"[A-Za-z]:")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+# Invisible characters that change how the rest of a name is shown. The joiners U+200C and U+200D are not among
+# them: Persian words and many emoji need them.
+_DECEIVING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
+_UNPRINTABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
+
+
+class PathRefused(UsageError):
+    """The path cannot be a key of the workspace; the message says why and what to write instead."""
+
+    type = "invalid_path"
+
+
+def key_of(path: str) -> str:
+    """The key of `path`: a leading slash, single slashes, no `.` parts, NFC."""
+    _refuse_foreign_kinds(path)
+    text = unicodedata.normalize("NFC", path)
+    parts = [part for part in text.split("/") if part not in {"", "."}]
+    if not parts or text.endswith("/"):
+        raise PathRefused(f"{_shown(path)} names no file. Write a path such as /report.md.")
+    if len(parts) > MAX_DEPTH:
+        raise PathRefused(f"The path has {len(parts)} parts; at most {MAX_DEPTH} are allowed. Use fewer folders.")
+    for part in parts:
+        _check_part(part, path)
+    key = "/" + "/".join(parts)
+    if (size := len(key.encode())) > MAX_PATH_BYTES:
+        raise PathRefused(f"The path has {size} bytes; at most {MAX_PATH_BYTES} are allowed. Choose a shorter one.")
+    return key
+
+
+def writable_key_of(path: str) -> str:
+    """The key of a file that a user or a model wants to write."""
+    key = key_of(path)
+    if key.startswith(LARGE_RESULTS):
+        raise PathRefused(f"{LARGE_RESULTS} is kept for tool results. Write the file somewhere else.")
+    return key
+
+
+def filename_of(key: str) -> str:
+    return key.rpartition("/")[2]
+
+
+def _refuse_foreign_kinds(path: str) -> None:
+    if _ADDRESS.match(path):
+        raise PathRefused(f"{_shown(path)} is an address, not a workspace path. Write a path such as /report.md.")
+    if _DRIVE.match(path.lstrip("/")):
+        raise PathRefused(f"{_shown(path)} has a drive letter. Workspace paths start with a slash: /report.md.")
+    if path.lstrip("/").startswith("~"):
+        raise PathRefused(f"{_shown(path)} starts with ~, but a workspace has no home folder. Write /report.md.")
+    if "\\" in path:
+        raise PathRefused(f"{_shown(path)} has a backslash. Separate folders with a forward slash.")
+
+
+def _check_part(part: str, path: str) -> None:
+    if not part.strip("."):
+        raise PathRefused(f"{_shown(path)} has the part {part}. Write the whole path from the root: /folder/name.md.")
+    for character in part:
+        if unicodedata.category(character) in _UNPRINTABLE or character in _DECEIVING:
+            raise PathRefused(f"{_shown(path)} has the invisible character U+{ord(character):04X}. Leave it out.")
+    if part != part.strip():
+        raise PathRefused(f"{_shown(path)} has a name that starts or ends with a space. Leave the space out.")
+    if (size := len(part.encode())) > MAX_NAME_BYTES:
+        raise PathRefused(f"A name of {size} bytes is too long; at most {MAX_NAME_BYTES}. Choose a shorter one.")
+
+
+def _shown(path: str) -> str:
+    """The path as it can stand in a message: short, and escaped so that nothing in it acts on a terminal."""
+    return repr(path if len(path) <= 80 else path[:80] + "…")

@@ -1,0 +1,134 @@
+"""What can be done to the text of a file, as pure functions: exact edits and numbered slices.
+
+Lines end at LF only. A form feed or U+2028 is a character like any other, so that a line number means the same
+in what was read and in what is edited.
+"""
+
+from msgspec import Struct
+
+from footnote.protocol.errors import UsageError
+
+BOM = "\ufeff"
+MAX_ROW = 2000
+MAX_PAGE = 50_000
+
+
+class EditRefused(UsageError):
+    """The edit does not say clearly what to change; the message says how to."""
+
+    type = "invalid_edit"
+
+
+class Edited(Struct, frozen=True):
+    text: str
+    count: int
+
+
+class Lines(Struct, frozen=True):
+    """Some lines of a text, without their line ends: `offset` counts from 0, `total` is of the whole text."""
+
+    lines: tuple[str, ...]
+    offset: int
+    total: int
+
+    @property
+    def after(self) -> int:
+        """How many lines follow."""
+        return self.total - self.offset - len(self.lines)
+
+
+class Page(Struct, frozen=True):
+    """Numbered lines, ready to be read: how many of them stand here, and how much of the last one was cut off."""
+
+    text: str
+    shown: int
+    cut: int = 0
+
+
+def replace(text: str, old: str, new: str, *, everywhere: bool = False) -> Edited:
+    """`text` with `old` replaced by `new`: the one occurrence, or all of them.
+
+    In a file whose every line ends with CRLF, the line ends of `old` and `new` are read as CRLF: whoever saw the
+    numbered lines could not know, and a file must not end up with both.
+    """
+    if not old:
+        raise EditRefused("old_string is empty. Give the exact text to replace; write_file writes a whole file.")
+    if old == new:
+        raise EditRefused("old_string and new_string are equal, so nothing would change.")
+    if _only_crlf(text):
+        old, new = _with_crlf(old), _with_crlf(new)
+    count = text.count(old)
+    if count == 0:
+        raise EditRefused(_why_not_found(text, old))
+    if count > 1 and not everywhere:
+        raise EditRefused(
+            f"old_string occurs {count} times (lines {_places(text, old)}). Give more of the text around it so that"
+            " it is unique, or set replace_all to change every one."
+        )
+    return Edited(text.replace(old, new), count)
+
+
+def count_lines(text: str) -> int:
+    """A last line without a line end counts; the nothing after a last line end does not."""
+    text = text.removeprefix(BOM)
+    return text.count("\n") + (not text.endswith("\n")) if text else 0
+
+
+def slice_lines(text: str, offset: int, limit: int) -> Lines:
+    """At most `limit` lines from the line `offset` on."""
+    lines = text.removeprefix(BOM).split("\n")
+    if not lines[-1]:
+        lines.pop()
+    chosen = lines[offset : offset + limit]
+    return Lines(tuple(line.removesuffix("\r") for line in chosen), offset, len(lines))
+
+
+def numbered(lines: Lines) -> Page:
+    """The lines with their numbers, which count from 1. A long line goes on in rows 5.1, 5.2, …, and the page ends
+    early rather than pass `MAX_PAGE` characters; a single line that is longer than that is cut."""
+    rows: list[str] = []
+    room = MAX_PAGE
+    for shown, line in enumerate(lines.lines):
+        if rows and len(line) > room:
+            return Page("\n".join(rows), shown)
+        rows.extend(_rows(lines.offset + shown + 1, line[:room]))
+        if len(line) > room:
+            return Page("\n".join(rows), shown + 1, len(line) - room)
+        room -= len(line)
+    return Page("\n".join(rows), len(lines.lines))
+
+
+def _rows(number: int, line: str) -> list[str]:
+    pieces = [line[start : start + MAX_ROW] for start in range(0, len(line), MAX_ROW)] or [""]
+    labels = [str(number), *(f"{number}.{part}" for part in range(1, len(pieces)))]
+    return [f"{label:>6}  {piece}" for label, piece in zip(labels, pieces, strict=True)]
+
+
+def _only_crlf(text: str) -> bool:
+    return "\r\n" in text and text.count("\n") == text.count("\r\n")
+
+
+def _with_crlf(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\n", "\r\n")
+
+
+def _places(text: str, old: str) -> str:
+    """The line numbers of the first occurrences."""
+    numbers: list[str] = []
+    position = text.find(old)
+    while position >= 0 and len(numbers) < 10:
+        numbers.append(str(text.count("\n", 0, position) + 1))
+        position = text.find(old, position + len(old))
+    return ", ".join(numbers) + (", …" if position >= 0 else "")
+
+
+def _why_not_found(text: str, old: str) -> str:
+    if (bare := old.rstrip("\r\n")) and bare in text:
+        return "old_string was not found: the text is there, but without the line end after it. Leave that out."
+    if (bare := old.strip()) and bare in text:
+        return "old_string was not found: the text is there, but with other spaces or lines around it."
+    if (bare := "".join(old.split())) and bare in "".join(text.split()):
+        return "old_string was not found: the same words are there with other spaces or line breaks between them."
+    if old.casefold() in text.casefold():
+        return "old_string was not found: the same text is there in other upper and lower case letters."
+    return "old_string was not found. Read the file again and copy the text exactly, without the line numbers."

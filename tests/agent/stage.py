@@ -1,0 +1,157 @@
+"""A stage for whole turns: a scripted model, tools made for the occasion, and a check of every turn's form."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from footnote.agent.loop import run
+from footnote.agent.turn import Digested, Kept, Step, Turn
+from footnote.cancel import CancelScope
+from footnote.models.base import Model
+from footnote.protocol.events import (
+    BlockDelta,
+    BlockStart,
+    BlockStop,
+    ContentBlock,
+    Event,
+    MessageDelta,
+    MessageStart,
+    MessageStop,
+    TextBlock,
+    TextGrowth,
+    ToolResultBlock,
+    ToolStatus,
+    ToolUseBlock,
+)
+from footnote.protocol.messages import Message, user
+from footnote.protocol.tools import Progress, ToolResult, said
+from footnote.tools.base import Abilities, Outcome, Tool, ToolContext
+from footnote.tools.registry import Toolbox
+from footnote.tools.wrappers import standard
+
+Body = Callable[[dict[str, Any], ToolContext], AsyncIterator[Outcome]]
+
+
+def tool(name: str, body: Body, **marks: Any) -> Tool:
+    schema = {"type": "object", "properties": {}}
+    titles = {"en": f"Do {name}", "vi": f"Làm {name}", "zh": f"做 {name}"}
+    return Tool(name, f"Does {name}.", schema, titles, parse=lambda arguments: arguments, run=body, **marks)
+
+
+def answering(name: str, text: str = "fine", **marks: Any) -> Tool:
+    async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        yield said(text)
+
+    return tool(name, body, **marks)
+
+
+def working(name: str, progress: Iterable[Progress], result: ToolResult, gate: asyncio.Event | None = None) -> Tool:
+    """Reports its progress, waits at the gate, and answers."""
+
+    async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        for step in progress:
+            yield step
+        if gate is not None:
+            await gate.wait()
+        yield result
+
+    return tool(name, body)
+
+
+@dataclass
+class Stage:
+    """One turn, played to its end."""
+
+    model: Model
+    tools: Iterable[Tool] = ()
+    history: tuple[Message, ...] = (user("Why?"),)
+    abilities: Abilities = field(default_factory=Abilities)
+    cancel: CancelScope = field(default_factory=CancelScope)
+    settings: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def steps(self) -> AsyncIterator[Step]:
+        turn = Turn("s1", "r1", "m1", "Be brief.", self.history, **self.settings)
+        toolbox = Toolbox.of(map(standard, self.tools), self.abilities)
+        return run(turn, self.model, toolbox, self.abilities, self.cancel)
+
+    async def play(self, *, stop_after: int | None = None) -> "Play":
+        """All of it. `stop_after`: the number of steps after which somebody asks to stop."""
+        play = Play()
+        async for step in self.steps():
+            play.steps.append(step)
+            if len(play.steps) == stop_after:
+                self.cancel.cancel()
+        check(play.events)
+        return play
+
+
+@dataclass
+class Play:
+    steps: list[Step] = field(default_factory=list[Step])
+
+    @property
+    def events(self) -> list[Event]:
+        return [step for step in self.steps if not isinstance(step, Kept | Digested)]
+
+    @property
+    def kept(self) -> list[Message]:
+        return [step.message for step in self.steps if isinstance(step, Kept)]
+
+    @property
+    def blocks(self) -> list[ContentBlock]:
+        """The blocks of the turn as a client has them at the end."""
+        blocks: dict[int, Any] = {}
+        for event in self.events:
+            if isinstance(event, BlockStart):
+                blocks[event.index] = event.content_block
+            elif isinstance(event, BlockDelta) and isinstance(event.delta, TextGrowth):
+                blocks[event.index] = TextBlock(blocks[event.index].text + event.delta.text)
+        return [blocks[index] for index in sorted(blocks)]
+
+    @property
+    def text(self) -> str:
+        return "".join(block.text for block in self.blocks if isinstance(block, TextBlock))
+
+    @property
+    def end(self) -> MessageDelta:
+        return next(event for event in self.events if isinstance(event, MessageDelta))
+
+    @property
+    def stop_reason(self) -> str:
+        return self.end.delta.stop_reason
+
+    def statuses(self, call_id: str) -> list[str]:
+        return [event.status for event in self.events if isinstance(event, ToolStatus) and event.tool_use_id == call_id]
+
+
+def check(events: list[Event]) -> None:
+    """What holds for every turn, however it went."""
+    assert isinstance(events[0], MessageStart)
+    assert [type(event) for event in events[-2:]] == [MessageDelta, MessageStop]
+    opened = [event.index for event in events if isinstance(event, BlockStart)]
+    assert opened == list(range(opened[0], opened[0] + len(opened))) if opened else True
+    is_open: set[int] = set()
+    for event in events:
+        match event:
+            case BlockStart():
+                is_open.add(event.index)
+            case BlockDelta():
+                assert event.index in is_open
+            case BlockStop():
+                is_open.remove(event.index)
+            case _:
+                pass
+    assert not is_open, "every block is closed"
+    uses = [
+        e.content_block.id for e in events if isinstance(e, BlockStart) and isinstance(e.content_block, ToolUseBlock)
+    ]
+    answers = [
+        e.content_block.tool_use_id
+        for e in events
+        if isinstance(e, BlockStart) and isinstance(e.content_block, ToolResultBlock)
+    ]
+    assert answers == uses, "every call is answered once, in the order in which it was asked for"
+    for call_id in uses:
+        life = [e.status for e in events if isinstance(e, ToolStatus) and e.tool_use_id == call_id]
+        assert life in (["pending", "running", "done"], ["pending", "running", "error"], ["pending", "error"])

@@ -1,0 +1,150 @@
+"""Stop, at any moment: everything opened is closed, everything that came is kept."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from agent.stage import Stage, tool, working
+from footnote.cancel import Cancelled, CancelScope
+from footnote.models.scripted import Pause, ScriptedModel, call, text, thinking
+from footnote.protocol.events import TextBlock, ToolResultBlock
+from footnote.protocol.messages import AssistantMessage
+from footnote.protocol.tools import Progress, said
+from footnote.tools.base import Outcome, ToolContext
+
+SCRIPT = [
+    [thinking("Hm", "mm."), text("I ", "look."), call("look", {"n": 1}), call("look", {"n": 2})],
+    [text("It ", "is ", "so.")],
+]
+
+
+def stage() -> Stage:
+    return Stage(ScriptedModel(SCRIPT), [working("look", [Progress("reading", 1, 2)], said("a tree"))])
+
+
+async def test_a_stop_after_any_event_leaves_a_well_formed_turn_with_all_that_came():
+    whole = await stage().play()
+    for moment in range(1, len(whole.steps)):
+        play = await stage().play(stop_after=moment)  # checks that all is closed
+        assert whole.text.startswith(play.text)
+        assert play.stop_reason in ("aborted", "stop")
+        said_before = "".join(m.text for m in play.kept if isinstance(m, AssistantMessage))
+        assert said_before == play.text, "what was shown is what is kept"
+
+
+async def test_a_stop_while_the_model_is_silent_ends_the_turn_at_once():
+    model = ScriptedModel([[text("And"), Pause(asyncio.Event()), text("never")]])
+    actor = Stage(model)
+    seen: list[Any] = []
+
+    async def follow() -> None:
+        async for step in actor.steps():
+            seen.append(step)  # noqa: PERF401 - looked at while it grows
+
+    task = asyncio.create_task(follow())
+    while not any(getattr(getattr(s, "delta", None), "text", "") == "And" for s in seen):
+        await asyncio.sleep(0)
+    actor.cancel.cancel()
+    await asyncio.wait_for(task, 1)
+    assert seen[-2].delta.stop_reason == "aborted"
+
+
+async def test_a_stop_reaches_the_running_tool_and_its_call_is_answered():
+    cleaned = asyncio.Event()
+
+    async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        yield Progress("working")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cleaned.set()
+
+    model = ScriptedModel([[text("I work."), call("work", {}, id="c1")]])
+    actor = Stage(model, [tool("work", body)])
+    # message_start, text block (3), tool_use (2), pending, kept, running, progress
+    play = await actor.play(stop_after=10)
+    assert cleaned.is_set()
+    assert play.statuses("c1") == ["pending", "running", "error"]
+    assert [type(block) for block in play.blocks][-1] is ToolResultBlock
+    assert play.blocks[0] == TextBlock("I work.")
+    assert play.stop_reason == "aborted"
+    assert len(model.contexts) == 1, "the model is not asked again"
+
+
+async def test_a_tool_that_will_not_stop_does_not_hold_the_turn_back(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("footnote.agent.calls.LAST_WORDS_SECONDS", 0.05)
+    release = asyncio.Event()
+
+    async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        yield Progress("working")
+        while not release.is_set():
+            try:
+                await release.wait()
+            except asyncio.CancelledError:
+                continue
+        yield said("late")
+
+    actor = Stage(ScriptedModel([[call("work", {}, id="c1")]]), [tool("work", body)])
+    play = await actor.play(stop_after=7)
+    release.set()
+    await asyncio.sleep(0)
+    assert play.stop_reason == "aborted"
+
+
+async def test_a_scope_turns_its_own_cancellation_into_cancelled_and_lets_others_pass():
+    scope = CancelScope()
+
+    async def wait() -> str:
+        try:
+            await scope.wait(asyncio.Event().wait())
+        except Cancelled:
+            return "cancelled"
+        return "done"
+
+    inner = asyncio.create_task(wait())
+    await asyncio.sleep(0)
+    scope.cancel()
+    assert await inner == "cancelled"
+
+    outer = asyncio.create_task(CancelScope().wait(asyncio.Event().wait()))
+    await asyncio.sleep(0)
+    outer.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await outer
+
+
+async def test_a_task_cancelled_by_both_is_cancelled():
+    scope = CancelScope()
+    task = asyncio.create_task(scope.wait(asyncio.Event().wait()))
+    await asyncio.sleep(0)
+    task.cancel()
+    scope.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_a_cancelled_scope_does_not_begin_anything():
+    scope = CancelScope()
+    scope.cancel()
+    with pytest.raises(Cancelled):
+        await scope.wait(asyncio.sleep(0))
+
+
+async def test_closing_the_iteration_in_the_middle_ends_the_tools():
+    cleaned = asyncio.Event()
+
+    async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        try:
+            yield Progress("working")
+            await asyncio.Event().wait()
+        finally:
+            cleaned.set()
+
+    steps = Stage(ScriptedModel([[call("work", {})]]), [tool("work", body)]).steps()
+    async for step in steps:
+        if getattr(step, "stage", "") == "working":
+            break
+    await steps.aclose()  # type: ignore[attr-defined]
+    await asyncio.wait_for(cleaned.wait(), 1)

@@ -1,0 +1,202 @@
+"""Long sessions stay inside the window, visibly, and the history stays whole."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.stage import Stage, answering
+from footnote.agent import tokens
+from footnote.agent.context import Plan, apply, plan, question_at
+from footnote.agent.turn import Digest, Digested
+from footnote.models.base import Context
+from footnote.models.failures import OVERFLOW
+from footnote.models.profiles import Price, Profile
+from footnote.models.repair import Rules, repair
+from footnote.models.scripted import End, ScriptedModel, call, text
+from footnote.protocol.messages import (
+    AssistantMessage,
+    Failure,
+    Message,
+    Text,
+    ToolCall,
+    ToolResultMessage,
+    Usage,
+    UserMessage,
+    user,
+)
+
+MODEL = "footnote/scripted"
+
+
+def turn(n: int, *, result: str = "", answer: str = "An answer.") -> list[Message]:
+    messages: list[Message] = [user(f"Question {n}?")]
+    if result:
+        messages += [
+            AssistantMessage((ToolCall(f"c{n}", "look", {"n": n}),), "toolUse", MODEL),
+            ToolResultMessage(f"c{n}", "look", (Text(result),)),
+        ]
+    return [*messages, AssistantMessage((Text(answer),), "stop", MODEL)]
+
+
+def session(turns: int, **parts: str) -> tuple[Message, ...]:
+    return (*(message for n in range(turns) for message in turn(n, **parts)), user("And now?"))
+
+
+def test_what_fits_is_left_alone():
+    messages = session(3, result="short")
+    assert plan(messages, 10_000) == Plan()
+    assert apply(messages, Plan(), None, 10_000).messages == messages
+
+
+def test_old_tool_results_shrink_before_any_turn_is_summarised():
+    messages = session(10, result="x" * 9_000)
+    cut = plan(messages, 12_000)
+    assert cut.digest_to == 0
+    fitted = apply(messages, cut, None, 12_000)
+    assert fitted.tokens <= 12_000
+    assert 0 < fitted.shortened_results < 10
+    first = fitted.messages[2]
+    assert isinstance(first, ToolResultMessage)
+    assert "shortened: 9,000 characters" in first.text
+    assert fitted.messages[-6:] == messages[-6:] or fitted.shortened_results == 10
+
+
+def test_when_shortening_is_not_enough_old_turns_become_a_digest_and_recent_ones_stay():
+    messages = session(100, answer="y" * 3_000)
+    cut = plan(messages, 20_000)
+    assert cut.digest_to > 0
+    assert isinstance(messages[cut.digest_to], UserMessage), "a cut stands between two turns"
+    fitted = apply(messages, cut, Digest(cut.digest_to, "They talked."), 20_000)
+    assert fitted.tokens <= 20_000
+    assert fitted.summarised_turns == cut.digest_to // 2
+    first = fitted.messages[0]
+    assert isinstance(first, UserMessage)
+    assert first.text.endswith("They talked.")
+    assert fitted.messages[-3:] == messages[-3:]
+
+
+def test_a_cut_holds_for_many_turns_so_that_the_prompt_cache_fits():
+    cuts = [plan(session(turns, answer="y" * 3_000), 20_000).digest_to for turns in range(30, 130)]
+    assert len(set(cuts)) <= 25, "one cut for every few turns, not a new one each turn"
+    results = [plan(session(turns, result="y" * 3_000), 20_000).shorten_to for turns in range(30, 130)]
+    assert len(set(results)) <= 30
+
+
+def test_a_question_larger_than_the_window_loses_its_middle_and_says_so():
+    messages = (user("begin " + "z" * 300_000 + " end"),)
+    fitted = apply(messages, plan(messages, 5_000), None, 5_000)
+    assert fitted.tokens <= 5_000
+    question = fitted.messages[0]
+    assert isinstance(question, UserMessage)
+    assert question.text.startswith("begin ")
+    assert question.text.endswith(" end")
+    assert "characters left out" in question.text
+
+
+texts = st.text(alphabet=st.sampled_from("ab 漢字đệ😀\n"), max_size=60).flatmap(
+    lambda seed: st.integers(1, 400).map(lambda times: seed * times)
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(texts, texts), max_size=12), texts, st.integers(3_000, 30_000))
+def test_any_session_fits_any_budget(parts: list[tuple[str, str]], question: str, budget: int):
+    messages = tuple(m for n, (result, answer) in enumerate(parts) for m in turn(n, result=result, answer=answer))
+    messages = (*messages, user(question or "?"))
+    cut = plan(messages, budget)
+    fitted = apply(messages, cut, Digest(cut.digest_to, "notes"), budget)
+    assert fitted.tokens <= budget
+    rules = Rules(MODEL, images=False, longest_id=64, thinking=True)
+    assert isinstance(repair(fitted.messages, rules)[0], UserMessage)
+    assert question_at(fitted.messages) == len(fitted.messages) - 1
+
+
+class CountingModel(ScriptedModel):
+    """Refuses what is larger than its window, as a provider does, and counts in its own way."""
+
+    def __init__(self, window: int, per_byte: float) -> None:
+        super().__init__([], profile=Profile(window=window, max_output=1_000), id=MODEL)
+        self.per_byte = per_byte
+        self.refused = 0
+        self.largest = 0
+
+    def _next(self, context: Context):
+        self.contexts.append(context)
+        size = int(tokens.of_context(context) * 3 * self.per_byte)
+        self._usage = Usage(input=size, output=100)
+        self.largest = max(self.largest, size)
+        if size + 1_000 > self.profile.window:
+            self.refused += 1
+            return [End("error", Failure(OVERFLOW, "prompt is too long"))]
+        if "minutes of a conversation" in context.system:
+            return [text("Notes: they talked about trees.")]
+        if context.tools and not isinstance(context.messages[-1], ToolResultMessage):
+            return [call("look", {"n": len(self.contexts)})]
+        return [text("An answer. " * 40)]
+
+
+@pytest.mark.parametrize("per_byte", [0.2, 0.33, 0.6], ids=["sparse", "as estimated", "dense"])
+async def test_a_session_of_300_turns_never_shows_an_overflow(per_byte: float):
+    model = CountingModel(16_000, per_byte)
+    messages: tuple[Message, ...] = ()
+    digest: Digest | None = None
+    rng = random.Random(7)
+    trimmed = summarised = 0
+    for n in range(300):
+        messages = (*messages, user(f"Question {n}: " + "why " * rng.randrange(1, 200)))
+        actor = Stage(
+            model, [answering("look", "tree " * rng.randrange(1, 2_000))], messages, settings={"digest": digest}
+        )
+        play = await actor.play()
+        assert play.stop_reason == "stop"
+        trimmed += play.end.context.shortened_results > 0
+        summarised += play.end.context.summarised_turns > 0
+        messages = (*messages, *play.kept)
+        digest = next((step.digest for step in play.steps if isinstance(step, Digested)), digest)
+    assert len(messages) == 300 * 4, "the history is whole"
+    assert trimmed > 50
+    assert summarised > 50
+    assert digest is not None
+
+
+async def test_a_provider_that_says_too_large_is_asked_again_with_less():
+    refusal = [End("error", Failure(OVERFLOW, "prompt is too long"))]
+    model = ScriptedModel([refusal, refusal, [text("Now it fits.")]], profile=Profile(window=60_000, max_output=1_000))
+    play = await Stage(model, history=session(12, result="x" * 9_000)).play()
+    assert (play.text, play.stop_reason) == ("Now it fits.", "stop")
+    sizes = [tokens.of_context(context) for context in model.contexts]
+    assert sizes[0] > sizes[1] > sizes[2]
+
+
+async def test_a_provider_that_always_says_too_large_is_not_asked_for_ever():
+    model = ScriptedModel([[End("error", Failure(OVERFLOW, "prompt is too long"))]] * 20)
+    play = await Stage(model).play()
+    assert play.stop_reason == "error"
+    assert len(model.contexts) < 10
+
+
+async def test_a_summary_that_the_model_cannot_write_is_taken_from_the_text():
+    profile = Profile(window=12_000, max_output=1_000)
+    failing = [End("error", Failure("api_error", "no"))]
+    model = ScriptedModel([failing, [text("Here.")]], profile=profile)
+    play = await Stage(model, history=session(60, answer="y" * 2_000)).play()
+    assert play.text == "Here."
+    [digest] = [step.digest for step in play.steps if isinstance(step, Digested)]
+    assert "Question 0?" in digest.text
+    assert play.end.context.summarised_turns > 0
+
+
+async def test_a_summary_is_not_made_again_while_it_fits_and_its_tokens_are_counted():
+    profile = Profile(window=12_000, max_output=1_000, price=Price(input=1, output=1))
+    history = session(60, answer="y" * 2_000)
+    model = ScriptedModel([[text("Notes.")], [text("Here.")]], profile=profile, usage=Usage(1_000_000, 0))
+    play = await Stage(model, history=history).play()
+    assert play.end.usage.input_tokens == 2_000_000
+    assert play.end.usage.cost == 2
+    [digest] = [step.digest for step in play.steps if isinstance(step, Digested)]
+    again = ScriptedModel([[text("Here.")]], profile=profile)
+    await Stage(again, history=history, settings={"digest": digest}).play()
+    assert len(again.contexts) == 1
+    assert "Notes." in str(again.contexts[0].messages[0])

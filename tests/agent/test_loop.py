@@ -1,0 +1,299 @@
+"""The loop: rounds, calls, their order, and how a turn ends."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from agent.stage import Stage, answering, tool, working
+from footnote.models.scripted import Call, End, ScriptedModel, call, fails, text, thinking
+from footnote.protocol.events import (
+    AttachmentsBlock,
+    BlockStart,
+    ErrorBody,
+    ErrorEvent,
+    MessageHead,
+    MessageStart,
+    TextBlock,
+    ThinkingBlock,
+    ToolProgress,
+    ToolResultBlock,
+    ToolUseBlock,
+)
+from footnote.protocol.messages import AssistantMessage, Text, ToolCall, ToolResultMessage, Usage, UserMessage, user
+from footnote.protocol.tools import Progress, failed, said
+from footnote.tools.base import Abilities, Outcome, Tool, ToolContext
+from footnote.tools.registry import builtin_tools
+from footnote.workspace.files import Workspace
+
+
+async def test_a_plain_answer_is_one_text_block_between_message_start_and_message_stop():
+    play = await Stage(ScriptedModel([[text("Because", " so.")]])).play()
+    assert play.events[0] == MessageStart(MessageHead("m1", "assistant", "r1", "s1", "footnote/scripted"))
+    assert play.blocks == [TextBlock("Because so.")]
+    assert play.stop_reason == "stop"
+
+
+async def test_thinking_calls_results_and_answer_are_numbered_through_the_whole_turn():
+    model = ScriptedModel([[thinking("Hm."), call("look", {"at": 1}, id="c1")], [text("Seen.")]])
+    play = await Stage(model, [answering("look", "a tree")], settings={"locale": "vi"}).play()
+    assert play.blocks == [
+        ThinkingBlock(),
+        ToolUseBlock("c1", "look", "Làm look", {"at": 1}),
+        ToolResultBlock("c1", "look", "success", "a tree"),
+        TextBlock("Seen."),
+    ]
+    assert [event.index for event in play.events if isinstance(event, BlockStart)] == [0, 1, 2, 3]
+
+
+async def test_what_is_kept_is_what_was_said_in_order():
+    model = ScriptedModel([[text("I look."), call("look", {}, id="c1")], [text("Seen.")]])
+    play = await Stage(model, [answering("look", "a tree")]).play()
+    assert [type(message) for message in play.kept] == [AssistantMessage, ToolResultMessage, AssistantMessage]
+    assert play.kept[1] == ToolResultMessage("c1", "look", (Text("a tree"),))
+    assert model.contexts[1].messages == (user("Why?"), *play.kept[:2])
+
+
+async def test_two_calls_of_one_second_each_take_little_more_than_one_second_together():
+    async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        await asyncio.sleep(1)
+        yield said("done")
+
+    model = ScriptedModel([[call("wait", {"n": 1}), call("wait", {"n": 2})], [text("Both.")]])
+    began = time.monotonic()
+    await Stage(model, [tool("wait", body)]).play()
+    assert time.monotonic() - began < 1.3
+
+
+async def test_results_stand_in_call_order_though_the_second_call_was_faster():
+    gate = asyncio.Event()
+
+    async def fast(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        gate.set()
+        yield said("fast")
+
+    model = ScriptedModel([[call("slow", {}, id="c1"), call("fast", {}, id="c2")], [text("ok")]])
+    play = await Stage(model, [working("slow", [], said("slow"), gate), tool("fast", fast)]).play()
+    assert [block.content for block in play.blocks if isinstance(block, ToolResultBlock)] == ["slow", "fast"]
+    done = [event.tool_use_id for event in play.events if getattr(event, "status", "") == "done"]
+    assert done == ["c2", "c1"], "that the fast one is done is said at once"
+
+
+async def test_at_most_eight_calls_run_at_once():
+    running, most, release = 0, 0, asyncio.Event()
+
+    async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        if running == 8:
+            asyncio.get_running_loop().call_soon(release.set)
+        await release.wait()
+        running -= 1
+        yield said("ok")
+
+    calls = [call("work", {"n": n}) for n in range(20)]
+    await Stage(ScriptedModel([calls, [text("ok")]]), [tool("work", body)]).play()
+    assert most == 8
+
+
+async def test_an_exclusive_call_runs_alone_and_keeps_its_place():
+    inside: set[str] = set()
+    beside: dict[str, set[str]] = {}
+
+    def watched(name: str, **marks: Any) -> Tool:
+        async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+            inside.add(name)
+            await asyncio.sleep(0.01)
+            beside[name] = inside - {name}
+            inside.remove(name)
+            yield said(name)
+
+        return tool(name, body, **marks)
+
+    calls = [call("a", {}), call("b", {}), call("alone", {}), call("c", {})]
+    tools = [watched("a"), watched("b"), watched("alone", exclusive=True), watched("c")]
+    await Stage(ScriptedModel([calls, [text("ok")]]), tools).play()
+    assert beside["alone"] == set()
+    assert beside["a"] == {"b"}
+    assert list(beside)[2:] == ["alone", "c"]
+
+
+async def test_progress_is_passed_on_while_the_tool_works():
+    steps = [Progress("searching"), Progress("reading", 3, 5, "simplize.vn")]
+    model = ScriptedModel([[call("look", {}, id="c1")], [text("ok")]])
+    play = await Stage(model, [working("look", steps, said("x"))]).play()
+    assert [event for event in play.events if isinstance(event, ToolProgress)] == [
+        ToolProgress("c1", "searching", 0, None, ""),
+        ToolProgress("c1", "reading", 3, 5, "simplize.vn"),
+    ]
+
+
+async def test_after_five_rounds_with_tools_a_last_one_comes_without_them():
+    model = ScriptedModel([*[[call("look", {"n": n})] for n in range(5)], [text("That is all.")]])
+    play = await Stage(model, [answering("look")]).play()
+    assert [bool(context.tools) for context in model.contexts] == [True] * 5 + [False]
+    assert play.text == "That is all."
+    assert play.stop_reason == "max_rounds"
+
+
+async def test_a_model_that_calls_tools_although_they_are_withheld_is_answered_and_the_turn_ends():
+    model = ScriptedModel([[call("look", {"n": n})] for n in range(6)])
+    play = await Stage(model, [answering("look")]).play()
+    assert len(model.contexts) == 6
+    assert play.stop_reason == "max_rounds"
+    last = play.kept[-1]
+    assert isinstance(last, ToolResultMessage)
+    assert last.is_error
+
+
+async def test_without_tools_one_round_is_a_normal_end():
+    play = await Stage(ScriptedModel([[text("Hi.")]]), settings={"max_tool_rounds": 1}).play()
+    assert play.stop_reason == "stop"
+
+
+async def test_a_call_cut_by_the_output_limit_is_never_run_and_the_model_is_asked_again():
+    ran: list[Any] = []
+
+    async def body(params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        ran.append(params)
+        yield said("ran")
+
+    whole = call("write", {"content": "half of"}, id="c1")
+    cut = Call("write", ('{"content": "half o',), "c2")
+    model = ScriptedModel([[whole, cut, End("length")], [text("Shorter now.")]])
+    play = await Stage(model, [tool("write", body)]).play()
+    assert ran == []
+    results = [block for block in play.blocks if isinstance(block, ToolResultBlock)]
+    assert [result.status for result in results] == ["error", "error"]
+    assert all("output limit" in result.content for result in results)
+    assert play.text == "Shorter now."
+
+
+async def test_an_answer_cut_by_the_output_limit_ends_the_turn_with_length():
+    play = await Stage(ScriptedModel([[text("And then"), End("length")]])).play()
+    assert (play.text, play.stop_reason) == ("And then", "length")
+
+
+async def test_malformed_arguments_are_an_error_that_the_model_reads():
+    model = ScriptedModel([[Call("look", ("{nonsense",), "c1")], [text("Sorry.")]])
+    play = await Stage(model, [answering("look")]).play()
+    assert isinstance(play.blocks[1], ToolResultBlock)
+    assert play.blocks[1].status == "error"
+    assert "not a JSON object" in play.blocks[1].content
+    assert "{nonsense" in play.blocks[1].content
+
+
+async def test_an_unknown_tool_is_an_error_that_names_the_tools_that_exist():
+    model = ScriptedModel([[call("dance", {})], [text("I cannot dance.")]])
+    play = await Stage(model, [answering("look"), answering("hear")]).play()
+    assert isinstance(play.blocks[1], ToolResultBlock)
+    assert play.blocks[1].content == "There is no tool called 'dance'. Tools that exist: hear, look."
+
+
+async def test_a_tool_that_breaks_is_an_error_result_and_the_turn_goes_on(caplog: pytest.LogCaptureFixture):
+    async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        raise RuntimeError("secret internals")
+        yield said("never")
+
+    model = ScriptedModel([[call("look", {})], [text("Another way.")]])
+    play = await Stage(model, [tool("look", body)]).play()
+    assert play.text == "Another way."
+    assert "secret internals" not in str(play.blocks)
+    assert "secret internals" in caplog.text
+
+
+async def test_the_same_failing_call_is_refused_the_third_time_with_a_hint():
+    ran = 0
+
+    async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        nonlocal ran
+        ran += 1
+        yield failed("nope")
+
+    again = [call("look", {"at": 1})]
+    model = ScriptedModel([again, again, again, [call("look", {"at": 2})], [text("I give up.")]])
+    play = await Stage(model, [tool("look", body)]).play()
+    results = [block.content for block in play.blocks if isinstance(block, ToolResultBlock)]
+    assert results[:2] == ["nope", "nope"]
+    assert "Do not repeat it" in results[2]
+    assert results[3] == "nope", "other arguments are another call"
+    assert ran == 3
+
+
+async def test_the_same_call_may_be_repeated_while_it_succeeds():
+    again = [call("look", {"at": 1})]
+    model = ScriptedModel([again, again, again, again, [text("ok")]])
+    play = await Stage(model, [answering("look", "new every time")]).play()
+    assert [b.status for b in play.blocks if isinstance(b, ToolResultBlock)] == ["success"] * 4
+
+
+async def test_a_failing_model_says_its_error_and_keeps_what_came():
+    model = ScriptedModel([[text("Partly"), fails("It broke.", type="overloaded_error")]])
+    play = await Stage(model).play()
+    assert ErrorEvent(ErrorBody("overloaded_error", "It broke.", retryable=False)) in play.events
+    assert (play.text, play.stop_reason) == ("Partly", "error")
+    kept = play.kept[0]
+    assert isinstance(kept, AssistantMessage)
+    assert kept.content == (Text("Partly"),)
+
+
+async def test_calls_of_a_response_that_failed_are_answered_but_not_run():
+    model = ScriptedModel([[call("look", {}, id="c1"), fails()]])
+    play = await Stage(model, [answering("look")]).play()
+    assert play.statuses("c1") == ["pending", "error"]
+    assert play.stop_reason == "error"
+
+
+async def test_files_that_were_written_go_out_in_one_attachments_block_at_the_end():
+    abilities = Abilities(Workspace())
+    first = call("write_file", {"file_path": "/a.md", "content": "1"})
+    second = call("write_file", {"file_path": "/b.md", "content": "2"})
+    rewrite = call("write_file", {"file_path": "/a.md", "content": "3"})
+    model = ScriptedModel([[first, second], [rewrite], [text("Written.")]])
+    play = await Stage(model, builtin_tools(), abilities=abilities).play()
+    last = play.blocks[-1]
+    assert isinstance(last, AttachmentsBlock)
+    assert [file.path for file in last.files] == ["/b.md", "/a.md"]
+    assert {file.message_id for file in last.files} == {"m1"}
+
+
+async def test_usage_of_all_rounds_is_added_up():
+    model = ScriptedModel([[call("look", {})], [text("ok")]], usage=Usage(100, 20, 30, 4, 5))
+    play = await Stage(model, [answering("look")]).play()
+    usage = play.end.usage
+    assert (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens) == (200, 40, 60)
+    assert (usage.cache_write_tokens, usage.reasoning_tokens, usage.cost) == (8, 10, None)
+
+
+async def test_a_turn_goes_on_after_the_rounds_that_a_crash_left_behind():
+    before = (
+        user("Why?"),
+        AssistantMessage((ToolCall("c0", "look", {}),), "toolUse", "footnote/scripted"),
+        ToolResultMessage("c0", "look", (Text("a tree"),)),
+    )
+    model = ScriptedModel([*[[call("look", {"n": n})] for n in range(4)], [text("Done.")]])
+    play = await Stage(model, [answering("look")], before, settings={"first_index": 2}).play()
+    assert next(event.index for event in play.events if isinstance(event, BlockStart)) == 2
+    assert play.stop_reason == "max_rounds", "the round before the crash counts"
+
+
+async def test_a_long_call_says_while_it_is_written_that_it_is():
+    pieces = ('{"content": "', *["x" * 1000] * 7, '"}')
+    model = ScriptedModel([[Call("look", pieces, "c1")], [text("ok")]])
+    play = await Stage(model, [answering("look")]).play()
+    writing = [event for event in play.events if isinstance(event, ToolProgress)]
+    assert [(event.stage, event.total, event.label) for event in writing] == [("writing", None, "Do look")] * 2
+
+
+async def test_the_question_of_another_turn_does_not_count_as_a_round():
+    history = (
+        UserMessage((Text("One?"),)),
+        *[AssistantMessage((Text("One."),), "stop", "footnote/scripted")] * 9,
+        user("Two?"),
+    )
+    model = ScriptedModel([[call("look", {})], [text("Two.")]])
+    play = await Stage(model, [answering("look")], history).play()
+    assert play.stop_reason == "stop"

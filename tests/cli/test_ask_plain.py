@@ -1,0 +1,149 @@
+"""Output without a terminal: the answer alone on stdout, a line per step on stderr."""
+
+from typing import Any
+
+import pytest
+from cli.recorded import (
+    MODEL,
+    Clock,
+    Output,
+    call,
+    end,
+    feed,
+    finished,
+    progress,
+    research,
+    result,
+    running,
+    say,
+    start,
+    think,
+)
+
+from footnote.cli.terminal.answer import PlainAnswer
+from footnote.cli.terminal.renderer import JsonRenderer, TerminalRenderer
+from footnote.cli.terminal.screen import Screen
+from footnote.protocol.events import Event
+from footnote.protocol.sse import encode
+
+
+def rendered(events: list[Event], *, encoding: str = "utf-8", **options: Any) -> tuple[str, str]:
+    out, err = Output(encoding), Output(encoding)
+    screen = Screen(out.sink, err.sink)
+    clock = Clock()
+    renderer = TerminalRenderer(screen, PlainAnswer(screen), clock=clock, **options)
+    feed(renderer, events, clock)
+    renderer.close()
+    return out.text, err.text
+
+
+ANSWER = "I will search.\n\nThe price\nis **42**.\n\nSee the report.\n"
+
+
+def test_the_answer_alone_is_on_stdout_and_every_step_has_a_line_on_stderr() -> None:
+    assert rendered(research()) == (
+        ANSWER,
+        "thinking…\n"
+        "⏳ Search the web · HPG share price\n"
+        "⏳ Write a file · /report.md\n"
+        "⏳ Search the web · HPG share price · searching\n"
+        "⏳ Search the web · HPG share price · reading 1/5 simplize.vn\n"
+        "✓ Search the web · HPG share price · 3.0s · 2 sources\n"
+        "✓ Write a file · /report.md · 2.0s · Wrote /report.md (9 bytes).\n",
+    )
+
+
+def test_signs_that_the_encoding_lacks_are_written_in_ascii() -> None:
+    _, err = rendered(research(), encoding="ascii")
+    assert err == (
+        "thinking...\n"
+        "... Search the web - HPG share price\n"
+        "... Write a file - /report.md\n"
+        "... Search the web - HPG share price - searching\n"
+        "... Search the web - HPG share price - reading 1/5 simplize.vn\n"
+        "ok Search the web - HPG share price - 3.0s - 2 sources\n"
+        "ok Write a file - /report.md - 2.0s - Wrote /report.md (9 bytes).\n"
+    )
+
+
+def test_an_answer_that_the_encoding_cannot_hold_is_still_an_answer() -> None:
+    assert rendered([*start(), *say(0, "Giá 42"), *end()], encoding="ascii") == ("Gi? 42\n", "")
+
+
+def test_quiet_leaves_only_the_answer() -> None:
+    assert rendered(research(), quiet=True) == (ANSWER, "")
+
+
+def test_thinking_is_shown_line_by_line_when_wanted() -> None:
+    events = [*start(), *think(0, "First", " line.\nSec", "ond\x1b[2J", " line."), *say(1, "42"), *end()]
+    assert rendered(events, show_thinking=True) == ("42\n", "│ First line.\n│ Second line.\n")
+
+
+def test_a_failed_call_says_why() -> None:
+    events = [
+        *start(),
+        *call(0, "c1", "read_page", "Read a page", url="https://a.example"),
+        *running("c1"),
+        *finished("c1", ok=False),
+        *result(1, "c1", "read_page", "The page took longer than 15 s.", ok=False),
+        *end(),
+    ]
+    _, err = rendered(events)
+    assert err.splitlines()[-1] == "✗ Read a page · https://a.example · 0.5s · The page took longer than 15 s."
+
+
+def test_a_call_that_never_ran_has_no_duration() -> None:
+    events = [
+        *call(0, "c1", "nope", "nope"),
+        *finished("c1", ok=False),
+        *result(1, "c1", "nope", "There is no tool called 'nope'.", ok=False),
+    ]
+    assert rendered(events) == ("", "✗ nope · There is no tool called 'nope'.\n")
+
+
+def test_control_characters_of_the_model_and_of_tools_stay_out_of_both_streams() -> None:
+    evil = "\x1b]0;owned\x07\x1b[2J\x9b31m\r\u202e"
+    events = [
+        *start(),
+        *think(0, evil),
+        *say(1, "a\x1b", "[31", f"mb{evil}c"),
+        *call(2, "c1", "evil", f"Ti{evil}tle", query=f"que{evil}ry"),
+        *running("c1"),
+        *progress("c1", f"sta{evil}ge", 1, 2, f"la{evil}bel"),
+        *result(3, "c1", "evil", f"re{evil}sult", ok=False),
+        *end(),
+    ]
+    assert rendered(events, show_thinking=True) == (
+        "abc\n",
+        "⏳ Title · query\n⏳ Title · query · stage 1/2 label\n✗ Title · query · 1.0s · result\n",
+    )
+
+
+def test_a_run_that_breaks_off_leaves_whole_lines() -> None:
+    assert rendered([*start(), *say(0, "Half an ans")[:-1]]) == ("Half an ans\n", "")
+
+
+def test_a_block_that_ends_its_line_is_kept_apart_from_the_next() -> None:
+    assert rendered([*start(), *say(0, "a\n"), *say(1, "b\n"), *end()]) == ("a\n\nb\n", "")
+
+
+@pytest.mark.parametrize("ending", ["", "\n"])
+def test_an_answer_ends_with_one_newline(ending: str) -> None:
+    assert rendered([*start(), *say(0, f"42{ending}"), *end()]) == ("42\n", "")
+
+
+def test_an_empty_text_block_leaves_no_trace() -> None:
+    assert rendered([*start(), *say(0), *say(1, "a"), *say(2), *say(3, "b"), *end()]) == ("a\n\nb\n", "")
+
+
+def test_as_json_every_event_is_a_line_exactly_as_the_protocol_writes_it() -> None:
+    out = Output("ascii")
+    renderer = JsonRenderer(out.sink)
+    events = [*research(), *say(8, "Giá 股价\x1b[31m")]
+    feed(renderer, events)
+    renderer.close()
+    assert out.getvalue().split(b"\n") == [*(encode(event) for event in events), b""]
+
+
+def test_the_model_is_not_named_where_nothing_can_be_redrawn() -> None:
+    assert MODEL not in "".join(rendered(start()))

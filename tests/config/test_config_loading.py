@@ -1,0 +1,257 @@
+"""Where values come from, which one wins, and how their origin is told."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from config.conftest import Load
+from footnote.config.agents import Agent, AgentSearch, AgentWorkspace, McpServer, researcher, researcher_prompt
+from footnote.config.configuration import DEFAULT, Configuration, Ignored, Origin
+from footnote.config.json_file import parse
+from footnote.config.load import home_folder, load
+from footnote.config.settings import Settings
+from footnote.protocol.errors import ConfigError
+
+BRAVE_KEY = ("tools", "webSearch", "providers", "brave", "apiKey")
+
+
+def test_without_files_and_variables_all_is_at_its_default(home: Path) -> None:
+    assert load(home, environ={}) == Configuration(home, Settings(), (researcher(),), {}, ())
+
+
+def test_the_defaults_are_those_of_the_contract() -> None:
+    defaults = msgspec.to_builtins(Settings())
+    search = defaults["tools"]["webSearch"]
+    nothing: dict[str, Any] = {"apiKey": None, "baseUrl": None}
+    assert search == {
+        "defaultProvider": "duckduckgo",
+        "timeoutSeconds": 15,
+        "cacheTtlMinutes": 5,
+        "maxResults": 5,
+        "crawlCount": 5,
+        "respectRobots": True,
+        "allowPrivateHosts": [],
+        "providers": dict.fromkeys(("duckduckgo", "brave", "serper", "tavily", "searxng", "library"), nothing),
+    }
+    assert defaults["models"] == {"default": None, "providers": {}, "profiles": {}}
+    assert defaults["server"] == {"host": "127.0.0.1", "port": 8484, "publicUrl": None}
+    assert {name: defaults[name]["url"] for name in ("database", "storage", "bus")} == {
+        "database": "sqlite:footnote.db",
+        "storage": "local:files",
+        "bus": "local:",
+    }
+
+
+def test_an_agent_has_the_defaults_of_the_contract(loaded: Load) -> None:
+    (agent,) = loaded(agents={"agents": [{"id": "plain"}]}).agents
+    assert agent == Agent(
+        id="plain",
+        system_prompt=researcher_prompt(),
+        max_tool_rounds=5,
+        web_search=AgentSearch(enabled=False, provider=None),
+        workspace=AgentWorkspace(enabled=True),
+        mcp_servers={},
+    )
+
+
+def test_the_agent_without_a_file_has_search_and_workspace() -> None:
+    agent = researcher()
+    assert (agent.id, agent.web_search.enabled, agent.workspace.enabled) == ("researcher", True, True)
+    assert "language of the user" in agent.system_prompt
+    assert "footnote" in agent.system_prompt
+
+
+def test_a_file_sets_values_and_is_named_as_their_origin(loaded: Load, home: Path) -> None:
+    text = '{"server": {\n  "port": 9000},\n "tools": {"webSearch": {"allowPrivateHosts": ["wiki:80"]}}}'
+    configuration = loaded(text)
+    file = str(home / "config.json")
+    assert configuration.settings.server.port == 9000
+    assert configuration.settings.tools.web_search.allow_private_hosts == ("wiki:80",)
+    assert configuration.origins == {
+        ("server", "port"): Origin("file", file, "server.port", 2),
+        ("tools", "webSearch", "allowPrivateHosts"): Origin("file", file, "tools.webSearch.allowPrivateHosts", 3),
+    }
+    assert configuration.origin(("server", "host")) == DEFAULT
+    assert str(configuration.origin(("server", "port"))) == f"{file}, line 2"
+
+
+def test_the_environment_wins_over_the_file(loaded: Load) -> None:
+    configuration = loaded({"server": {"port": 9000}}, environ={"FOOTNOTE_SERVER_PORT": "9001"})
+    assert configuration.settings.server.port == 9001
+    assert configuration.origins == {("server", "port"): Origin("environment", "FOOTNOTE_SERVER_PORT")}
+
+
+def test_a_key_in_the_file_wins_over_every_variable(loaded: Load, home: Path) -> None:
+    variables = {
+        "FOOTNOTE_TOOLS_WEB_SEARCH_PROVIDERS_BRAVE_API_KEY": "from-our-variable",
+        "BRAVE_API_KEY": "from-the-usual-variable",
+    }
+    config = {"tools": {"webSearch": {"providers": {"brave": {"apiKey": "from-file"}}}}}
+    configuration = loaded(config, environ=variables)
+    assert configuration.settings.tools.web_search.providers.brave.api_key == "from-file"
+    assert set(configuration.ignored) == {
+        Ignored(variable, str(home / "config.json"), "tools.webSearch.providers.brave.apiKey") for variable in variables
+    }
+
+
+def test_our_own_variable_wins_over_the_usual_one(loaded: Load) -> None:
+    own = "FOOTNOTE_MODELS_PROVIDERS_ANTHROPIC_API_KEY"
+    configuration = loaded(environ={own: "ours", "ANTHROPIC_API_KEY": "usual"})
+    assert configuration.settings.models.providers["anthropic"].api_key == "ours"
+    assert configuration.origins == {("models", "providers", "anthropic", "apiKey"): Origin("environment", own)}
+    assert configuration.ignored == ()
+
+
+def test_a_null_in_the_file_leaves_the_place_to_the_environment(loaded: Load) -> None:
+    config = {"tools": {"webSearch": {"providers": {"brave": {"apiKey": None}}}}}
+    configuration = loaded(config, environ={"BRAVE_API_KEY": "usual"})
+    assert configuration.settings.tools.web_search.providers.brave.api_key == "usual"
+    assert configuration.origin(BRAVE_KEY) == Origin("environment", "BRAVE_API_KEY")
+
+
+@pytest.mark.parametrize(
+    ("variable", "section", "provider"),
+    [
+        ("BRAVE_API_KEY", "search", "brave"),
+        ("SERPER_API_KEY", "search", "serper"),
+        ("TAVILY_API_KEY", "search", "tavily"),
+        ("ANTHROPIC_API_KEY", "models", "anthropic"),
+        ("OPENAI_API_KEY", "models", "openai"),
+        ("OPENROUTER_API_KEY", "models", "openrouter"),
+    ],
+)
+def test_every_usual_variable_gives_its_provider_the_key(
+    loaded: Load, variable: str, section: str, provider: str
+) -> None:
+    settings = loaded(environ={variable: "  the-key\n"}).settings
+    if section == "search":
+        access = getattr(settings.tools.web_search.providers, provider)
+    else:
+        access = settings.models.providers[provider]
+    assert access.api_key == "the-key"
+
+
+def test_a_file_that_was_asked_for_replaces_the_one_in_the_home_folder(home: Path, tmp_path: Path) -> None:
+    (home / "config.json").write_text('{"server": {"port": 1}}')
+    (tmp_path / "other.json").write_text('{"server": {"port": 2}}')
+    assert load(home, tmp_path / "other.json", {}).settings.server.port == 2
+
+
+def test_a_file_with_a_byte_order_mark_is_read(home: Path) -> None:
+    (home / "config.json").write_bytes(b'\xef\xbb\xbf{"server": {"port": 7}}')
+    assert load(home, environ={}).settings.server.port == 7
+
+
+def test_the_home_folder_is_the_argument_then_the_variable_then_the_usual_one(tmp_path: Path) -> None:
+    assert home_folder({}) == Path.home() / ".footnote"
+    assert home_folder({"FOOTNOTE_HOME": str(tmp_path)}) == tmp_path
+    assert home_folder({"FOOTNOTE_HOME": "~/elsewhere"}) == Path.home() / "elsewhere"
+    assert load(tmp_path / "x", environ={"FOOTNOTE_HOME": str(tmp_path)}).home == tmp_path / "x"
+    assert load(environ={"FOOTNOTE_HOME": str(tmp_path)}).home == tmp_path
+
+
+def test_the_process_environment_is_read_when_none_is_handed_in(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FOOTNOTE_HOME", str(home))
+    monkeypatch.setenv("FOOTNOTE_SERVER_PORT", "5")
+    configuration = load()
+    assert (configuration.home, configuration.settings.server.port) == (home, 5)
+
+
+def test_agents_are_read_with_their_tool_servers(loaded: Load, home: Path) -> None:
+    agents = {
+        "agents": [
+            {
+                "id": "analyst",
+                "name": "Analyst",
+                "description": "Reads filings.",
+                "systemPrompt": "Be brief.",
+                "model": "openrouter/anthropic/claude-opus-5",
+                "thinkingBudget": 2048,
+                "maxToolRounds": 9,
+                "webSearch": {"enabled": True, "provider": "brave"},
+                "workspace": {"enabled": False},
+                "mcpServers": {
+                    "files": {"command": "mcp-files", "args": ["--root", "."], "env": {"LEVEL": "info"}, "cwd": "data"},
+                    "tickets": {
+                        "url": "https://tickets.example/mcp",
+                        "headers": {"Authorization": "Bearer ${TICKETS_TOKEN}"},
+                        "approval": True,
+                        "timeoutSeconds": 5,
+                    },
+                },
+            }
+        ]
+    }
+    configuration = loaded(agents=agents)
+    assert configuration.agents == (
+        Agent(
+            id="analyst",
+            name="Analyst",
+            description="Reads filings.",
+            system_prompt="Be brief.",
+            model="openrouter/anthropic/claude-opus-5",
+            thinking_budget=2048,
+            max_tool_rounds=9,
+            web_search=AgentSearch(enabled=True, provider="brave"),
+            workspace=AgentWorkspace(enabled=False),
+            mcp_servers={
+                "files": McpServer(command="mcp-files", args=("--root", "."), env={"LEVEL": "info"}, cwd="data"),
+                "tickets": McpServer(
+                    url="https://tickets.example/mcp",
+                    headers={"Authorization": "Bearer ${TICKETS_TOKEN}"},
+                    approval=True,
+                    timeout_seconds=5,
+                ),
+            },
+        ),
+    )
+    place = ("agents", 0, "mcpServers", "files", "cwd")
+    origin = Origin("file", str(home / "agents.json"), "agents[0].mcpServers.files.cwd", 1)
+    assert configuration.origin(place) == origin
+
+
+def test_agents_can_come_from_the_environment_as_json(loaded: Load) -> None:
+    variable = json.dumps([{"id": "other", "name": "Other"}])
+    configuration = loaded(agents={"agents": [{"id": "from-file"}]}, environ={"FOOTNOTE_AGENTS": variable})
+    assert [agent.id for agent in configuration.agents] == ["other"]
+    assert configuration.origin(("agents", 0, "name")).name == "FOOTNOTE_AGENTS"
+
+
+def test_an_agent_is_found_by_its_id_and_the_first_one_is_the_usual_one(loaded: Load) -> None:
+    configuration = loaded(agents={"agents": [{"id": "one"}, {"id": "two"}]})
+    assert (configuration.agent().id, configuration.agent("two").id) == ("one", "two")
+    with pytest.raises(ConfigError, match=r"There is no agent 'tow'; the nearest id is 'two'\."):
+        configuration.agent("tow")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(JSON)
+def test_every_part_of_a_document_is_found_on_its_line(value: Any) -> None:
+    """Written with one key or item a line, the n-th of them stands on line n + 1 of what comes before it."""
+    text = json.dumps(value, indent=1, ensure_ascii=False).replace("\u2028", " ")
+    document = parse("x", json.dumps(json.loads(text), indent=1, ensure_ascii=False))
+    lines = text.split("\n")
+    for path, line in document.lines.items():
+        step = path[-1]
+        shown = lines[line - 1].strip()
+        assert shown.startswith(json.dumps(step, ensure_ascii=False)) if isinstance(step, str) else shown
+    assert len(document.lines) == _parts(value)
+
+
+def _parts(value: Any) -> int:
+    if isinstance(value, dict):
+        return len(value) + sum(map(_parts, value.values()))
+    return len(value) + sum(map(_parts, value)) if isinstance(value, list) else 0

@@ -1,0 +1,96 @@
+"""What holds for every test: no network but loopback, no settings of the person who runs them, one upstream."""
+
+import ipaddress
+import os
+import socket
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from upstream import Upstream
+
+_LEAKING = ("FOOTNOTE_", "ANTHROPIC_", "OPENAI_")
+_ENDINGS = ("_API_KEY", "_PROXY")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keys, proxies and the home folder of whoever runs the tests are nobody's business here."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in leaking(os.environ):
+            patch.delenv(name)
+        patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _nothing_leaks() -> Iterator[None]:
+    """A test that sets a variable gives it back, so that the next one does not see it."""
+    yield
+    assert leaking(os.environ) == [], "use monkeypatch.setenv, which gives the variable back"
+
+
+def leaking(environment: Any) -> list[str]:
+    return sorted(name for name in environment if name.upper().startswith(_LEAKING) or name.upper().endswith(_ENDINGS))
+
+
+@pytest.fixture(autouse=True)
+def outside_calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Any attempt to leave the machine fails the test, also one that the code under test swallows."""
+    attempts: list[str] = []
+    connect, connect_ex, resolve = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
+
+    def guard(host: Any) -> None:
+        if not _is_local(host):
+            attempts.append(str(host))
+            raise AssertionError(f"a test tried to reach {host}")
+
+    def guarded_connect(self: socket.socket, address: Any) -> None:
+        guard(_host(self, address))
+        connect(self, address)
+
+    def guarded_connect_ex(self: socket.socket, address: Any) -> int:
+        guard(_host(self, address))
+        return connect_ex(self, address)
+
+    def guarded_resolve(host: Any, *arguments: Any, **named: Any) -> Any:
+        name = host.decode() if isinstance(host, bytes) else host
+        if name is not None and str(name).endswith(".invalid"):  # reserved: no resolver knows it
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        guard(name)
+        return resolve(host, *arguments, **named)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded_connect)
+    monkeypatch.setattr(socket.socket, "connect_ex", guarded_connect_ex)
+    monkeypatch.setattr(socket, "getaddrinfo", guarded_resolve)
+    yield attempts
+    assert attempts == [], "a test tried to leave the machine"
+
+
+def _host(sock: socket.socket, address: Any) -> Any:
+    return address[0] if sock.family in (socket.AF_INET, socket.AF_INET6) else "localhost"
+
+
+def _is_local(host: Any) -> bool:
+    if host in (None, "", "localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(str(host).partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+@pytest.fixture
+async def upstream() -> AsyncIterator[Upstream]:
+    """The scripted provider. A request that a real API would refuse fails the test that sent it."""
+    async with Upstream() as provider:
+        yield provider
+    assert provider.problems == []
+
+
+@pytest.fixture
+def wire_fixtures() -> Path:
+    """Streams as real servers sent them."""
+    return Path(__file__).parent / "fixtures" / "wire"

@@ -1,0 +1,149 @@
+"""The adapters under test behind one face: give it a script, ask, look at the events."""
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from footnote.cancel import CancelScope
+from footnote.models import scripted
+from footnote.models.base import Context, Model, Options
+from footnote.models.catalog import ApiType, build_model
+from footnote.models.failures import Endpoint
+from footnote.models.profiles import Profile
+from footnote.models.retry import Retry
+from footnote.net.client import Net
+from footnote.protocol.messages import AssistantMessage, Message, Usage, user
+from footnote.protocol.stream import Done, Failed, StreamEvent
+from upstream import Reply, Upstream, steps
+from upstream.anthropic_wire import STOP_REASONS as ANTHROPIC_WORDS
+from upstream.openai_wire import STOP_REASONS as OPENAI_WORDS
+from upstream.server import Api, Scripted
+
+PROFILE = Profile(window=200_000, max_output=64_000, thinking="budget", images=True)
+QUESTION = Context(system="You are brief.", messages=(user("Why?"),))
+
+
+@dataclass(eq=False)
+class HttpAdapter:
+    """One of the two APIs, asked through a real socket. Back-off is recorded in `slept` instead of slept."""
+
+    api: Api
+    upstream: Upstream
+    net: Net
+    slept: list[float] = field(default_factory=list[float])
+
+    @property
+    def id(self) -> str:
+        return f"{self.provider}/the-model"
+
+    @property
+    def provider(self) -> str:
+        return "anthropic" if self.api == "anthropic" else "openai"
+
+    @property
+    def key_name(self) -> str:
+        return f"{self.provider.upper()}_API_KEY"
+
+    @property
+    def base_url(self) -> str:
+        return self.upstream.url + ("" if self.api == "anthropic" else "/v1")
+
+    def script(self, *answers: Scripted) -> None:
+        self.upstream.script(*answers)
+
+    def raw(self, reason: str) -> str:
+        """The provider's own word for a stop reason."""
+        return (ANTHROPIC_WORDS if self.api == "anthropic" else OPENAI_WORDS)[reason]
+
+    def model(self, *, retry: Retry | None = None, profile: Profile = PROFILE, **endpoint: Any) -> Model:
+        fields: dict[str, Any] = {
+            "provider": self.provider,
+            "base_url": self.base_url,
+            "api_key": self.upstream.key,
+            "key_name": self.key_name,
+        }
+        kind: ApiType = "anthropic" if self.api == "anthropic" else "openai"
+        place = Endpoint(**(fields | endpoint))
+        return build_model(kind, place, "the-model", profile, net=self.net, retry=retry or self.retry())
+
+    def retry(self, times: int = 3) -> Retry:
+        async def noted(seconds: float) -> None:
+            self.slept.append(seconds)
+
+        return Retry(times=times, sleep=noted, jitter=lambda: 0.5)
+
+    async def ask(self, context: Context = QUESTION, options: Options | None = None) -> list[StreamEvent]:
+        return await listen(self.model(), context, options)
+
+    async def asked_with(self, *messages: Message, **more: Any) -> Any:
+        """The body of the request for a conversation of `messages`."""
+        options, profile = more.pop("options", None), more.pop("profile", PROFILE)
+        self.script(steps.reply(steps.say("Yes."), steps.stop()))
+        context = Context(messages=messages, **({"system": ""} | more))
+        events = await listen(self.model(profile=profile), context, options)
+        assert isinstance(events[-1], Done), events[-1]
+        return self.upstream.requests[-1].body
+
+
+@dataclass(eq=False)
+class ScriptedAdapter:
+    """The double that ships, told the same scripts."""
+
+    api: None = None
+    id: str = "footnote/scripted"
+    _replies: list[Any] = field(default_factory=list[Any])
+    _usage: Usage | None = None
+
+    def script(self, *answers: Reply) -> None:
+        for answer in answers:
+            counts = answer.usage
+            self._usage = Usage(counts.input, counts.output, counts.cache_read, counts.cache_write, counts.reasoning)
+            self._replies.append([step for one in answer.steps for step in _told(one)])
+
+    def raw(self, reason: str) -> str | None:
+        return reason if reason == "length" else None
+
+    def model(self) -> Model:
+        return scripted.ScriptedModel(self._replies, usage=self._usage)
+
+    async def ask(self, context: Context = QUESTION, options: Options | None = None) -> list[StreamEvent]:
+        return await listen(self.model(), context, options)
+
+
+Adapter = HttpAdapter | ScriptedAdapter
+
+
+def _told(step: steps.Step) -> Iterable[scripted.Step]:
+    match step:
+        case steps.Say(fragments):
+            return [scripted.text(*fragments)]
+        case steps.Think(fragments, signature):
+            return [scripted.thinking(*fragments, signature=signature or "")]
+        case steps.Call(name, call_id, fragments):
+            return [scripted.Call(name, fragments, call_id)]
+        case steps.Stop("length"):
+            return [scripted.End("length")]
+        case steps.ErrorEvent(kind, message):
+            return [scripted.fails(message, type=kind)]
+        case steps.Stall():
+            return [scripted.Pause(asyncio.Event())]
+        case steps.Usage() | steps.Stop("stop" | "toolUse"):
+            return []
+        case _:
+            raise ValueError(f"the double has no {step}")
+
+
+async def listen(model: Model, context: Context = QUESTION, options: Options | None = None) -> list[StreamEvent]:
+    return [event async for event in model.stream(context, options or Options(), CancelScope())]
+
+
+def ending(events: list[StreamEvent]) -> Done | Failed:
+    """The last event, which is the only one of its kinds."""
+    last = [event for event in events if isinstance(event, Done | Failed)]
+    assert last == events[-1:]
+    return last[0]
+
+
+def message(events: list[StreamEvent]) -> AssistantMessage:
+    return ending(events).message

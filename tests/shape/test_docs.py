@@ -1,0 +1,85 @@
+"""The pages cannot drift: what they name is there, and what is there is named."""
+
+import re
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from tree import PACKAGE, PAGES, ROOT, name_of, project
+
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
+DEPENDENCIES = ROOT / "docs" / "dependencies.md"
+
+LINK = re.compile(r"(?:\]\(|src=\"|href=\")([^)\"\s]+)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+MAKE_COMMAND = re.compile(r"(?:`|^)make (?:PYTHON=\S+ )?([a-z]+)", re.MULTILINE)
+MAKE_TARGET = re.compile(r"^([a-z]+):", re.MULTILINE)
+
+on_every_page = pytest.mark.parametrize("page", PAGES, ids=name_of)
+
+
+def test_the_layout_names_every_module_and_nothing_else() -> None:
+    named = {line.split()[0] for line in _drawing("Layout")}
+    there = {path.relative_to(PACKAGE).as_posix().replace("/__init__.py", "/") for path in PACKAGE.rglob("*.py")}
+    assert {"missing": there - named, "gone": named - there} == {"missing": set(), "gone": set()}
+
+
+def test_the_layers_are_drawn_as_they_are_checked() -> None:
+    contracts = project()["tool"]["importlinter"]["contracts"]
+    checked = next(contract["layers"] for contract in contracts if contract["id"] == "layers")
+    columns = [re.split(r"\s{2,}", line.strip())[1] for line in _drawing("Layers")]
+    drawn = [layer for column in columns for layer in column.split(" → ")]
+    assert [set(layer.split(" · ")) for layer in drawn] == [set(layer.split(" | ")) for layer in checked]
+
+
+def test_every_dependency_has_its_reason_and_no_reason_is_without_its_dependency() -> None:
+    declared = project()
+    lines = [
+        *declared["project"]["dependencies"],
+        *(line for lines in declared["project"]["optional-dependencies"].values() for line in lines),
+        *(line for lines in declared["dependency-groups"].values() for line in lines),
+        *(line for peer in (ROOT / "bench").rglob("requirements*.txt") for line in peer.read_text().splitlines()),
+    ]
+    needed = {canonicalize_name(Requirement(line).name) for line in lines if line.strip() and line[0] != "#"}
+    explained = re.findall(r"^\| `([\w.-]+)` \|", DEPENDENCIES.read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(explained) == sorted(needed - {"footnote"})
+
+
+@on_every_page
+def test_every_link_leads_somewhere(page: Path) -> None:
+    dead = [target for target in LINK.findall(page.read_text(encoding="utf-8")) if not _leads_somewhere(page, target)]
+    assert dead == []
+
+
+@on_every_page
+def test_every_make_command_exists(page: Path) -> None:
+    targets = set(MAKE_TARGET.findall((ROOT / "Makefile").read_text(encoding="utf-8")))
+    assert set(MAKE_COMMAND.findall(page.read_text(encoding="utf-8"))) <= targets
+
+
+def test_every_page_can_be_found_from_the_index() -> None:
+    index = ROOT / "docs" / "README.md"
+    linked = {(index.parent / target).resolve() for target in LINK.findall(index.read_text(encoding="utf-8"))}
+    assert {name_of(page) for page in PAGES if page not in linked} <= {"docs/README.md"}
+
+
+def _drawing(heading: str) -> list[str]:
+    """The lines of the first fenced block under a heading of docs/architecture.md."""
+    below = ARCHITECTURE.read_text(encoding="utf-8").split(f"\n## {heading}\n", 1)[1]
+    return [line for line in below.split("```")[1].splitlines()[1:] if line.strip()]
+
+
+def _leads_somewhere(page: Path, target: str) -> bool:
+    """Whether a relative link has a file and, in it, a heading; other hosts are not asked."""
+    if re.match(r"\w+:", target):
+        return True
+    path, _, fragment = target.partition("#")
+    file = page.parent / path if path else page
+    return file.exists() and (not fragment or fragment in _fragments(file))
+
+
+def _fragments(page: Path) -> set[str]:
+    """What the headings of a page can be linked by."""
+    titles = HEADING.findall(page.read_text(encoding="utf-8"))
+    return {re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-") for title in titles}

@@ -1,0 +1,279 @@
+"""The server: HTTP/1.1 on bare asyncio transports, so that it can cut, stall, reset and split a response."""
+
+import asyncio
+import json
+import socket
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any, Literal, Self, TypeAlias
+
+from upstream import anthropic_rules, anthropic_wire, openai_rules, openai_wire, steps
+from upstream.steps import Reply, StatusReply
+
+Api: TypeAlias = Literal["anthropic", "openai"]
+KEY = "sk-test-0123456789-never-shown"
+
+
+@dataclass(eq=False)
+class Connection:
+    """The client's end of a connection: its number, and when it went away."""
+
+    number: int
+    closed: asyncio.Event = field(default_factory=asyncio.Event)
+    closed_at: float | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request as it came, and the connection on which it came."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: Any
+    connection: Connection
+
+    @property
+    def api(self) -> Api | None:
+        path = self.path.partition("?")[0]
+        if path.endswith("/v1/messages"):
+            return "anthropic"
+        return "openai" if path.endswith("/chat/completions") else None
+
+
+Answer: TypeAlias = Reply | StatusReply
+Scripted: TypeAlias = Answer | Callable[[Request], Answer]
+
+
+@dataclass
+class Upstream:
+    """`async with Upstream() as upstream`. `key` is what clients must present; None: they must present none."""
+
+    key: str | None = KEY
+    extensions: frozenset[str] = frozenset()
+    """Fields of messages that this server knows beyond the official API, such as `reasoning_details`."""
+    requests: list[Request] = field(default_factory=list[Request])
+    problems: list[str] = field(default_factory=list[str])
+    port: int = 0
+    connections: list[Connection] = field(default_factory=list[Connection])
+    _script: list[Scripted] = field(default_factory=list[Scripted])
+    _open: set["_Conversation"] = field(default_factory=set["_Conversation"])
+    _news: asyncio.Event = field(default_factory=asyncio.Event)
+    _server: asyncio.Server | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def __aenter__(self) -> Self:
+        await self.listen()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.deafen()
+
+    async def listen(self) -> None:
+        """Starts to accept connections; again on the same port after `deafen`."""
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(lambda: _Conversation(self), "127.0.0.1", self.port)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def deafen(self) -> None:
+        """Refuses connections from here on and drops the open ones."""
+        if self._server is None:
+            return
+        self._server.close()
+        for conversation in list(self._open):
+            await conversation.drop()
+        await self._server.wait_closed()
+        self._server = None
+
+    def script(self, *answers: Scripted) -> None:
+        """One answer per request, in order. A function answers every request from its place on."""
+        self._script += answers
+
+    async def received(self, count: int) -> Request:
+        """Request number `count` (from 1), as soon as it is there."""
+        while len(self.requests) < count:
+            self._news.clear()
+            await self._news.wait()
+        return self.requests[count - 1]
+
+    def answer(self, request: Request) -> Answer:
+        self.requests.append(request)
+        self._news.set()
+        problems = self._check(request)
+        if problems:
+            self.problems += problems
+            return steps.status(400, "; ".join(problems))
+        if not self._script:
+            self.problems.append(f"request {len(self.requests)} has no answer in the script")
+            return steps.status(400, self.problems[-1])
+        first = self._script[0]
+        if callable(first):
+            return first(request)
+        return self._script.pop(0)  # pyright: ignore[reportReturnType] - not callable
+
+    def _check(self, request: Request) -> list[str]:
+        match request.api:
+            case "anthropic":
+                return anthropic_rules.problems(request.headers, request.body, self.key)
+            case "openai":
+                return openai_rules.problems(request.headers, request.body, self.key, self.extensions)
+            case None:
+                return [f"{request.method} {request.path} is neither of the two APIs"]
+
+
+class _Conversation(asyncio.Protocol):
+    """The requests of one connection, answered one after the other."""
+
+    def __init__(self, upstream: Upstream) -> None:
+        self._upstream = upstream
+        self._connection = Connection(len(upstream.connections))
+        self._buffer = b""
+        self._task: asyncio.Task[None] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._upstream.connections.append(self._connection)
+        self._upstream._open.add(self)
+        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        head, mark, rest = self._buffer.partition(b"\r\n\r\n")
+        if not mark:
+            return
+        first, *lines = head.decode("latin-1").split("\r\n")
+        pairs = (line.split(":", 1) for line in lines)
+        headers = {name.strip().lower(): value.strip() for name, value in pairs}
+        length = int(headers.get("content-length", "0"))
+        if len(rest) < length:
+            return
+        self._buffer = rest[length:]
+        method, path, _ = first.split(" ")
+        body = json.loads(rest[:length]) if length else None
+        request = Request(method, path, headers, body, self._connection)
+        self._task = asyncio.ensure_future(self._respond(request))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._connection.closed_at = asyncio.get_running_loop().time()
+        self._connection.closed.set()
+        self._upstream._open.discard(self)
+
+    async def drop(self) -> None:
+        self._transport.abort()
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    async def _respond(self, request: Request) -> None:
+        answer = self._upstream.answer(request)
+        if isinstance(answer, StatusReply):
+            self._send_status(request, answer)
+        else:
+            await _Stream(request, answer, self._transport).run()
+
+    def _send_status(self, request: Request, answer: StatusReply) -> None:
+        shape = anthropic_wire if request.api == "anthropic" else openai_wire
+        body = shape.error_body(answer) if answer.body is None else answer.body
+        headers = {"content-type": "application/json", "content-length": str(len(body)), **answer.headers}
+        self._transport.write(_head(answer.code, headers) + body)
+
+
+class _Stream:
+    """One streamed response: the head with its first byte, pieces as HTTP chunks, the end if it gets there."""
+
+    def __init__(self, request: Request, reply: Reply, transport: asyncio.Transport) -> None:
+        self._request = request
+        self._reply = reply
+        self._transport = transport
+        self._buffer = b""
+        self._headed = False
+        writer = anthropic_wire.AnthropicWriter if request.api == "anthropic" else openai_wire.OpenAIWriter
+        self._writer = writer(reply, request.body)
+
+    async def run(self) -> None:
+        for step in self._reply.steps:
+            match step:
+                case steps.Usage():
+                    pass
+                case steps.Raw(data):
+                    await self._put(data)
+                case steps.Pause() | steps.Hold() | steps.Stall() | steps.Cut() | steps.Reset():
+                    await self._flush()
+                    if await self._suffer(step):
+                        return
+                case _:
+                    await self._put(self._writer.write(step))
+        await self._put(self._writer.end())
+        await self._flush(last=True)
+        self._transport.write(b"0\r\n\r\n")
+
+    async def _suffer(self, step: steps.Effect) -> bool:
+        """What the network does; true when nothing can follow."""
+        match step:
+            case steps.Pause(seconds):
+                await asyncio.sleep(seconds)
+            case steps.Hold(until):
+                await until.wait()
+            case steps.Stall():
+                await self._request.connection.closed.wait()
+            case steps.Cut():
+                self._transport.close()
+            case _:
+                linger = struct.pack("ii", 1, 0)
+                self._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+                self._transport.abort()
+        return not isinstance(step, steps.Pause | steps.Hold)
+
+    async def _put(self, data: bytes) -> None:
+        self._buffer += data
+        if self._reply.wire.piece == "event":
+            await self._flush()
+
+    async def _flush(self, *, last: bool = False) -> None:
+        """Writes what is waiting, each piece in a turn of the event loop of its own."""
+        data, self._buffer = self._buffer, b""
+        if not data and not last:
+            return
+        if last and not self._reply.wire.last_newline:
+            data = data.rstrip(b"\r\n")
+        if not self._headed:
+            self._headed = True
+            self._transport.write(_head(200, _STREAM_HEADERS))
+        for piece in self._reply.wire.pieces(data):
+            if piece:
+                self._transport.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+                await asyncio.sleep(0)
+
+
+_STREAM_HEADERS = {"content-type": "text/event-stream; charset=utf-8", "transfer-encoding": "chunked"}
+
+
+def _head(code: int, headers: dict[str, str]) -> bytes:
+    phrase = HTTPStatus(code).phrase if code in set(HTTPStatus) else "Overloaded"
+    lines = [f"HTTP/1.1 {code} {phrase}", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
+    return "\r\n".join(lines).encode("latin-1")
+
+
+def rendered(api: Api, reply: Reply) -> bytes:
+    """The body of `reply` as one piece of bytes, for tests that feed a decoder without a server."""
+    body = {"model": "model", "stream_options": {"include_usage": True}}
+    writer = (anthropic_wire.AnthropicWriter if api == "anthropic" else openai_wire.OpenAIWriter)(reply, body)
+    parts: list[bytes] = []
+    for step in reply.steps:
+        match step:
+            case steps.Usage():
+                pass
+            case steps.Raw(data):
+                parts.append(data)
+            case steps.Pause() | steps.Hold() | steps.Stall() | steps.Cut() | steps.Reset():
+                raise ValueError("a network effect has no bytes")
+            case _:
+                parts.append(writer.write(step))
+    data = b"".join([*parts, writer.end()])
+    return data if reply.wire.last_newline else data.rstrip(b"\r\n")

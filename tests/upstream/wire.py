@@ -1,0 +1,54 @@
+"""How server-sent events look on the wire: the regular form, and the oddities of real servers."""
+
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Wire:
+    """The regular form is the default; each field is an oddity that some server in use has."""
+
+    piece: int | Literal["event", "random"] = "event"
+    """Bytes of a TCP write: one event each, this many bytes, or a random number of them."""
+    crlf: bool = False
+    space: bool = True
+    comments: bool = False
+    event_lines: bool = True
+    last_newline: bool = True
+    ascii_json: bool = False
+
+    # OpenAI-compatible servers only
+    reasoning: Literal["reasoning_content", "reasoning", "reasoning_details"] = "reasoning_content"
+    usage_everywhere: bool = False
+    usage_choices: Literal["empty", "null"] = "empty"
+    call_index: Literal["own", "none", "same"] = "own"
+    repeat_name: bool = False
+    done_line: bool = True
+
+    def frame(self, payload: Any, name: str | None) -> bytes:
+        """One server-sent event. A payload that is text is sent as it is (`[DONE]`)."""
+        text = payload if isinstance(payload, str) else _json(payload, ascii_only=self.ascii_json)
+        lines = [": PROCESSING", ""] if self.comments else []
+        if name is not None and self.event_lines:
+            lines.append(f"event: {name}")
+        lines += [f"data:{' ' if self.space else ''}{text}", "", ""]
+        return ("\r\n" if self.crlf else "\n").join(lines).encode()
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        """`data` in the pieces in which it is written."""
+        if self.piece == "event":
+            yield data
+            return
+        chance = random.Random(len(data))  # the same cuts in every run
+        at = 0
+        while at < len(data):
+            size = chance.randint(1, 40) if self.piece == "random" else self.piece
+            yield data[at : at + size]
+            at += size
+
+
+def _json(payload: Any, *, ascii_only: bool) -> str:
+    return json.dumps(payload, ensure_ascii=ascii_only, separators=(",", ":"))
