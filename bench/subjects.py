@@ -11,12 +11,8 @@ class Subject(NamedTuple):
     imports: tuple[str, ...]
 
 
-FOOTNOTE = Subject(
-    "footnote",
-    "Footnote",
-    # All of the engine, with its HTTP client and both APIs; of the peers only what the scripted turn needs.
-    ("footnote.agent.loop", "footnote.models.anthropic", "footnote.models.openai_chat", "footnote.models.stream"),
-)
+# Of Footnote the whole engine: loop, tools, HTTP client, both APIs, configuration. Of a peer what the turn needs.
+FOOTNOTE = Subject("footnote", "Footnote", ("footnote.app",))
 HAND_WRITTEN = Subject("hand_written", "hand-written loop", ("asyncio", "json"))
 PYDANTIC_AI = Subject("pydantic_ai", "pydantic-ai", ("pydantic_ai", "pydantic_ai.models.function"))
 PEERS = (

@@ -3,7 +3,7 @@
 import ipaddress
 import os
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ _ENDINGS = ("_API_KEY", "_PROXY")
 def _clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keys, proxies and the home folder of whoever runs the tests are nobody's business here."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in leaking(os.environ):
+        for name in _leaking(os.environ):
             patch.delenv(name)
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         yield
@@ -29,10 +29,16 @@ def _clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
 def _nothing_leaks() -> Iterator[None]:
     """A test that sets a variable gives it back, so that the next one does not see it."""
     yield
-    assert leaking(os.environ) == [], "use monkeypatch.setenv, which gives the variable back"
+    assert _leaking(os.environ) == [], "use monkeypatch.setenv, which gives the variable back"
 
 
-def leaking(environment: Any) -> list[str]:
+@pytest.fixture
+def leaking() -> Callable[[Mapping[str, str]], list[str]]:
+    """Which variables of an environment would change how Footnote behaves."""
+    return _leaking
+
+
+def _leaking(environment: Mapping[str, str]) -> list[str]:
     return sorted(name for name in environment if name.upper().startswith(_LEAKING) or name.upper().endswith(_ENDINGS))
 
 

@@ -46,13 +46,13 @@ def session(turns: int, **parts: str) -> tuple[Message, ...]:
 
 def test_what_fits_is_left_alone():
     messages = session(3, result="short")
-    assert plan(messages, 10_000) == Plan()
+    assert plan(messages, 10_000, step=2_500) == Plan()
     assert apply(messages, Plan(), None, 10_000).messages == messages
 
 
 def test_old_tool_results_shrink_before_any_turn_is_summarised():
     messages = session(10, result="x" * 9_000)
-    cut = plan(messages, 12_000)
+    cut = plan(messages, 12_000, step=3_000)
     assert cut.digest_to == 0
     fitted = apply(messages, cut, None, 12_000)
     assert fitted.tokens <= 12_000
@@ -65,7 +65,7 @@ def test_old_tool_results_shrink_before_any_turn_is_summarised():
 
 def test_when_shortening_is_not_enough_old_turns_become_a_digest_and_recent_ones_stay():
     messages = session(100, answer="y" * 3_000)
-    cut = plan(messages, 20_000)
+    cut = plan(messages, 20_000, step=5_000)
     assert cut.digest_to > 0
     assert isinstance(messages[cut.digest_to], UserMessage), "a cut stands between two turns"
     fitted = apply(messages, cut, Digest(cut.digest_to, "They talked."), 20_000)
@@ -77,16 +77,20 @@ def test_when_shortening_is_not_enough_old_turns_become_a_digest_and_recent_ones
     assert fitted.messages[-3:] == messages[-3:]
 
 
-def test_a_cut_holds_for_many_turns_so_that_the_prompt_cache_fits():
-    cuts = [plan(session(turns, answer="y" * 3_000), 20_000).digest_to for turns in range(30, 130)]
-    assert len(set(cuts)) <= 25, "one cut for every few turns, not a new one each turn"
-    results = [plan(session(turns, result="y" * 3_000), 20_000).shorten_to for turns in range(30, 130)]
-    assert len(set(results)) <= 30
+@pytest.mark.parametrize("part", ["result", "answer"])
+def test_a_cut_holds_for_many_turns_so_that_the_prompt_cache_fits(part: str):
+    cuts: list[Plan] = []
+    for turns in range(30, 230):
+        digested = cuts[-1].digest_to if cuts else 0
+        cuts.append(plan(session(turns, **{part: "y" * 3_000}), 20_000, step=5_000, digested=digested))
+    assert len(set(cuts)) <= 100, "one cut for every few turns, not a new one each turn"
+    assert len({cut.digest_to for cut in cuts}) <= 30, "and a digest for even more"
+    assert [cut.digest_to for cut in cuts] == sorted(cut.digest_to for cut in cuts), "a digest never goes back"
 
 
 def test_a_question_larger_than_the_window_loses_its_middle_and_says_so():
     messages = (user("begin " + "z" * 300_000 + " end"),)
-    fitted = apply(messages, plan(messages, 5_000), None, 5_000)
+    fitted = apply(messages, plan(messages, 5_000, step=1_250), None, 5_000)
     assert fitted.tokens <= 5_000
     question = fitted.messages[0]
     assert isinstance(question, UserMessage)
@@ -105,7 +109,7 @@ texts = st.text(alphabet=st.sampled_from("ab 漢字đệ😀\n"), max_size=60).f
 def test_any_session_fits_any_budget(parts: list[tuple[str, str]], question: str, budget: int):
     messages = tuple(m for n, (result, answer) in enumerate(parts) for m in turn(n, result=result, answer=answer))
     messages = (*messages, user(question or "?"))
-    cut = plan(messages, budget)
+    cut = plan(messages, budget, step=budget // 4)
     fitted = apply(messages, cut, Digest(cut.digest_to, "notes"), budget)
     assert fitted.tokens <= budget
     rules = Rules(MODEL, images=False, longest_id=64, thinking=True)

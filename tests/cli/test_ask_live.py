@@ -1,8 +1,12 @@
 """In a terminal: what is finished stays, what is not is redrawn, and what a person sees is never broken."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from cli.emulator import Terminal
 from cli.recorded import (
     MODEL,
@@ -20,9 +24,6 @@ from cli.recorded import (
     start,
     think,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from footnote.cli.terminal.answer import PaintedAnswer, PlainAnswer
 from footnote.cli.terminal.lines import Span
 from footnote.cli.terminal.painting import Painter
@@ -207,7 +208,7 @@ def f(x):
 @given(st.lists(st.integers(0, len(DOCUMENT)), max_size=12), st.sampled_from([20, 33, 80]))
 def test_the_screen_does_not_depend_on_how_the_answer_arrived(cuts: list[int], columns: int) -> None:
     edges = [0, *sorted(cuts), len(DOCUMENT)]
-    pieces = [DOCUMENT[low:high] for low, high in zip(edges, edges[1:], strict=False)]
+    pieces = [DOCUMENT[low:high] for low, high in pairwise(edges)]
     whole = final([*start(), *say(0, DOCUMENT)], columns=columns)
     assert final([*start(), *say(0, *pieces)], columns=columns) == whole
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from cli.recorded import (
     MODEL,
     Clock,
@@ -19,7 +20,6 @@ from cli.recorded import (
     start,
     think,
 )
-
 from footnote.cli.terminal.answer import PlainAnswer
 from footnote.cli.terminal.renderer import JsonRenderer, TerminalRenderer
 from footnote.cli.terminal.screen import Screen
@@ -41,15 +41,16 @@ ANSWER = "I will search.\n\nThe price\nis **42**.\n\nSee the report.\n"
 
 
 def test_the_answer_alone_is_on_stdout_and_every_step_has_a_line_on_stderr() -> None:
-    assert rendered(research()) == (
-        ANSWER,
+    out, err = rendered(research())
+    assert out == ANSWER
+    assert err == (
         "thinking…\n"
         "⏳ Search the web · HPG share price\n"
         "⏳ Write a file · /report.md\n"
         "⏳ Search the web · HPG share price · searching\n"
         "⏳ Search the web · HPG share price · reading 1/5 simplize.vn\n"
         "✓ Search the web · HPG share price · 3.0s · 2 sources\n"
-        "✓ Write a file · /report.md · 2.0s · Wrote /report.md (9 bytes).\n",
+        "✓ Write a file · /report.md · 2.0s · Wrote /report.md (9 bytes).\n"
     )
 
 

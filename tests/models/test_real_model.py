@@ -114,3 +114,14 @@ async def test_cancelling_frees_the_servers_slot_and_keeps_what_was_said(model: 
 async def slots(net: Net, server: str) -> list[bool]:
     """Which of the server's slots are at work."""
     return [slot["is_processing"] for slot in await net.get_json(f"{server}/slots")]
+
+
+async def test_a_question_that_is_too_long_is_told_apart(model: Model):
+    long = Context("", (user("word " * 4_000),))
+
+    events = [event async for event in model.stream(long, Options(max_tokens=4), CancelScope())]
+
+    end = events[-1]
+    assert isinstance(end, Failed)
+    assert end.message.failure is not None
+    assert (end.message.failure.type, end.message.failure.status) == ("context_overflow", 400)

@@ -1,4 +1,4 @@
-import os
+import unicodedata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from footnote.protocol.errors import UsageError
+from footnote.protocol.files import FileRecord
 from footnote.workspace.export import safe_name, save_to
 from footnote.workspace.files import Workspace
 from workspace.hostile import HOSTILE_NAMES
@@ -20,13 +21,13 @@ async def workspace_with(*paths: str) -> Workspace:
 
 
 async def saved(directory: Path, workspace: Workspace) -> dict[str, str]:
-    return {record.path: str(path.relative_to(directory)) for record, path in await save_to(directory, workspace)}
+    return {record.path: path.relative_to(directory).as_posix() for record, path in await save_to(directory, workspace)}
 
 
 async def test_files_are_saved_under_their_names(tmp_path: Path) -> None:
     workspace = await workspace_with("/report.md", "/images/một.png", "/报告.md")
     assert await saved(tmp_path / "new", workspace) == {
-        "/images/một.png": os.path.join("images", "một.png"),
+        "/images/một.png": "images/một.png",
         "/report.md": "report.md",
         "/报告.md": "报告.md",
     }
@@ -38,8 +39,8 @@ async def test_what_was_there_before_is_never_replaced(tmp_path: Path) -> None:
     (tmp_path / "images").write_text("a file, not a folder")
     workspace = await workspace_with("/report.md", "/images/a.png", "/images/b.png")
     assert await saved(tmp_path, workspace) == {
-        "/images/a.png": os.path.join("images-2", "a.png"),
-        "/images/b.png": os.path.join("images-2", "b.png"),
+        "/images/a.png": "images-2/a.png",
+        "/images/b.png": "images-2/b.png",
         "/report.md": "report-2.md",
     }
     assert await saved(tmp_path, await workspace_with("/report.md")) == {"/report.md": "report-3.md"}
@@ -101,9 +102,9 @@ def test_a_name_is_rebuilt_from_harmless_characters(part: str, name: str) -> Non
     assert safe_name(part) == name
 
 
-@pytest.mark.parametrize("name", HOSTILE_NAMES, ids=ascii)
-def test_a_hostile_name_is_harmless_on_the_host(name: str) -> None:
-    assert_harmless(safe_name(name))
+def test_a_hostile_name_is_harmless_on_the_host() -> None:
+    for name in HOSTILE_NAMES:
+        assert_harmless(safe_name(name))
 
 
 @given(st.text(st.characters(codec=None)))
@@ -138,7 +139,7 @@ async def hostile_workspace(names: list[str]) -> Workspace:
     return workspace
 
 
-def assert_all_inside(folder: Path, files: list) -> None:
+def assert_all_inside(folder: Path, files: list[tuple[FileRecord, Path]]) -> None:
     """Every file is where it is said to be, below the target, and nothing else was made."""
     target = (folder / "target").resolve()
     assert all(path.resolve().is_relative_to(target) for _, path in files)
@@ -151,6 +152,6 @@ def assert_harmless(name: str) -> None:
     assert name[0] not in ".-"
     assert not name.endswith(".")
     assert not set(name) & set('/\\:*?"<>|\0$`;&~%')
-    assert name.isprintable() or all(not ord(character) < 32 for character in name)
+    assert not any(unicodedata.category(character).startswith(("C", "Z")) for character in name.replace(" ", ""))
     assert len(name.encode()) <= 121
     assert name.partition(".")[0].strip().upper() not in {"CON", "PRN", "AUX", "NUL", "COM1", "LPT9"}

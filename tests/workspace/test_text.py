@@ -31,9 +31,7 @@ texts = st.text(st.sampled_from("ab\n\r\u2028\f\ufeffé"), max_size=30)
         ("a\u2028b", "\u2028", "\n", False, Edited("a\nb", 1)),
     ],
 )
-def test_an_edit_changes_exactly_what_it_names(
-    text: str, old: str, new: str, everywhere: bool, edited: Edited
-) -> None:
+def test_an_edit_changes_exactly_what_it_names(text: str, old: str, new: str, everywhere: bool, edited: Edited) -> None:
     assert replace(text, old, new, everywhere=everywhere) == edited
 
 
@@ -46,8 +44,10 @@ def test_an_edit_changes_exactly_what_it_names(
             "a b\na\n\na",
             "a",
             "c",
-            "old_string occurs 3 times (lines 1, 2, 4). Give more of the text around it so that it is unique, or set"
-            " replace_all to change every one.",
+            (
+                "old_string occurs 3 times (lines 1, 2, 4). Give more of the text around it so that it is unique,"
+                " or set replace_all to change every one."
+            ),
         ),
         (
             "end",

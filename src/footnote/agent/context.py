@@ -6,7 +6,7 @@ same cut holds for many turns and the provider's prompt cache keeps fitting.
 """
 
 from collections.abc import Sequence
-from itertools import accumulate, product
+from itertools import accumulate
 
 import msgspec
 from msgspec import Struct
@@ -17,6 +17,9 @@ from footnote.protocol.messages import Message, Text, ToolResultMessage, UserMes
 
 DIGEST_TOKENS = 2_000
 """Room that is kept for a digest."""
+
+ROOMY = 0.6
+"""Share of the budget that a new digest leaves filled."""
 
 PREVIEW_CHARS = 600
 SMALL_CHARS = 1_200
@@ -45,41 +48,52 @@ def question_at(messages: Sequence[Message]) -> int:
     return max((at for at, said in enumerate(messages) if isinstance(said, UserMessage)), default=0)
 
 
-def plan(messages: Sequence[Message], budget: int) -> Plan:
-    """The smallest cut that fits `budget` tokens, leaving the turn in progress whole."""
+def plan(messages: Sequence[Message], budget: int, *, step: int, digested: int = 0) -> Plan:
+    """The smallest cut that fits `budget` tokens, leaving the turn in progress whole.
+
+    `step` is the width of the grid. `digested`: how far a digest already goes; it is used as long as it is enough.
+    A new one leaves room for some turns to come, since making one costs a request.
+    """
     sizes = [tokens.of_message(message) for message in messages]
     if sum(sizes) <= budget:
         return Plan()
     question = question_at(messages)
-    borders = _grid(sizes, question, budget)
-    short = [size - _saving(message) for size, message in zip(sizes, messages, strict=True)]
-    for border in borders:
-        if sum(short[:border]) + sum(sizes[border:]) <= budget:
-            return Plan(shorten_to=border)
-    for border, shorten_to in product(borders, borders[-2:]):
-        cut = _next_turn(messages, border, question)
-        shortened = max(cut, shorten_to)
-        if DIGEST_TOKENS + sum(short[cut:shortened]) + sum(sizes[shortened:]) <= budget:
-            return Plan(shortened, cut)
+    shelf = _Shelf(sizes, [_saving(message) for message in messages], _grid(sizes, question, step))
+    starts = [at for at in range(1, question + 1) if isinstance(messages[at], UserMessage)]
+    known = digested if digested in starts else 0
+    if (shorten_to := shelf.shortening(known, budget)) is not None:
+        return Plan(shorten_to, known)
+    for cut in starts:
+        if cut > known and (shorten_to := shelf.shortening(cut, int(budget * ROOMY))) is not None:
+            return Plan(shorten_to, cut)
     return Plan(question, question)
 
 
-def _next_turn(messages: Sequence[Message], position: int, question: int) -> int:
-    """The first question at or after `position`: a cut stands between two turns."""
-    starts = (at for at in range(max(1, position), question) if isinstance(messages[at], UserMessage))
-    return next(starts, question)
+class _Shelf(Struct, frozen=True):
+    """Sizes of the messages, what shortening each would save, and the positions up to which it may be done."""
+
+    sizes: list[int]
+    savings: list[int]
+    borders: list[int]
+
+    def shortening(self, cut: int, budget: int) -> int | None:
+        """How far results must be shortened so that what follows `cut` fits; None: it does not."""
+        total = sum(self.sizes[cut:]) + (DIGEST_TOKENS if cut else 0)
+        for border in (0, *(border for border in self.borders if border > cut)):
+            if total - sum(self.savings[cut:border]) <= budget:
+                return border
+        return None
 
 
-def _grid(sizes: list[int], question: int, budget: int) -> list[int]:
-    """Positions before the question where the running total passes a multiple of a quarter of the budget."""
-    step = max(1, budget // 4)
+def _grid(sizes: list[int], question: int, step: int) -> list[int]:
+    """Positions where the running total passes a multiple of `step`, and the question."""
     borders: list[int] = []
     passed = 0
     for at, total in enumerate(accumulate(sizes[:question])):
         if total // step > passed:
             passed = total // step
             borders.append(at + 1)
-    return [*borders, question] if question else []
+    return [*borders, question]
 
 
 def apply(messages: Sequence[Message], cut: Plan, digest: Digest | None, budget: int) -> Fitted:

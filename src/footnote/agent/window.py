@@ -40,7 +40,8 @@ class Window:
         fixed = tokens.of_text(self._turn.system) + tokens.of_tools(tools)
         room = int((self._model.profile.window * SAFE_SHARE - self.max_tokens) / self._scale)
         budget = max(500, (room if self._largest is None else min(room, self._largest)) - fixed)
-        cut = fitting.plan(messages, budget)
+        known = self._digest.upto if self._digest is not None else 0
+        cut = fitting.plan(messages, budget, step=self._model.profile.window // 4, digested=known)
         if cut.digest_to and (self._digest is None or self._digest.upto != cut.digest_to):
             self._digest, spent = await summarise(messages, cut.digest_to, self._digest, self._model, cancel)
             self._unsaid.append((self._digest, spent))

@@ -72,7 +72,7 @@ def _refuse_foreign_kinds(path: str) -> None:
 
 
 def _check_part(part: str, path: str) -> None:
-    if not part.strip("."):
+    if not part.strip(". "):
         raise PathRefused(f"{_shown(path)} has the part {part}. Write the whole path from the root: /folder/name.md.")
     for character in part:
         if unicodedata.category(character) in _UNPRINTABLE or character in _DECEIVING:

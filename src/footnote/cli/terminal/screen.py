@@ -41,6 +41,14 @@ class Sink:
             self._stream.flush()
         except BrokenPipeError:
             self.gone = True
+        except OSError:
+            self.gone = True
+            raise
+
+    def abandon(self) -> None:
+        """Lets go of what could not be written; else Python would fail on it once more at its exit."""
+        with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - a device, not a path
+            os.dup2(nowhere.fileno(), self._stream.fileno())
 
 
 class Paint(Protocol):

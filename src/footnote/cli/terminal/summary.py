@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from footnote.cli import Exit
 from footnote.cli.terminal.lines import Line, Span, Symbols
 from footnote.protocol.events import (
     BlockDelta,
@@ -19,8 +20,6 @@ from footnote.protocol.events import (
     TurnStopReason,
     TurnUsage,
 )
-
-OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 # Chinese and Japanese are written without spaces: there a character counts as a word.
 _word = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
@@ -58,9 +57,9 @@ class Summary:
                 pass
 
     @property
-    def exit_code(self) -> int:
+    def exit_code(self) -> Exit:
         failed = self._error is not None or self._stop_reason in ("error", "aborted", None)
-        return FAILED if failed else OK
+        return Exit.FAILURE if failed else Exit.OK
 
     def problems(self) -> list[Line]:
         """What the person must know and can act on."""

@@ -1,0 +1,189 @@
+"""`footnote ask`: one turn in the terminal. The answer goes to stdout, everything else to stderr."""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Mapping
+from contextlib import aclosing, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from footnote.cli import Exit
+from footnote.cli.approval import Approval, terminal_line
+from footnote.cli.interrupts import Interrupts
+from footnote.cli.presentation import Presentation, Wishes, present
+from footnote.cli.terminal.renderer import Renderer
+from footnote.cli.terminal.summary import Summary, file_lines
+from footnote.config.environment import process_environment
+from footnote.protocol.errors import UsageError
+from footnote.protocol.files import FileRecord
+from footnote.protocol.tools import LOCALES, Locale
+from footnote.workspace.export import save_to
+from footnote.workspace.paths import LARGE_RESULTS
+
+if TYPE_CHECKING:
+    from footnote.app import Run
+
+REDRAWS_PER_SECOND = 15
+EPILOG = "Exit codes: 0 answered, 1 the run failed, 2 wrong usage or configuration, 130 stopped by Ctrl-C."
+
+
+def register(subparsers: Any) -> None:
+    parser = subparsers.add_parser("ask", help="ask one question and read the answer as it is written", epilog=EPILOG)
+    parser.add_argument("question", nargs="*", metavar="QUESTION", help="the question; - or nothing reads stdin")
+    parser.add_argument("--agent", metavar="ID", help="the agent of agents.json that answers (default: the first)")
+    parser.add_argument("--model", metavar="PROVIDER/MODEL", help="the model that answers")
+    parser.add_argument("--locale", choices=LOCALES, help="language of tool titles (default: from LC_ALL or LANG)")
+    parser.add_argument("--output", metavar="DIR", type=Path, help="where files that the agent writes are saved")
+    shown = parser.add_argument_group("output")
+    shown.add_argument("--json", action="store_true", help="print every event as one line of JSON")
+    shown.add_argument("--plain", action="store_true", help="stream the answer as it is written, draw nothing")
+    shown.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR in the environment)")
+    shown.add_argument("--quiet", action="store_true", help="only the answer and errors")
+    shown.add_argument("--show-thinking", action="store_true", help="what the model thinks, on stderr")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    environ = process_environment()
+    question = question_from(arguments.question, sys.stdin)
+    if arguments.output is not None:
+        _make_folder(arguments.output)
+    wishes = Wishes(
+        json=arguments.json,
+        plain=arguments.plain,
+        color=not arguments.no_color,
+        quiet=arguments.quiet,
+        show_thinking=arguments.show_thinking,
+    )
+    view = present(wishes, sys.stdout, sys.stderr, environ)
+    ask = _Ask(arguments, environ, view, wishes)
+    try:
+        with ask.interrupts:
+            return asyncio.run(ask.answer(question))
+    except asyncio.CancelledError:
+        view.screen.note(Summary().kept(0))
+        return Exit.INTERRUPTED
+    finally:
+        for sink in (view.screen.out, view.screen.err):
+            if sink.gone:
+                sink.abandon()
+
+
+class _Ask:
+    """One question on its way from the engine to the screen."""
+
+    def __init__(
+        self, arguments: argparse.Namespace, environ: Mapping[str, str], view: Presentation, wishes: Wishes
+    ) -> None:
+        self.interrupts = Interrupts()
+        self._arguments = arguments
+        self._environ = environ
+        self._screen = view.screen
+        self._renderer = view.renderer
+        self._wishes = wishes
+        self._summary = Summary()
+
+    async def answer(self, question: str) -> int:
+        task = asyncio.current_task()
+        if task is not None:
+            self.interrupts.stop_with(task.cancel)
+        from footnote.app import App  # noqa: PLC0415 - slow to import, and Ctrl-C must work meanwhile
+
+        arguments = self._arguments
+        async with App.open(home=arguments.home, config=arguments.config_file, environ=self._environ) as app:
+            run = await app.ask(
+                question,
+                agent_id=arguments.agent,
+                model=arguments.model,
+                locale=arguments.locale or locale_from(self._environ),
+                approve=self._approval(),
+            )
+            self.interrupts.stop_with(run.cancel)
+            await self._follow(run)
+            saved = await self._save(run, app.configuration.home)
+        return self._close(saved)
+
+    def _approval(self) -> Approval | None:
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            return None
+        descriptor = sys.stdin.fileno()
+        return Approval(self._screen, lambda: terminal_line(descriptor))
+
+    async def _follow(self, run: "Run") -> None:
+        redrawing = asyncio.create_task(_redraw(self._renderer))
+        try:
+            async with aclosing(run.events()) as events:
+                async for event in events:
+                    self._summary.feed(event)
+                    self._renderer.feed(event)
+                    if self._screen.out.gone:
+                        run.cancel()
+        finally:
+            redrawing.cancel()
+            with suppress(asyncio.CancelledError):
+                await redrawing
+            self._renderer.close()
+
+    async def _save(self, run: "Run", home: Path) -> list[tuple[str, Path]]:
+        """Writes the agent's files to this machine: its name of each and the place where it is."""
+        workspace = run.workspace
+        if workspace is None or not any(map(_is_for_the_user, await workspace.list())):
+            return []
+        folder = self._arguments.output or home / "ask" / datetime.now().astimezone().strftime("%Y-%m-%d-%H%M%S")
+        return [(record.path, path) for record, path in await save_to(folder, workspace)]
+
+    def _close(self, saved: list[tuple[str, Path]]) -> int:
+        code = self._summary.exit_code
+        lines = self._summary.problems()
+        if self._screen.out.gone:
+            code, lines = Exit.OK, []
+        elif self.interrupts.asked:
+            code, lines = Exit.INTERRUPTED, [self._summary.kept(len(saved))]
+        if not self._wishes.quiet:
+            lines = [*lines, *file_lines(saved)]
+            lines += [] if self._wishes.json else self._summary.usage(self._screen.symbols)
+        for line in lines:
+            self._screen.note(line)
+        return code
+
+
+async def _redraw(renderer: Renderer) -> None:
+    while True:
+        await asyncio.sleep(1 / REDRAWS_PER_SECOND)
+        renderer.tick()
+
+
+def _is_for_the_user(record: FileRecord) -> bool:
+    return record.source == "generated" and not record.path.startswith(LARGE_RESULTS)
+
+
+def question_from(words: list[str], stdin: TextIO) -> str:
+    """The words of the command line, or all of stdin where there are none and nobody sits at it."""
+    from_stdin = words == ["-"] or (not words and not stdin.isatty())
+    try:
+        question = stdin.buffer.read().decode("utf-8-sig") if from_stdin else " ".join(words)
+        question.encode()  # words that were not UTF-8 hold surrogates
+    except UnicodeError:
+        raise UsageError("The question is not text in UTF-8.") from None
+    if not question.strip():
+        raise UsageError('There is no question. Give one: footnote ask "What is …?"')
+    return question.strip()
+
+
+def locale_from(environ: Mapping[str, str]) -> Locale:
+    """The language of the first of the usual variables that is set, if we speak it."""
+    chosen = next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), "")
+    for locale in LOCALES:
+        if chosen.lower().startswith(locale):
+            return locale
+    return "en"
+
+
+def _make_folder(folder: Path) -> None:
+    """Now, and not when the answer has been paid for."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--output: {folder} cannot be a folder: {error.strerror}.") from error

@@ -1,0 +1,45 @@
+"""Ctrl-C: the first asks the work to stop, the second ends the process at once. SIGTERM is the same."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, Self
+
+from footnote.cli import Exit
+
+
+class Interrupts:
+    """Active inside its `with`. `asked` is true from the first signal on.
+
+    The handlers are plain signal handlers, not the event loop's own, so that the second signal also ends a
+    process whose loop is stuck, for example in a write to a pager that does not read.
+    """
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._stop: Callable[[], object] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> Self:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def stop_with(self, stop: Callable[[], object]) -> None:
+        """What the first signal does from now on; called in the event loop."""
+        self._loop, self._stop = asyncio.get_running_loop(), stop
+
+    def _handle(self, _number: int, _frame: FrameType | None) -> None:
+        if self.asked:
+            os._exit(Exit.INTERRUPTED)
+        self.asked = True
+        if self._loop is None or self._stop is None:
+            raise KeyboardInterrupt
+        self._loop.call_soon_threadsafe(self._stop)

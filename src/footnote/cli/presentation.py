@@ -1,0 +1,78 @@
+"""Chooses how a run is shown from where its output goes and from what was asked for."""
+
+import os
+import stat
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TextIO
+
+from msgspec import Struct
+
+from footnote.cli.terminal.answer import PaintedAnswer, PlainAnswer
+from footnote.cli.terminal.lines import Span
+from footnote.cli.terminal.renderer import JsonRenderer, Renderer, TerminalRenderer
+from footnote.cli.terminal.screen import Region, Screen, Sink, size_of
+
+if TYPE_CHECKING:
+    from footnote.cli.terminal.painting import Painter
+
+NO_RICH = 'For formatted answers: pip install "footnote[terminal]"'
+
+
+class Wishes(Struct, frozen=True):
+    """What the person asked for."""
+
+    json: bool = False
+    plain: bool = False
+    color: bool = True
+    quiet: bool = False
+    show_thinking: bool = False
+
+
+class Presentation(Struct, frozen=True):
+    screen: Screen
+    renderer: Renderer
+
+
+def present(wishes: Wishes, stdout: TextIO, stderr: TextIO, environ: Mapping[str, str]) -> Presentation:
+    out, err = Sink(stdout), Sink(stderr)
+    drawable = None if wishes.plain or wishes.json else _drawable(stdout, stderr, environ)
+    painter = _painter(color=wishes.color and not environ.get("NO_COLOR")) if drawable else None
+    if drawable is None or painter is None:
+        screen = Screen(out, err)
+        answer = PlainAnswer(screen)
+    else:
+        region = Region(out if drawable is stdout else err, painter, size_of(drawable))
+        screen = Screen(out, err, region=region, live_notes=stderr.isatty())
+        answer = PaintedAnswer(screen, painter) if drawable is stdout else PlainAnswer(screen)
+    if wishes.json:
+        return Presentation(screen, JsonRenderer(out))
+    if drawable is not None and painter is None and not wishes.quiet:
+        screen.note((Span(NO_RICH),))
+    return Presentation(
+        screen, TerminalRenderer(screen, answer, quiet=wishes.quiet, show_thinking=wishes.show_thinking)
+    )
+
+
+def _painter(*, color: bool) -> "Painter | None":
+    try:
+        from footnote.cli.terminal.painting import Painter  # noqa: PLC0415 - rich is optional, and slow to import
+    except ImportError:
+        return None
+    return Painter(color=color)
+
+
+def _drawable(stdout: TextIO, stderr: TextIO, environ: Mapping[str, str]) -> TextIO | None:
+    """The stream on which lines can be redrawn: a terminal that obeys, and on which nobody else writes.
+
+    If stdout is a pipe, its reader may well write to the terminal of our stderr, at any moment.
+    """
+    if environ.get("TERM") == "dumb":
+        return None
+    if stdout.isatty():
+        return stdout if _is_utf8(stdout) else None
+    is_pipe = stat.S_ISFIFO(os.fstat(stdout.fileno()).st_mode)
+    return stderr if stderr.isatty() and _is_utf8(stderr) and not is_pipe else None
+
+
+def _is_utf8(stream: TextIO) -> bool:
+    return stream.encoding.lower().replace("-", "") == "utf8"
