@@ -23,7 +23,7 @@ class Table(NamedTuple):
 
     def __str__(self) -> str:
         lines = [self.columns, *self.rows]
-        widths = [max(len(line[at]) for line in lines) for at in range(len(self.columns))]
+        widths = [max(3, *(len(line[at]) for line in lines)) for at in range(len(self.columns))]
         rule = tuple("-" * width for width in widths)
         drawn = [_line(line, widths) for line in (self.columns, rule, *self.rows)]
         return "\n".join([f"### {self.title}", "", *drawn, ""])

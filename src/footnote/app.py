@@ -29,6 +29,7 @@ from footnote.models.base import Model
 from footnote.models.catalog import build_model
 from footnote.models.failures import Endpoint
 from footnote.net.client import Net
+from footnote.net.proxies import Proxies
 from footnote.plugins import load_tools
 from footnote.protocol.errors import ConfigError, UpstreamError, UsageError
 from footnote.protocol.events import Event
@@ -98,7 +99,7 @@ class App:
         """Reads the settings and makes everything ready; `ConfigError` says what is wrong with them."""
         environ = process_environment() if environ is None else environ
         configuration = load(home, config, environ)
-        async with Net() as net:
+        async with Net(Proxies.of(environ)) as net:
             app = cls(configuration, environ, net)
             async with app._servers:
                 yield app

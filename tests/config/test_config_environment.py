@@ -4,12 +4,10 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from config.conftest import Complaints, Load
 from footnote.config.configuration import Configuration
-from footnote.config.environment import KEYS, given_by
+from footnote.config.environment import KEYS
 from footnote.config.keys import ANY
 from footnote.config.settings import ModelProvider, ProfileFacts
 
@@ -157,14 +155,3 @@ def test_a_key_with_a_space_in_a_variable_is_refused_without_repeating_it(compla
 def test_a_provider_that_only_the_environment_knows_needs_its_type_there(complaints: Complaints) -> None:
     (said,) = complaints(environ={"FOOTNOTE_MODELS_PROVIDERS_OWN_BASE_URL": "http://h"})
     assert said.startswith('FOOTNOTE_MODELS_PROVIDERS_OWN_BASE_URL, models.providers.own: the provider "own" needs')
-
-
-SPELLED = st.sampled_from([key.variable("OWN") for key in KEYS] + ["FOOTNOTE_X", "FOOTNOTE_MODELS_PROVIDERS__TYPE"])
-
-
-@given(st.dictionaries(SPELLED, st.text() | st.sampled_from(["1", "true", "{}", "[]", '{"a": {}}', "a/b", "-1e5"])))
-def test_whatever_stands_in_the_environment_gives_values_or_problems(environ: dict[str, str]) -> None:
-    values, problems = given_by(environ, ["anthropic"])
-    used = {one.variable for one in values} | {problem.source for problem in problems}
-    spoken_for = {name for name, text in environ.items() if text.strip() and text.strip() not in ("{}", "[]")}
-    assert spoken_for <= used | {name for name, text in environ.items() if not text.strip(" ,")}

@@ -30,9 +30,8 @@ ENDPOINT = Endpoint("somebody", "http://localhost")
 
 
 @pytest.mark.parametrize("said", TOO_LONG)
-@pytest.mark.parametrize("status", [400, 413])
-def test_a_request_that_is_too_long_is_recognised_in_every_providers_words(said: str, status: int):
-    assert from_status(ENDPOINT, status, f'{{"error": {{"message": "{said}"}}}}'.encode()).type == OVERFLOW
+def test_a_request_that_is_too_long_is_recognised_in_every_providers_words(said: str):
+    assert from_status(ENDPOINT, 400, f'{{"error": {{"message": "{said}"}}}}'.encode()).type == OVERFLOW
 
 
 @pytest.mark.parametrize("said", SOMETHING_ELSE)

@@ -136,7 +136,7 @@ def test_every_violation_is_told_at_once() -> None:
 
 
 def test_a_parameter_of_a_tool_that_takes_none_is_unknown() -> None:
-    with pytest.raises(InvalidArguments, match="- x: unknown parameter; the tool takes none."):
+    with pytest.raises(InvalidArguments, match=r"- x: unknown parameter; the tool takes none\."):
         parse(Nothing, {"x": 1})
 
 

@@ -3,6 +3,7 @@
 Everything that happens is yielded: events for whoever follows the turn, `Kept` messages for whoever stores it.
 """
 
+import logging
 from collections.abc import AsyncIterator
 from functools import partial
 
@@ -12,11 +13,14 @@ from footnote.agent.round import Numbering, Round
 from footnote.agent.turn import Step, Turn
 from footnote.agent.window import Window
 from footnote.cancel import CancelScope
-from footnote.models.base import Model, Options
+from footnote.models.base import Model
+from footnote.models.failures import NO_TOOLS, OVERFLOW
 from footnote.protocol.events import TurnStopReason
 from footnote.protocol.messages import AssistantMessage
 from footnote.tools.base import Abilities, ToolContext
 from footnote.tools.registry import Toolbox
+
+log = logging.getLogger(__name__)
 
 
 async def run(
@@ -24,7 +28,6 @@ async def run(
 ) -> AsyncIterator[Step]:
     """One turn, from the question to the last word of the answer."""
     ledger, window, numbering = Ledger(turn, model), Window(turn, model), Numbering(turn.first_index)
-    options = Options(thinking_budget=turn.thinking_budget, max_tokens=window.max_tokens)
     title = partial(toolbox.title, locale=turn.locale)
     yield ledger.start()
     while True:
@@ -35,9 +38,10 @@ async def run(
         for step in window.news(ledger):
             yield step
         response = Round(model, numbering, title)
-        async for event in response.events(context, options, cancel):
+        async for event in response.events(context, window.options, cancel):
             yield event
-        if response.overflowed and window.tighten():
+        if (mended := _second_chance(response.refusal, window, toolbox)) is not None:
+            toolbox = mended
             continue
         message = response.message
         window.learn(message.usage)
@@ -54,6 +58,16 @@ async def run(
             break
     for event in ledger.end(_ending(message, cancel, withheld=withheld), numbering, window.report):
         yield event
+
+
+def _second_chance(refusal: str | None, window: Window, toolbox: Toolbox) -> Toolbox | None:
+    """The tools to ask again with after a refusal that can be mended; None: there was none, or it cannot."""
+    if refusal == OVERFLOW and window.tighten():
+        return toolbox
+    if refusal == NO_TOOLS and len(toolbox):
+        log.warning("The model does not take tools: it answers without them.")
+        return Toolbox.empty()
+    return None
 
 
 def _unwanted(message: AssistantMessage, *, withheld: bool) -> str | None:

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Callable, Iterator
 
 from footnote.cancel import CancelScope
-from footnote.models import failures
 from footnote.models.base import Context, Model, Options
 from footnote.protocol.events import (
     BlockDelta,
@@ -65,10 +64,10 @@ class Round:
         self._writing: dict[int, tuple[str, str, int, int]] = {}
 
     @property
-    def overflowed(self) -> bool:
-        """The provider refused the request as too large; nothing was said yet."""
+    def refusal(self) -> str | None:
+        """Why the provider refused the request before it said anything, in a word that the loop can act on."""
         failure = self.message.failure
-        return failure is not None and failure.type == failures.OVERFLOW and not self.message.content
+        return failure.type if failure is not None and not self.message.content else None
 
     async def events(self, context: Context, options: Options, cancel: CancelScope) -> AsyncIterator[Event]:
         indexes = self._indexes

@@ -8,12 +8,13 @@ from footnote.agent.digest import summarise
 from footnote.agent.ledger import Ledger
 from footnote.agent.turn import Digest, Digested, Turn
 from footnote.cancel import CancelScope
-from footnote.models.base import Context, Model
+from footnote.models.base import Context, Model, Options
 from footnote.protocol.events import ContextReport
 from footnote.protocol.messages import Message, Usage
 from footnote.protocol.tools import ToolSpec
 
 LONGEST_ANSWER = 32_000
+SHORTEST_ANSWER = 512
 SAFE_SHARE = 0.95
 TIGHTER = 0.7
 TIGHTENINGS = 5
@@ -24,7 +25,7 @@ class Window:
 
     def __init__(self, turn: Turn, model: Model) -> None:
         profile = model.profile
-        self.max_tokens = min(profile.max_output, LONGEST_ANSWER, profile.window // 4)
+        self._max_tokens = min(profile.max_output, LONGEST_ANSWER, profile.window // 4)
         self._digest: Digest | None = turn.digest
         self._unsaid: list[tuple[Digest, Usage]] = []
         self.report = ContextReport(0, profile.window)
@@ -35,10 +36,14 @@ class Window:
         self._tightened = 0
         self._estimate = 0
 
+    @property
+    def options(self) -> Options:
+        return Options(thinking_budget=self._turn.thinking_budget, max_tokens=self._max_tokens)
+
     async def context(self, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], cancel: CancelScope) -> Context:
         """What the model is told in this round."""
         fixed = tokens.of_text(self._turn.system) + tokens.of_tools(tools)
-        room = int((self._model.profile.window * SAFE_SHARE - self.max_tokens) / self._scale)
+        room = int((self._model.profile.window * SAFE_SHARE - self._max_tokens) / self._scale)
         budget = max(500, (room if self._largest is None else min(room, self._largest)) - fixed)
         known = self._digest.upto if self._digest is not None else 0
         cut = fitting.plan(messages, budget, step=self._model.profile.window // 4, digested=known)
@@ -70,5 +75,6 @@ class Window:
     def tighten(self) -> bool:
         """After the provider said that the request was too large: leave out more. False: it was tried enough."""
         self._largest = int(self._estimate * TIGHTER)
+        self._max_tokens = max(SHORTEST_ANSWER, self._max_tokens // 2)
         self._tightened += 1
         return self._tightened <= TIGHTENINGS

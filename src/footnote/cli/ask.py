@@ -4,7 +4,7 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Mapping
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -13,8 +13,10 @@ from footnote.cli import Exit
 from footnote.cli.approval import Approval, terminal_line
 from footnote.cli.interrupts import Interrupts
 from footnote.cli.presentation import Presentation, Wishes, present
+from footnote.cli.terminal.lines import Line, Span
 from footnote.cli.terminal.renderer import Renderer
 from footnote.cli.terminal.summary import Summary, file_lines
+from footnote.cli.terminal.warnings import warnings_on
 from footnote.config.environment import process_environment
 from footnote.protocol.errors import UsageError
 from footnote.protocol.files import FileRecord
@@ -60,15 +62,14 @@ def run(arguments: argparse.Namespace) -> int:
     view = present(wishes, sys.stdout, sys.stderr, environ)
     ask = _Ask(arguments, environ, view, wishes)
     try:
-        with ask.interrupts:
+        with ask.interrupts, warnings_on(view.screen, quiet=wishes.quiet):
             return asyncio.run(ask.answer(question))
     except asyncio.CancelledError:
         view.screen.note(Summary().kept(0))
         return Exit.INTERRUPTED
     finally:
         for sink in (view.screen.out, view.screen.err):
-            if sink.gone:
-                sink.abandon()
+            sink.close()
 
 
 class _Ask:
@@ -114,12 +115,11 @@ class _Ask:
     async def _follow(self, run: "Run") -> None:
         redrawing = asyncio.create_task(_redraw(self._renderer))
         try:
-            async with aclosing(run.events()) as events:
-                async for event in events:
-                    self._summary.feed(event)
-                    self._renderer.feed(event)
-                    if self._screen.out.gone:
-                        run.cancel()
+            async for event in run.events():
+                self._summary.feed(event)
+                self._renderer.feed(event)
+                if self._screen.out.failure:
+                    run.cancel()
         finally:
             redrawing.cancel()
             with suppress(asyncio.CancelledError):
@@ -135,18 +135,24 @@ class _Ask:
         return [(record.path, path) for record, path in await save_to(folder, workspace)]
 
     def _close(self, saved: list[tuple[str, Path]]) -> int:
-        code = self._summary.exit_code
-        lines = self._summary.problems()
-        if self._screen.out.gone:
-            code, lines = Exit.OK, []
-        elif self.interrupts.asked:
-            code, lines = Exit.INTERRUPTED, [self._summary.kept(len(saved))]
+        code, lines = self._ending(len(saved))
         if not self._wishes.quiet:
             lines = [*lines, *file_lines(saved)]
             lines += [] if self._wishes.json else self._summary.usage(self._screen.symbols)
         for line in lines:
             self._screen.note(line)
         return code
+
+    def _ending(self, files: int) -> tuple[Exit, list[Line]]:
+        """The exit code, and what must be said about it."""
+        failure = self._screen.out.failure
+        if isinstance(failure, BrokenPipeError):
+            return Exit.OK, []  # the reader has seen enough: `| head -1`
+        if failure is not None:
+            return Exit.FAILURE, [(Span(f"Error: the answer could not be written: {failure.strerror}.", "bad"),)]
+        if self.interrupts.asked:
+            return Exit.INTERRUPTED, [self._summary.kept(files)]
+        return self._summary.exit_code, self._summary.problems()
 
 
 async def _redraw(renderer: Renderer) -> None:

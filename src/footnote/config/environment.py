@@ -111,7 +111,7 @@ def _read(target: _Target, text: str) -> tuple[Any, list[Problem]]:
             value = _BOOLEANS.get(text.lower(), text)
         case inspect.IntType() if re.fullmatch(r"[+-]?[0-9]{1,18}", text):
             value = int(text)
-        case inspect.FloatType() if re.fullmatch(r"[+-]?[0-9]{1,18}(\.[0-9]{1,18})?", text):
+        case inspect.FloatType() if re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", text):
             value = float(text)
         case inspect.VarTupleType() if not text.startswith("["):
             value = [item.strip() for item in text.split(",") if item.strip()]
@@ -120,6 +120,8 @@ def _read(target: _Target, text: str) -> tuple[Any, list[Problem]]:
             if document.problems:
                 return None, list(document.problems)
             value = document.value
+        case _ if not _is_utf8(text):
+            return None, [Problem(target.variable, "is not UTF-8 text")]
         case _:
             pass
     wrong = [
@@ -127,6 +129,11 @@ def _read(target: _Target, text: str) -> tuple[Any, list[Problem]]:
         for fault in faults(SETTINGS, _nested(target.path, value))
     ]
     return value, wrong
+
+
+def _is_utf8(text: str) -> bool:
+    """Bytes of a variable that are no UTF-8 arrive as half characters."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _nested(path: Path, value: Any) -> Any:

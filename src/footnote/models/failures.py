@@ -9,6 +9,7 @@ from footnote.models.wire import Unreadable, loads
 from footnote.protocol.messages import Failure
 
 OVERFLOW = "context_overflow"
+NO_TOOLS = "tools_unsupported"
 
 _OVERFLOW_SIGNS = (
     "context length",
@@ -24,6 +25,13 @@ _OVERFLOW_SIGNS = (
     "reduce the length of the messages",
     "input token count",
     "maximum prompt length",
+)
+_NO_TOOLS_SIGNS = (
+    "does not support tools",
+    "does not support function calling",
+    "tools are not supported",
+    "tool use is not supported",
+    "tools param requires",
 )
 
 
@@ -47,8 +55,10 @@ def from_status(endpoint: Endpoint, status: int, body: bytes) -> Failure:
     """The failure behind a response that is not a 2xx."""
     kind, said = _read(body)
     said = endpoint.hide(said)
-    if status in (400, 413, 422) and is_overflow(f"{kind} {said}"):
+    if status in (400, 413, 422) and _shows(_OVERFLOW_SIGNS, f"{kind} {said}"):
         kind = OVERFLOW
+    elif _shows(_NO_TOOLS_SIGNS, said):
+        kind = NO_TOOLS
     sentence = f"{endpoint.provider} answered with status {status}"
     if said:
         sentence += f": {said}"
@@ -66,7 +76,7 @@ def from_event(endpoint: Endpoint, error: Any) -> Failure:
     sentence = f"{endpoint.provider} broke off the answer"
     if said:
         sentence += f": {endpoint.hide(said)}"
-    kind = OVERFLOW if is_overflow(f"{kind} {said}") else kind or "stream_error"
+    kind = OVERFLOW if _shows(_OVERFLOW_SIGNS, f"{kind} {said}") else kind or "stream_error"
     retryable = kind in ("overloaded_error", "rate_limit_error", "api_error", "server_error", "timeout_error")
     return Failure(kind, f"{_ended(sentence)} What came before it is kept.", retryable)
 
@@ -95,9 +105,9 @@ def refused(endpoint: Endpoint, cause: str | None) -> Failure:
 ABORTED = Failure("aborted", "Stopped on request. What came before it is kept.")
 
 
-def is_overflow(text: str) -> bool:
+def _shows(signs: tuple[str, ...], text: str) -> bool:
     lowered = text.lower()
-    return any(sign in lowered for sign in _OVERFLOW_SIGNS)
+    return any(sign in lowered for sign in signs)
 
 
 def _read(body: bytes) -> tuple[str, str]:

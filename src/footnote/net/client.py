@@ -8,6 +8,7 @@ from typing import Any, Self
 import aiohttp
 import msgspec
 
+from footnote.net.proxies import Proxies
 from footnote.protocol.errors import UpstreamError
 
 CONNECT_SECONDS = 15.0
@@ -63,7 +64,8 @@ class Response:
 class Net:
     """`async with Net() as net`. Endpoints that an operator configured are trusted and asked directly."""
 
-    def __init__(self) -> None:
+    def __init__(self, proxies: Proxies | None = None) -> None:
+        self._proxies = proxies or Proxies()
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
@@ -116,7 +118,9 @@ class Net:
                 auto_decompress=True,
             )
         try:
-            inner = await self._session.request(method, url, headers=headers, data=data, allow_redirects=False)
+            inner = await self._session.request(
+                method, url, headers=headers, data=data, allow_redirects=False, proxy=self._proxies.of_url(url)
+            )
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise _failed(error) from error
         return Response(inner)

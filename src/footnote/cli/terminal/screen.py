@@ -17,11 +17,14 @@ _NO_WRAP, _WRAP = "\x1b[?7l", "\x1b[?7h"
 
 
 class Sink:
-    """A stream that may go away: once its reader has, it takes everything and says nothing."""
+    """A stream that may fail, because its reader left or the disk is full: from then on it swallows what it gets.
+
+    A run is not torn apart in the middle for that; whoever follows it sees `failure` and ends it in order.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self.gone = False
+        self.failure: OSError | None = None
 
     @property
     def encoding(self) -> str:
@@ -34,19 +37,18 @@ class Sink:
         self._write(lambda: self._stream.buffer.write(data))
 
     def _write(self, write: Callable[[], object]) -> None:
-        if self.gone:
+        if self.failure is not None:
             return
         try:
             write()
             self._stream.flush()
-        except BrokenPipeError:
-            self.gone = True
-        except OSError:
-            self.gone = True
-            raise
+        except OSError as error:
+            self.failure = error
 
-    def abandon(self) -> None:
+    def close(self) -> None:
         """Lets go of what could not be written; else Python would fail on it once more at its exit."""
+        if self.failure is None:
+            return
         with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - a device, not a path
             os.dup2(nowhere.fileno(), self._stream.fileno())
 

@@ -78,6 +78,8 @@ class Summary:
         if self._usage is None:
             return []
         taken = self._usage.input_tokens + self._usage.cache_read_tokens + self._usage.cache_write_tokens
+        if not taken and not self._usage.output_tokens:
+            return []
         cached = f" ({self._usage.cache_read_tokens:,} cached)" if self._usage.cache_read_tokens else ""
         parts = [self._model, f"{taken:,} tokens in{cached}", f"{self._usage.output_tokens:,} out"]
         if self._usage.cost is not None:

@@ -1,0 +1,28 @@
+"""What the program and its libraries log, as lines on the screen: clean, and not through what is being drawn."""
+
+import logging
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from footnote.cli.terminal.lines import Span
+from footnote.cli.terminal.screen import Screen
+
+
+class _Notes(logging.Handler):
+    def __init__(self, screen: Screen, level: int) -> None:
+        super().__init__(level)
+        self._screen = screen
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._screen.note((Span(f"{record.levelname.capitalize()}: {record.getMessage()}", "dim"),))
+
+
+@contextmanager
+def warnings_on(screen: Screen, *, quiet: bool) -> Generator[None, None, None]:
+    """Warnings and errors become notes; with `quiet` only errors do."""
+    notes = _Notes(screen, logging.ERROR if quiet else logging.WARNING)
+    logging.getLogger().addHandler(notes)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(notes)

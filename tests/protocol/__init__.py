@@ -1,0 +1,1 @@
+"""The words of the product: schemas, the SSE decoder, the tree of errors."""

@@ -1,0 +1,229 @@
+from typing import Any
+
+import pytest
+
+from footnote.protocol.errors import InvalidArguments, ToolFailed
+from footnote.protocol.tools import ToolResult, failed, said
+from footnote.tools.registry import Toolbox, builtin_tools
+from footnote.tools.wrappers import standard
+from footnote.workspace.files import Workspace
+from tools.calls import context, result_of
+
+TOOLS = Toolbox(builtin_tools())
+REPORT = {"path": "/report.md", "filename": "report.md", "icon_type": "md", "source": "generated"}
+
+
+@pytest.fixture
+def workspace() -> Workspace:
+    return Workspace()
+
+
+async def call(workspace: Workspace | None, name: str, **arguments: Any) -> ToolResult:
+    tool = TOOLS.get(name)
+    assert tool is not None
+    return await result_of(standard(tool), arguments, context(workspace))
+
+
+async def written(workspace: Workspace, content: str | bytes, path: str = "/report.md") -> None:
+    await workspace.write(path, content, message_id="earlier")
+
+
+async def test_a_written_file_is_in_the_workspace_and_in_the_result(workspace: Workspace) -> None:
+    result = await call(workspace, "write_file", file_path="report.md", content="# Title\n\ntext")
+    record = await workspace.record("/report.md")
+    assert result == said("Wrote /report.md (13 characters, 3 lines).", artifact=REPORT, files=(record,))
+    assert record.message_id == "msg_1"
+    assert await workspace.read_text("/report.md") == "# Title\n\ntext"
+
+
+async def test_writing_again_replaces_the_file(workspace: Workspace) -> None:
+    await written(workspace, "old")
+    result = await call(workspace, "write_file", file_path="/report.md", content="")
+    assert result.text == "Replaced /report.md (0 characters, 0 lines)."
+    assert await workspace.read("/report.md") == b""
+
+
+async def test_a_missing_content_is_not_an_empty_one() -> None:
+    tool = TOOLS.get("write_file")
+    assert tool is not None
+    with pytest.raises(InvalidArguments) as invalid:
+        tool.parse({"file_path": "/report.md"})
+    assert invalid.value.message == (
+        "The arguments do not fit the tool's parameters:\n"
+        "- content: required, but missing. A missing content is not an empty one: if the text was too long for one"
+        " answer and was cut off by the output limit, write a first part now and add the rest with edit_file.\n"
+        'Received: {"file_path":"/report.md"}\n'
+        "Call the tool again with all of this corrected."
+    )
+
+
+async def test_a_path_out_of_the_workspace_is_an_error_result(workspace: Workspace) -> None:
+    result = await call(workspace, "write_file", file_path="../x", content="")
+    assert result == failed("'../x' has the part ... Write the whole path from the root: /folder/name.md.")
+
+
+@pytest.mark.parametrize("name", ["write_file", "edit_file"])
+async def test_the_folder_of_large_results_cannot_be_written(workspace: Workspace, name: str) -> None:
+    text = {"content": ""} if name == "write_file" else {"old_string": "a", "new_string": "b"}
+    result = await call(workspace, name, file_path="/large_tool_results/a.txt", **text)
+    assert result == failed("/large_tool_results/ is kept for tool results. Write the file somewhere else.")
+
+
+async def test_an_edit_changes_the_file(workspace: Workspace) -> None:
+    await written(workspace, "\ufeffone\r\ntwo\r\n")
+    result = await call(workspace, "edit_file", file_path="/report.md", old_string="one\ntwo", new_string="1\n2")
+    record = await workspace.record("/report.md")
+    assert result == said("Changed /report.md in 1 place.", artifact=REPORT, files=(record,))
+    assert record.message_id == "msg_1"
+    assert await workspace.read_text("/report.md") == "\ufeff1\r\n2\r\n"
+
+
+async def test_an_edit_can_change_every_place(workspace: Workspace) -> None:
+    await written(workspace, "a a a")
+    arguments = {"file_path": "/report.md", "old_string": "a", "new_string": "b"}
+    refused = await call(workspace, "edit_file", **arguments)
+    assert refused.text.startswith("old_string occurs 3 times")
+    result = await call(workspace, "edit_file", **arguments, replace_all=True)
+    assert result.text == "Changed /report.md in 3 places."
+    assert await workspace.read_text("/report.md") == "b b b"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("", "x", "old_string is empty."),
+        ("text", "text", "old_string and new_string are equal"),
+        ("absent", "x", "old_string was not found."),
+    ],
+)
+async def test_an_edit_that_does_not_fit_leaves_the_file_alone(
+    workspace: Workspace, old: str, new: str, reason: str
+) -> None:
+    await written(workspace, "text")
+    result = await call(workspace, "edit_file", file_path="/report.md", old_string=old, new_string=new)
+    assert result.is_error
+    assert result.text.startswith(reason)
+    assert (await workspace.record("/report.md")).message_id == "earlier"
+
+
+@pytest.mark.parametrize("name", ["edit_file", "read_file"])
+async def test_a_file_that_is_not_there_is_an_error_result(workspace: Workspace, name: str) -> None:
+    edit = {"old_string": "a", "new_string": "b"} if name == "edit_file" else {}
+    result = await call(workspace, name, file_path="/report.md", **edit)
+    assert result == failed("There is no file /report.md in the workspace.")
+
+
+async def test_a_file_is_read_with_line_numbers(workspace: Workspace) -> None:
+    await written(workspace, "\ufeffone\r\ntwo\u2028still two\r\n")
+    result = await call(workspace, "read_file", file_path="report.md")
+    assert result == said("     1  one\n     2  two\u2028still two", artifact=REPORT)
+
+
+async def test_reading_goes_on_where_the_answer_says(workspace: Workspace) -> None:
+    await written(workspace, "".join(f"{number}\n" for number in range(1, 251)))
+    first = await call(workspace, "read_file", file_path="/report.md")
+    assert first.text.endswith("   100  100\n[150 more lines. Go on with offset=100.]")
+    second = await call(workspace, "read_file", file_path="/report.md", offset=100, limit=200)
+    assert second.text.startswith("   101  101\n")
+    assert second.text.endswith("   250  250")
+
+
+async def test_reading_past_the_end_says_where_the_end_is(workspace: Workspace) -> None:
+    await written(workspace, "a\nb\n")
+    result = await call(workspace, "read_file", file_path="/report.md", offset=2)
+    assert result == failed("/report.md has 2 lines, so offset 2 is past its end. The last line has offset 1.")
+
+
+async def test_an_empty_file_says_that_it_is_empty(workspace: Workspace) -> None:
+    await written(workspace, "")
+    result = await call(workspace, "read_file", file_path="/report.md", offset=5)
+    assert result == said("/report.md exists, but it is empty.", artifact=REPORT)
+
+
+async def test_an_endless_line_is_cut_and_the_rest_is_offered(workspace: Workspace) -> None:
+    await written(workspace, "a" * 60_000 + "\nb\n")
+    result = await call(workspace, "read_file", file_path="/report.md")
+    assert result.text.endswith(
+        "[Line 1 goes on for 10,000 more characters, which are not shown.]\n[1 more lines. Go on with offset=1.]"
+    )
+
+
+async def test_a_binary_file_is_not_shown(workspace: Workspace) -> None:
+    await written(workspace, b"\xff\xd8", "/photo.jpg")
+    result = await call(workspace, "read_file", file_path="/photo.jpg")
+    assert result == failed("/photo.jpg is not a text file, so it cannot be read as text.")
+
+
+async def test_files_are_listed_with_size_and_origin(workspace: Workspace) -> None:
+    await written(workspace, "é")
+    await workspace.write("/data.csv", "a,b", message_id=None, source="upload")
+    data = {"path": "/data.csv", "filename": "data.csv", "icon_type": "csv", "source": "upload"}
+    assert await call(workspace, "list_files") == said(
+        "/data.csv  3 bytes, upload\n/report.md  2 bytes, generated", artifact={"files": [data, REPORT]}
+    )
+
+
+async def test_an_empty_workspace_says_so(workspace: Workspace) -> None:
+    assert await call(workspace, "list_files") == said("The workspace is empty.", artifact={"files": []})
+
+
+async def test_a_very_long_list_is_cut(workspace: Workspace) -> None:
+    for number in range(502):
+        await written(workspace, "", f"/{number:03}.md")
+    result = await call(workspace, "list_files")
+    assert result.text.endswith(
+        "/499.md  0 bytes, generated\n[2 more files are not listed; find them with search_files.]"
+    )
+
+
+async def test_a_search_finds_lines_and_names(workspace: Workspace) -> None:
+    await written(workspace, "Giá cổ phiếu\nkhông\n  giá vàng  \n")
+    await written(workspace, "nothing", "/giá.txt")
+    await written(workspace, b"\xffgi\xc3\xa1", "/binary.bin")
+    name = {"path": "/giá.txt", "filename": "giá.txt", "icon_type": "txt", "source": "generated"}
+    assert await call(workspace, "search_files", query="GIÁ") == said(
+        "/giá.txt\n/report.md:1: Giá cổ phiếu\n/report.md:3: giá vàng", artifact={"files": [name, REPORT]}
+    )
+
+
+async def test_a_search_can_tell_cases_apart_and_keep_to_some_files(workspace: Workspace) -> None:
+    await written(workspace, "Word\nword\n", "/notes/a.md")
+    await written(workspace, "word\n", "/b.txt")
+    result = await call(workspace, "search_files", query="word", files="notes/*", case_sensitive=True)
+    assert result.text == "/notes/a.md:2: word"
+    result = await call(workspace, "search_files", query="word", files="*.txt")
+    assert result.text == "/b.txt:1: word"
+
+
+async def test_a_search_shows_as_many_hits_as_it_was_asked_for(workspace: Workspace) -> None:
+    await written(workspace, "a\na\n", "/1.md")
+    await written(workspace, "a\na\n", "/2.md")
+    result = await call(workspace, "search_files", query="a", limit=3)
+    assert (
+        result.text == "/1.md:1: a\n/1.md:2: a\n/2.md:1: a\n[There are more. Make the query or the files more exact.]"
+    )
+    result = await call(workspace, "search_files", query="a", limit=4)
+    assert result.text == "/1.md:1: a\n/1.md:2: a\n/2.md:1: a\n/2.md:2: a"
+
+
+async def test_a_long_line_is_shown_around_the_hit(workspace: Workspace) -> None:
+    await written(workspace, "x" * 500 + "here" + "y" * 500)
+    result = await call(workspace, "search_files", query="here")
+    assert result.text == "/report.md:1: … " + "x" * 100 + "here" + "y" * 96 + " …"
+
+
+async def test_a_search_without_hits_says_what_it_looked_for(workspace: Workspace) -> None:
+    result = await call(workspace, "search_files", query="x", files="*.md")
+    assert result == said("Nothing was found for 'x' in the files that match *.md.", artifact={"files": []})
+
+
+async def test_without_a_workspace_a_call_is_an_error() -> None:
+    with pytest.raises(ToolFailed, match="This agent has no workspace"):
+        await result_of(TOOLS.get("list_files"), {}, context(None))  # pyright: ignore[reportArgumentType] - it is there
+
+
+def test_tools_that_change_files_run_alone_and_tools_that_read_may_be_tried_again() -> None:
+    files = [tool for tool in TOOLS if tool.name.endswith(("_file", "_files"))]
+    assert {tool.name for tool in files if tool.exclusive} == {"write_file", "edit_file"}
+    assert {tool.name for tool in files if not tool.idempotent} == {"edit_file"}
+    assert {tool.name for tool in files if tool.bounded} == {"read_file", "list_files", "search_files"}

@@ -1,0 +1,112 @@
+import logging
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from footnote.protocol.messages import Image, Text
+from footnote.protocol.tools import Progress, ToolResult, said
+from footnote.tools.base import Outcome, Tool, ToolContext
+from footnote.tools.registry import builtin_tools
+from footnote.tools.wrappers import standard, with_output_cap
+from footnote.workspace.files import MAX_FILE_BYTES, Workspace
+from tools.calls import context, made, result_of, steps_of
+
+LINES = "\n".join(f"line {number} " + "x" * 90 for number in range(1, 101)) + "\n"
+
+
+def saying(result: ToolResult, **marks: Any) -> Tool:
+    async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        yield Progress("working")
+        yield result
+
+    return made(body, **marks)
+
+
+def row(number: int) -> str:
+    return f"line {number} " + "x" * 90
+
+
+async def test_a_large_text_goes_into_a_file_and_a_preview_takes_its_place() -> None:
+    workspace = Workspace()
+    picture = Image("image/png", b"png")
+    whole = ToolResult((Text(LINES), picture), is_error=True, artifact={"kept": True})
+    steps = await steps_of(with_output_cap(saying(whole), 1000), {}, context(workspace))
+    preview = (
+        f"The result is too large to show: {len(LINES):,} characters in 100 lines. All of it is in"
+        " /large_tool_results/call_1.txt: read it with read_file, using offset and limit, or look for words in it"
+        " with search_files."
+        f"\n\nIt begins:\n{row(1)}\n{row(2)}\n{row(3)}\n{row(4)}\n{row(5)}"
+        f"\n\nIt ends:\n{row(97)}\n{row(98)}\n{row(99)}\n{row(100)}\n"
+    )
+    assert steps == [
+        Progress("working"),
+        ToolResult((Text(preview), picture), is_error=True, artifact={"kept": True}),
+    ]
+    assert await workspace.read_text("/large_tool_results/call_1.txt") == LINES
+
+
+@pytest.mark.parametrize("text", ["a" * 4000, "é" * 2000, "日" * 1333])
+async def test_a_text_within_the_cap_stays_as_it_is(text: str) -> None:
+    workspace = Workspace()
+    assert await result_of(with_output_cap(saying(said(text)), 1000), {}, context(workspace)) == said(text)
+    assert await workspace.list() == ()
+
+
+@pytest.mark.parametrize("text", ["a" * 4001, "é" * 2001, "日" * 1334])
+async def test_a_text_over_the_cap_is_measured_in_bytes(text: str) -> None:
+    workspace = Workspace()
+    result = await result_of(with_output_cap(saying(said(text)), 1000), {}, context(workspace))
+    assert result.text != text
+    assert await workspace.read_text("/large_tool_results/call_1.txt") == text
+
+
+async def test_one_endless_line_has_a_short_preview() -> None:
+    result = await result_of(with_output_cap(saying(said("a" * 100_000)), 1000), {}, context(Workspace()))
+    assert len(result.text) < 2000
+
+
+@pytest.mark.parametrize(
+    ("call_id", "path"),
+    [
+        ("toolu_01-A", "/large_tool_results/toolu_01-A.txt"),
+        ("../../etc/passwd", "/large_tool_results/______etc_passwd.txt"),
+        ("gọi|1", "/large_tool_results/g_i_1.txt"),
+        ("a" * 500, f"/large_tool_results/{'a' * 100}.txt"),
+        ("", "/large_tool_results/result.txt"),
+    ],
+)
+async def test_any_call_id_makes_a_file_name(call_id: str, path: str) -> None:
+    workspace = Workspace()
+    await result_of(with_output_cap(saying(said(LINES)), 100), {}, context(workspace, call_id))
+    assert [record.path for record in await workspace.list()] == [path]
+
+
+async def test_without_a_workspace_the_text_is_cut_with_a_note() -> None:
+    result = await result_of(with_output_cap(saying(said("é" * 5000)), 1000), {}, context())
+    note = "[Cut here: the result has 5,000 characters, and only the first 2,000 are shown.]"
+    assert result == said("é" * 2000 + f"\n\n{note}")
+
+
+async def test_a_file_that_cannot_be_written_costs_the_model_nothing_but_the_end(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    text = "a" * (MAX_FILE_BYTES + 1)
+    with caplog.at_level(logging.ERROR):
+        result = await result_of(with_output_cap(saying(said(text)), 1000), {}, context(Workspace()))
+    assert result.text.startswith("a" * 4000 + "\n\n[Cut here")
+    assert "A large tool result could not be kept" in caplog.text
+
+
+async def test_a_tool_that_bounds_its_own_output_is_left_alone() -> None:
+    tool = saying(said(LINES), bounded=True)
+    assert with_output_cap(tool, 1) is tool
+
+
+async def test_a_model_can_read_the_whole_of_a_large_result() -> None:
+    workspace = Workspace()
+    await result_of(standard(saying(said(LINES)), output_tokens=100), {}, context(workspace))
+    read_file = standard(next(tool for tool in builtin_tools() if tool.name == "read_file"), output_tokens=100)
+    arguments = {"file_path": "/large_tool_results/call_1.txt", "offset": 98, "limit": 1}
+    result = await result_of(read_file, arguments, context(workspace))
+    assert result.text == f"    99  {row(99)}\n[1 more lines. Go on with offset=99.]"

@@ -1,0 +1,238 @@
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+from footnote.protocol.errors import ConfigError, ToolFailed, TransientFailure
+from footnote.protocol.messages import ToolCall
+from footnote.protocol.tools import Progress, failed, said
+from footnote.tools.base import Outcome, Tool, ToolContext
+from footnote.tools.wrappers import (
+    standard,
+    with_approval,
+    with_readable_errors,
+    with_retry,
+    with_timeout,
+)
+from tools.calls import context, made, result_of, steps_of
+
+
+async def answer(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+    yield Progress("working", 1, 1)
+    yield said("done")
+
+
+def failing(*errors: Exception, **marks: Any) -> Tool:
+    """A tool that fails with each of the errors in turn, after some progress, and then succeeds."""
+    left = list(errors)
+
+    async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        yield Progress("working")
+        if left:
+            raise left.pop(0)
+        yield said("done")
+
+    return made(body, **marks)
+
+
+def stuck(closed: asyncio.Event, **marks: Any) -> Tool:
+    async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        try:
+            yield Progress("working")
+            await asyncio.Event().wait()
+        finally:
+            closed.set()
+
+    return made(body, **marks)
+
+
+class Naps:
+    """Takes the place of sleeping, and remembers for how long."""
+
+    def __init__(self) -> None:
+        self.taken: list[float] = []
+
+    async def __call__(self, seconds: float) -> None:
+        self.taken.append(seconds)
+
+
+async def test_a_tool_that_takes_too_long_is_stopped_and_closed() -> None:
+    closed = asyncio.Event()
+    steps = with_timeout(stuck(closed, timeout=0.01)).run({}, context())
+    assert await anext(steps) == Progress("working")
+    with pytest.raises(ToolFailed, match=r"^work was stopped: it took longer than 0\.01 s\.$"):
+        await anext(steps)
+    assert closed.is_set()
+
+
+async def test_a_timeout_inside_the_tool_is_the_tools_own_failure() -> None:
+    with pytest.raises(TimeoutError, match="upstream"):
+        await steps_of(with_timeout(failing(TimeoutError("upstream"))), {})
+
+
+async def test_a_tool_in_time_is_left_alone() -> None:
+    assert await steps_of(with_timeout(made(answer)), {}) == [Progress("working", 1, 1), said("done")]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [TransientFailure("busy"), ConnectionResetError(), TimeoutError(), asyncio.IncompleteReadError(b"", 5)],
+    ids=lambda error: type(error).__name__,
+)
+async def test_an_idempotent_tool_is_tried_again_twice(error: Exception) -> None:
+    naps = Naps()
+    tool = with_retry(failing(error, error, idempotent=True), sleep=naps)
+    assert await steps_of(tool, {}) == [
+        Progress("working"),
+        Progress("retrying", 1, 2),
+        Progress("working"),
+        Progress("retrying", 2, 2),
+        Progress("working"),
+        said("done"),
+    ]
+    assert naps.taken == [0.5, 1.0]
+
+
+async def test_the_third_failure_is_final() -> None:
+    tool = with_retry(failing(*[TransientFailure("busy")] * 3, idempotent=True), sleep=Naps())
+    with pytest.raises(TransientFailure, match="busy"):
+        await steps_of(tool, {})
+
+
+async def test_a_tool_that_is_not_idempotent_is_tried_once() -> None:
+    with pytest.raises(TransientFailure):
+        await steps_of(with_retry(failing(TransientFailure("busy")), sleep=Naps()), {})
+
+
+async def test_a_lasting_failure_is_not_tried_again() -> None:
+    naps = Naps()
+    with pytest.raises(ToolFailed):
+        await steps_of(with_retry(failing(ToolFailed("no"), idempotent=True), sleep=naps), {})
+    assert naps.taken == []
+
+
+async def test_an_approved_call_runs() -> None:
+    asked: list[tuple[ToolCall, str]] = []
+
+    async def approve(call: ToolCall, title: str) -> bool:
+        asked.append((call, title))
+        return True
+
+    tool = with_approval(made(answer), approve)
+    assert await steps_of(tool, {"a": 1}) == [Progress("working", 1, 1), said("done")]
+    assert asked == [(ToolCall("call_1", "work", {"a": 1}), "Do the work")]
+
+
+async def test_a_declined_call_does_not_run_and_tells_the_model_not_to_insist() -> None:
+    async def decline(_call: ToolCall, _title: str) -> bool:
+        return False
+
+    assert await steps_of(standard(made(answer, approval=True), approve=decline), {}) == [
+        failed(
+            "The user declined this call of work. Do not try it again; go on without it, or ask the user what to do"
+            " instead."
+        )
+    ]
+
+
+async def test_a_call_that_nobody_can_approve_does_not_run() -> None:
+    assert (await result_of(standard(made(answer, approval=True)), {})).is_error
+
+
+async def test_only_a_tool_that_needs_approval_asks_for_it() -> None:
+    async def never(_call: ToolCall, _title: str) -> bool:
+        raise AssertionError
+
+    assert await result_of(standard(made(answer), approve=never), {}) == said("done")
+
+
+async def test_the_time_that_the_user_takes_to_decide_does_not_count() -> None:
+    async def slow(_call: ToolCall, _title: str) -> bool:
+        await asyncio.sleep(0.05)
+        return True
+
+    assert await result_of(standard(made(answer, approval=True, timeout=0.01), approve=slow), {}) == said("done")
+
+
+@pytest.mark.parametrize("error", [ToolFailed("No such page."), ConfigError("Set the key.")], ids=repr)
+async def test_an_error_of_ours_is_told_to_the_model(error: Exception) -> None:
+    assert await steps_of(with_readable_errors(failing(error)), {}) == [Progress("working"), failed(str(error))]
+
+
+async def test_any_other_error_is_logged_and_kept_from_the_model(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR):
+        result = await result_of(with_readable_errors(failing(KeyError("secret"))), {})
+    assert result == failed("work failed because of an internal error. Go on without it, or try it another way.")
+    assert "KeyError: 'secret'" in caplog.text
+
+
+async def test_a_tool_without_a_result_gets_one() -> None:
+    async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        yield Progress("working")
+
+    assert await steps_of(with_readable_errors(made(body)), {}) == [
+        Progress("working"),
+        failed("work ended without a result."),
+    ]
+
+
+async def test_nothing_comes_after_the_first_result() -> None:
+    async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        yield said("one")
+        yield said("two")
+
+    assert await steps_of(standard(made(body)), {}) == [said("one")]
+
+
+async def test_a_tool_whose_steps_are_no_generator_works_too() -> None:
+    class Steps:
+        left = 1
+
+        def __aiter__(self) -> "Steps":
+            return self
+
+        async def __anext__(self) -> Outcome:
+            if not self.left:
+                raise StopAsyncIteration
+            self.left -= 1
+            return said("done")
+
+    assert await steps_of(standard(made(lambda _params, _context: Steps())), {}) == [said("done")]
+
+
+async def test_cancelling_ends_the_tool_and_travels_on() -> None:
+    closed, started = asyncio.Event(), asyncio.Event()
+    tool = standard(stuck(closed, idempotent=True))
+
+    async def follow() -> None:
+        async for _ in tool.run({}, context()):
+            started.set()
+
+    task = asyncio.create_task(follow())
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert closed.is_set()
+
+
+async def test_leaving_a_call_half_way_closes_the_tool() -> None:
+    closed = asyncio.Event()
+    steps = standard(stuck(closed, idempotent=True)).run({}, context())
+    assert await anext(steps) == Progress("working")
+    await steps.aclose()  # pyright: ignore[reportAttributeAccessIssue] - the standard wrappers are generators
+    assert closed.is_set()
+
+
+async def test_all_attempts_share_one_time_limit() -> None:
+    class Clock:
+        """Sleeping past the limit, without a test that waits."""
+
+        async def __call__(self, _seconds: float) -> None:
+            await asyncio.Event().wait()
+
+    sleep: Callable[[float], Any] = Clock()
+    tool = standard(failing(TransientFailure("busy"), idempotent=True, timeout=0.01), sleep=sleep)
+    assert await result_of(tool, {}) == failed("work was stopped: it took longer than 0.01 s.")
