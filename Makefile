@@ -5,10 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-# The first of these that is 3.11 or newer and can make a virtual environment. `make PYTHON=… setup` overrides.
+# The first of these that will do. `make PYTHON=… setup` overrides.
+SUITABLE := -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
-	"$$python" -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
-	&& echo "$$python" && break; done)
+	"$$python" $(SUITABLE) && echo "$$python" && break; done)
 
 CREATED := $(VENV)/.created
 RUNTIME := $(VENV)/.runtime
@@ -75,11 +75,11 @@ clean: ## remove what was installed and what the tools left behind
 	find src tests scripts bench -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(CREATED):
-	@test -n '$(PYTHON)' || { \
+	@'$(PYTHON)' $(SUITABLE) || { \
 		echo 'Footnote needs Python 3.11 or newer with the venv module, and found none on PATH.' >&2; \
 		echo 'Install it (python.org, your package manager; on Debian and Ubuntu also python3-venv),' >&2; \
 		echo 'or say where it is: make PYTHON=/path/to/python3.11 setup' >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	'$(PYTHON)' -m venv $(VENV)
 	@touch $@
 
 $(RUNTIME): requirements.lock pyproject.toml | $(CREATED)

@@ -2,8 +2,8 @@
 
     .venv/bin/python scripts/terminal_picture.py
 
-The program, its output and its colours are real; what the model says stands in `SCENE`, so that the picture is the
-same on every machine. Works where there are pseudo-terminals: Linux and macOS.
+The program, its output and its colours are real; what the model says stands in `SCENE`, and the home folder is that of
+nobody. Works where there are pseudo-terminals: Linux and macOS.
 """
 
 import asyncio
@@ -17,6 +17,8 @@ import struct
 import sys
 import tempfile
 import termios
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 from rich.console import Console
@@ -26,14 +28,13 @@ from rich.text import Text
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from upstream import Upstream, call, reply, say, stop, think  # noqa: E402 - found by the line above
+from upstream import Upstream, call, reply, say, stop  # noqa: E402 - found by the line above
 
 TARGET = ROOT / "docs" / "images" / "ask.svg"
 COLUMNS, ROWS = 92, 60
 QUESTION = "Why do scholars use footnotes? Keep the answer as a note."
 SCENE = (
     reply(
-        think("A short note, then the answer.", signature="scripted"),
         call(
             "write_file", {"file_path": "/footnotes.md", "content": "# Why footnotes\n\nA claim should be checkable.\n"}
         ),
@@ -107,10 +108,15 @@ class Screen:
 
     def lines(self) -> list[str]:
         """The rows as text with their styles, without empty ones at the end."""
-        lines = ["".join(f"{style}{character}\x1b[0m" for style, character in row).rstrip() for row in self.rows]
-        while lines and not re.sub(r"\x1b\[[0-9;]*m", "", lines[-1]).strip():
+        lines = [_styled(row) for row in self.rows]
+        while lines and not lines[-1]:
             lines.pop()
         return lines
+
+
+def _styled(row: list[tuple[str, str]]) -> str:
+    runs = [(style, "".join(character for _, character in run)) for style, run in groupby(row, key=itemgetter(0))]
+    return "".join(f"{style}{text}\x1b[0m" for style, text in runs) if any(text.strip() for _, text in runs) else ""
 
 
 async def shown(command: list[str], environment: dict[str, str]) -> list[str]:
@@ -147,24 +153,27 @@ def drawn(lines: list[str]) -> str:
     for line in lines:
         console.print(Text.from_ansi(line), soft_wrap=True)
     svg = console.export_svg(title="footnote", theme=MONOKAI, unique_id="ask")
+    svg = svg.replace("Fira Code, monospace", "ui-monospace, Menlo, Consolas, monospace")
     return re.sub(r"\s*@font-face \{[^}]*\}", "", svg)
 
 
-def configure(home: str, upstream: Upstream) -> None:
+def configure(home: Path, upstream: Upstream) -> None:
     """A home folder in which the scripted model is the one that is asked."""
-    provider = {"apiKey": upstream.key, "baseUrl": upstream.url}
-    models = {"default": "anthropic/claude-sonnet-5", "providers": {"anthropic": provider}}
-    Path(home, "config.json").write_text(json.dumps({"models": models}))
+    provider = {"type": "openai", "apiKey": upstream.key, "baseUrl": upstream.url}
+    models = {"default": "local/scripted", "providers": {"local": provider}}
+    home.mkdir()
+    (home / "config.json").write_text(json.dumps({"models": models}))
 
 
 async def lines_of_the_scene() -> list[str]:
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory() as person:
         async with Upstream() as upstream:
             upstream.script(*SCENE)
-            configure(home, upstream)
+            configure(Path(person, ".footnote"), upstream)
             command = [str(ROOT / ".venv/bin/footnote"), "ask", QUESTION]
             terminal = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
-            return await shown(command, {"FOOTNOTE_HOME": home, **terminal})
+            lines = await shown(command, {"HOME": person, **terminal})
+    return [line.replace(person, "/home/you") for line in lines]
 
 
 if __name__ == "__main__":

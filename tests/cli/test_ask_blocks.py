@@ -83,6 +83,10 @@ def test_a_list_ends_where_a_line_shows_that_it_is_over() -> None:
     assert split(["- a\n\nb\n"]) == (["- a\n\n"], "b\n")
 
 
+def test_a_lazy_line_belongs_to_its_item() -> None:
+    assert split(["- a\nlazy\n- b\n\nc\n"]) == (["- a\nlazy\n- b\n\n"], "c\n")
+
+
 def test_a_shorter_fence_inside_a_longer_one_is_code() -> None:
     assert split(["````\n```\n\n```\n````\n"]) == (["````\n```\n\n```\n````\n"], "")
 

@@ -136,6 +136,24 @@ def test_the_unfinished_block_is_shown_before_it_is_finished() -> None:
     assert session.shown == "First.\n\nSecond bold and"
 
 
+def test_what_became_permanent_is_not_shown_twice() -> None:
+    session = Session()
+    session.feed([*start(), *say(0, "Some text")[:-1]])
+    session.feed(say(0)[-1:], tick=False)
+    assert session.shown == "Some text"
+
+
+def test_a_step_that_did_not_change_is_not_drawn_again() -> None:
+    session = Session()
+    session.feed([*start(), *call(0, "c1", "slow", "Slow"), *running("c1")])
+    before = session.out.text
+    session.renderer.tick()
+    assert session.out.text == before
+    session.clock.now += 1
+    session.renderer.tick()
+    assert session.shown == "⏳ Slow · 1s"
+
+
 def test_no_styles_without_colour_but_the_same_words() -> None:
     plain, painted = Session(color=False), Session()
     for session in (plain, painted):

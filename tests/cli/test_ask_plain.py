@@ -120,6 +120,10 @@ def test_control_characters_of_the_model_and_of_tools_stay_out_of_both_streams()
     )
 
 
+def test_what_looked_like_a_sequence_and_is_none_is_shown_at_the_end() -> None:
+    assert rendered([*start(), *say(0, "a\x1b[3"), *end()]) == ("a[3\n", "")
+
+
 def test_a_run_that_breaks_off_leaves_whole_lines() -> None:
     assert rendered([*start(), *say(0, "Half an ans")[:-1]]) == ("Half an ans\n", "")
 

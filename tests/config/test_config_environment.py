@@ -47,7 +47,7 @@ from footnote.config.settings import ModelProvider, ProfileFacts
         ("FOOTNOTE_BUS_URL", "redis://h:6379", "bus.url", "redis://h:6379"),
         ("FOOTNOTE_LIMITS_UPLOAD_BYTES", "1", "limits.upload_bytes", 1),
     ],
-)  # fmt: skip - a line a case
+)
 def test_a_variable_sets_its_value(loaded: Load, variable: str, text: str, path: str, value: Any) -> None:
     found: Any = loaded(environ={variable: text}).settings
     for name in path.split("."):
@@ -132,7 +132,7 @@ def test_an_unknown_variable_is_an_error_that_names_the_nearest_one(
         ),
         ("FOOTNOTE_MODELS_PROVIDERS", "[]", "models.providers: expected an object, found a list."),
     ],
-)  # fmt: skip - a line a case
+)
 def test_a_wrong_value_in_a_variable_names_the_variable_and_the_key(
     complaints: Complaints, variable: str, text: str, complaint: str
 ) -> None:
@@ -155,3 +155,11 @@ def test_a_key_with_a_space_in_a_variable_is_refused_without_repeating_it(compla
 def test_a_provider_that_only_the_environment_knows_needs_its_type_there(complaints: Complaints) -> None:
     (said,) = complaints(environ={"FOOTNOTE_MODELS_PROVIDERS_OWN_BASE_URL": "http://h"})
     assert said.startswith('FOOTNOTE_MODELS_PROVIDERS_OWN_BASE_URL, models.providers.own: the provider "own" needs')
+
+
+def test_bytes_that_are_no_text_are_an_error_that_can_be_printed(complaints: Complaints) -> None:
+    said = complaints(environ={"FOOTNOTE_MODELS_DEFAULT": "a/\udcff", "FOOTNOTE_\udcff": "x"})
+    assert said == [
+        "FOOTNOTE_\\udcff: there is no such setting; the nearest one is FOOTNOTE_HOME.",
+        "FOOTNOTE_MODELS_DEFAULT: is not UTF-8 text.",
+    ]

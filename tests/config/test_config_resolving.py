@@ -137,7 +137,7 @@ KEY = ModelProvider(api_key="k")
         (models(), None, (), "footnote/reader", "there is no key, and no Ollama"),
         (models(anthropic=KEY), "footnote/reader", None, "footnote/reader", "explicit choice"),
     ],
-)  # fmt: skip - a line a case
+)
 def test_the_model_is_the_first_that_is_named_or_there(
     settings: Settings, explicit: str | None, ollama: Any, chosen: str, origin: str
 ) -> None:
@@ -236,8 +236,10 @@ def test_a_hosted_provider_behind_a_proxy_needs_no_key() -> None:
         ("footnote/x", "The built-in model is footnote/reader; there is no 'footnote/x'."),
         (
             "opnai/x",
-            "The provider 'opnai' of 'opnai/x' is not known; the nearest one is 'openai'. "
-            "A provider of your own needs an entry in models.providers of config.json.",
+            (
+                "The provider 'opnai' of 'opnai/x' is not known; the nearest one is 'openai'. "
+                "A provider of your own needs an entry in models.providers of config.json."
+            ),
         ),
         ("own/x", "The provider 'own' has no address: set models.providers.own.baseUrl."),
     ],

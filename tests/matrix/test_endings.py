@@ -99,6 +99,25 @@ async def test_a_refusal_is_an_error_that_keeps_its_cause_and_the_text_before_it
     )
 
 
+async def test_a_refusal_before_any_text_keeps_its_cause_and_is_not_asked_again(http: HttpAdapter):
+    http.script(reply(refuse("No weapons")))
+
+    answer = message(await http.ask())
+
+    assert answer.failure is not None
+    assert (answer.failure.type, "No weapons" in answer.failure.message) == ("refusal", True)
+    assert answer.raw_stop_reason == {"anthropic": "refusal", "openai": "stop"}[http.provider]
+    assert answer.usage == Usage(10, 5)
+    assert len(http.upstream.requests) == 1
+
+
+async def test_an_answer_of_nothing_is_whole_and_empty(adapter: Adapter):
+    adapter.script(reply(stop()))
+
+    nothing = AssistantMessage((), "stop", adapter.id, Usage(10, 5), adapter.raw("stop"))
+    assert await adapter.ask() == [Start(adapter.id), Done("stop", nothing)]
+
+
 @pytest.mark.parametrize(
     ("api", "word"), [("anthropic", "refusal"), ("anthropic", "sensitive"), ("openai", "content_filter")]
 )

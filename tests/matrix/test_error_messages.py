@@ -107,6 +107,16 @@ async def test_the_key_is_in_no_event_no_log_and_no_output(
     assert key not in shown
 
 
+async def test_a_redirect_is_not_followed_so_that_the_key_goes_nowhere_else(http: HttpAdapter):
+    http.script(status(307, headers={"location": f"{http.base_url}/elsewhere"}))
+
+    failure = message(await http.ask()).failure
+
+    assert failure is not None
+    assert (failure.status, failure.retryable) == (307, False)
+    assert len(http.upstream.requests) == 1
+
+
 async def test_a_model_and_its_endpoint_can_be_printed_without_their_key(http: HttpAdapter):
     model = http.model()
 

@@ -233,8 +233,14 @@ async def test_text_that_comes_with_the_start_of_its_block_is_kept(anthropic: Ht
 
 
 async def test_input_that_comes_with_the_start_of_its_call_is_kept(anthropic: HttpAdapter):
-    block = {"type": "tool_use", "id": "x", "name": "a", "input": {"n": 1}}
-    anthropic.script(reply(event({"type": "content_block_start", "index": 0, "content_block": block}), stop("toolUse")))
+    start = event(
+        {
+            "type": "content_block_start",
+            "index": 0,
+            "content_block": {"type": "tool_use", "id": "x", "name": "a", "input": {"n": 1}},
+        }
+    )
+    anthropic.script(reply(start, event({"type": "content_block_stop", "index": 0}), stop("toolUse")))
 
     events = await anthropic.ask()
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from tree import PACKAGE, PAGES, ROOT, name_of, project
+
+from shape.tree import PACKAGE, PAGES, ROOT, name_of, project
 
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 DEPENDENCIES = ROOT / "docs" / "dependencies.md"

@@ -4,11 +4,10 @@ import json
 import subprocess
 import sys
 
-from tree import MODULES, PACKAGE, project
+from shape.tree import MODULES, PACKAGE, project
 
-# Extras: someone who installs the bare package must be able to import everything else.
-NEEDS_AN_EXTRA = ("footnote.cli", "footnote.__main__", "footnote.tools.mcp")
-EXTRAS = {"mcp", "rich", "pydantic", "httpx2", "starlette"}
+NEEDS_AN_EXTRA = ("footnote.cli.terminal.painting", "footnote.tools.mcp.")
+EXTRAS = {"rich", "markdown_it", "mcp", "httpx2", "jsonschema", "pydantic"}
 
 IMPORT_ALL = """
 import importlib, json, sys

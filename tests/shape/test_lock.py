@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from tree import ROOT, name_of, project
+
+from shape.tree import ROOT, name_of, project
 
 LOCKS = sorted(ROOT.glob("requirements*.lock"))
 PIN = re.compile(r"^(?P<name>[\w.-]+)==(?P<version>[\w.+!-]+)(?: ; (?P<marker>[^\\]+))?", re.MULTILINE)

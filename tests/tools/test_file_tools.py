@@ -144,7 +144,7 @@ async def test_an_endless_line_is_cut_and_the_rest_is_offered(workspace: Workspa
     await written(workspace, "a" * 60_000 + "\nb\n")
     result = await call(workspace, "read_file", file_path="/report.md")
     assert result.text.endswith(
-        "[Line 1 goes on for 10,000 more characters, which are not shown.]\n[1 more lines. Go on with offset=1.]"
+        "[Line 1 goes on for 10,000 more characters, which are not shown.]\n[1 more line. Go on with offset=1.]"
     )
 
 

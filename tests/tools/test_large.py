@@ -109,4 +109,4 @@ async def test_a_model_can_read_the_whole_of_a_large_result() -> None:
     read_file = standard(next(tool for tool in builtin_tools() if tool.name == "read_file"), output_tokens=100)
     arguments = {"file_path": "/large_tool_results/call_1.txt", "offset": 98, "limit": 1}
     result = await result_of(read_file, arguments, context(workspace))
-    assert result.text == f"    99  {row(99)}\n[1 more lines. Go on with offset=99.]"
+    assert result.text == f"    99  {row(99)}\n[1 more line. Go on with offset=99.]"

@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Protocol
 
 import msgspec
 
@@ -15,20 +16,45 @@ from footnote.protocol.messages import ToolCall
 _LONGEST_VALUE = 1000
 
 
-class Approval:
-    """One question after the other, however many calls wait. `read` blocks until a line was typed."""
+class Keyboard:
+    """The lines that a person types at a terminal."""
 
-    def __init__(self, screen: Screen, read: Callable[[], bytes]) -> None:
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def discard(self) -> None:
+        """Forgets what was typed until now: it is no answer to a question that is yet to be shown."""
+        with suppress(ImportError):
+            import termios  # noqa: PLC0415 - not on Windows
+
+            termios.tcflush(self._descriptor, termios.TCIFLUSH)
+
+    def line(self) -> bytes:
+        """Blocks until a line was typed."""
+        return os.read(self._descriptor, 4096)
+
+
+class Typed(Protocol):
+    def discard(self) -> None: ...
+
+    def line(self) -> bytes: ...
+
+
+class Approval:
+    """One question after the other, however many calls wait."""
+
+    def __init__(self, screen: Screen, typed: Typed) -> None:
         self._screen = screen
-        self._read = read
+        self._typed = typed
         self._turn = asyncio.Lock()
 
     async def __call__(self, call: ToolCall, title: str) -> bool:
         async with self._turn:
             self._screen.hold()
             try:
+                self._typed.discard()
                 self._screen.err.write(question(call, title))
-                answer = await _in_a_thread(self._read)
+                answer = await _in_a_thread(self._typed.line)
             finally:
                 self._screen.release()
         return answer.strip().lower() in (b"y", b"yes")
@@ -46,15 +72,6 @@ def _shown(value: object) -> str:
     text = clean_line(msgspec.json.encode(value).decode())
     more = len(text) - _LONGEST_VALUE
     return f"{text[:_LONGEST_VALUE]}… ({more:,} more characters)" if more > 0 else text
-
-
-def terminal_line(descriptor: int) -> bytes:
-    """A line typed now: what was typed before the question was shown is no answer to it."""
-    with suppress(ImportError):
-        import termios  # noqa: PLC0415 - not on Windows
-
-        termios.tcflush(descriptor, termios.TCIFLUSH)
-    return os.read(descriptor, 4096)
 
 
 async def _in_a_thread(read: Callable[[], bytes]) -> bytes:

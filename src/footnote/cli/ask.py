@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from footnote.cli import Exit
-from footnote.cli.approval import Approval, terminal_line
+from footnote.cli.approval import Approval, Keyboard
 from footnote.cli.interrupts import Interrupts
 from footnote.cli.presentation import Presentation, Wishes, present
 from footnote.cli.terminal.lines import Line, Span
@@ -109,8 +109,7 @@ class _Ask:
     def _approval(self) -> Approval | None:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             return None
-        descriptor = sys.stdin.fileno()
-        return Approval(self._screen, lambda: terminal_line(descriptor))
+        return Approval(self._screen, Keyboard(sys.stdin.fileno()))
 
     async def _follow(self, run: "Run") -> None:
         redrawing = asyncio.create_task(_redraw(self._renderer))
@@ -136,7 +135,8 @@ class _Ask:
 
     def _close(self, saved: list[tuple[str, Path]]) -> int:
         code, lines = self._ending(len(saved))
-        if not self._wishes.quiet:
+        reader_left = isinstance(self._screen.out.failure, BrokenPipeError)
+        if not self._wishes.quiet and not reader_left:
             lines = [*lines, *file_lines(saved)]
             lines += [] if self._wishes.json else self._summary.usage(self._screen.symbols)
         for line in lines:

@@ -108,7 +108,8 @@ async def configuration_is_valid(examined: Examined) -> AsyncIterator[Finding]:
         message = f"{one.variable} is set, but {one.place} in {one.file} wins over it."
         yield Finding("configuration", "WARN", message, "Remove one of the two.")
     if examined.problems:
-        yield Finding("configuration", "WARN", "Keys, models, search and tool servers were not checked.")
+        unchecked = "keys, models, search and tool servers were not checked"
+        yield Finding("configuration", "WARN", unchecked, "Correct the problems above first.")
         return
     origins = examined.configuration.origins.values()
     names = sorted({origin.name for origin in origins if origin.kind == "file"})

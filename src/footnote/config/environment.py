@@ -71,7 +71,8 @@ def given_by(environ: Mapping[str, str], names: Collection[str]) -> tuple[list[G
             targets.append(target)
         else:
             meant = nearest(variable, _variables(names))
-            problems.append(Problem(variable, f"there is no such setting; the nearest one is {meant}"))
+            shown = variable.encode(errors="backslashreplace").decode()
+            problems.append(Problem(shown, f"there is no such setting; the nearest one is {meant}"))
     for target in sorted(targets, key=lambda one: len(one.path)):
         value, wrong = _read(target, text_of(environ, target.variable) or "")
         problems += wrong
@@ -105,6 +106,8 @@ def _target(variable: str, names: Collection[str]) -> _Target | None:
 
 def _read(target: _Target, text: str) -> tuple[Any, list[Problem]]:
     """The value that the text spells. What it does not spell stays text, for `faults` to judge."""
+    if not _is_utf8(text):
+        return None, [Problem(target.variable, "is not UTF-8 text")]
     value: Any = text
     match shape_of(target.node).node:
         case inspect.BoolType():
@@ -120,8 +123,6 @@ def _read(target: _Target, text: str) -> tuple[Any, list[Problem]]:
             if document.problems:
                 return None, list(document.problems)
             value = document.value
-        case _ if not _is_utf8(text):
-            return None, [Problem(target.variable, "is not UTF-8 text")]
         case _:
             pass
     wrong = [

@@ -12,7 +12,7 @@ from footnote.models.base import Context, Options
 from footnote.models.failures import Endpoint
 from footnote.models.profiles import Profile
 from footnote.models.repair import Rules, repair
-from footnote.models.wire import Decoder
+from footnote.models.wire import Decoder, dumps
 from footnote.protocol.messages import (
     AssistantMessage,
     Block,
@@ -181,6 +181,8 @@ class Reader:
         self._fold = fold
         self._endpoint = endpoint
         self._indexes: dict[int, int] = {}
+        # Some gateways send the input of a call whole with its start, and no deltas.
+        self._inputs: dict[int, str] = {}
         self._stop_reason: str | None = None
         self._stop_details: dict[str, Any] = {}
 
@@ -192,8 +194,7 @@ class Reader:
             case "content_block_start":
                 return self._open(event.index, event.content_block or {})
             case "content_block_stop":
-                end = self._fold.close(self._indexes[event.index]) if event.index in self._indexes else None
-                return () if end is None else (end,)
+                return self._close(event.index)
             case "message_start":
                 self._count(event.message.usage if event.message else None)
             case "message_delta":
@@ -229,6 +230,8 @@ class Reader:
             case "tool_use":
                 start = self._fold.open_call(str(block.get("id") or ""), str(block.get("name") or ""))
                 first = None
+                if block.get("input"):
+                    self._inputs[start.index] = dumps(block["input"]).decode()
             case _:
                 self._indexes[index] = self._fold.keep_foreign(block)
                 return
@@ -243,8 +246,19 @@ class Reader:
             return ()
         if delta.signature:
             self._fold.sign(position, delta.signature)
+        if delta.partial_json:
+            self._inputs.pop(position, None)
         event = self._fold.grow(position, delta.text or delta.partial_json or delta.thinking or "")
         return () if event is None else (event,)
+
+    def _close(self, index: int) -> Iterator[StreamEvent]:
+        position = self._indexes.get(index)
+        if position is None:
+            return
+        if grown := self._fold.grow(position, self._inputs.pop(position, "")):
+            yield grown
+        if end := self._fold.close(position):
+            yield end
 
     def _end(self) -> Iterable[StreamEvent]:
         raw = self._stop_reason

@@ -16,6 +16,7 @@ _OVERFLOW_SIGNS = (
     "context_length",
     "context window",
     "context size",
+    "context limit",
     "maximum context",
     "prompt is too long",
     "input is too long",
@@ -24,6 +25,8 @@ _OVERFLOW_SIGNS = (
     "exceeds the available context",
     "reduce the length of the messages",
     "input token count",
+    "prompt token count",
+    "model token limit",
     "maximum prompt length",
 )
 _NO_TOOLS_SIGNS = (
@@ -43,6 +46,13 @@ class Endpoint(Struct, frozen=True):
     api_key: str | None = None
     key_name: str | None = None
 
+    def __repr__(self) -> str:
+        """Without the key: what is printed ends in logs and bug reports."""
+        return f"Endpoint(provider={self.provider!r}, base_url={self.base_url!r})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [("provider", self.provider), ("base_url", self.base_url)]
+
     def url(self, path: str) -> str:
         return self.base_url.rstrip("/") + path
 
@@ -55,7 +65,7 @@ def from_status(endpoint: Endpoint, status: int, body: bytes) -> Failure:
     """The failure behind a response that is not a 2xx."""
     kind, said = _read(body)
     said = endpoint.hide(said)
-    if status in (400, 413, 422) and _shows(_OVERFLOW_SIGNS, f"{kind} {said}"):
+    if status == 413 or (status in (400, 422) and _shows(_OVERFLOW_SIGNS, f"{kind} {said}")):
         kind = OVERFLOW
     elif _shows(_NO_TOOLS_SIGNS, said):
         kind = NO_TOOLS
@@ -98,7 +108,7 @@ def truncated(endpoint: Endpoint) -> Failure:
 
 
 def refused(endpoint: Endpoint, cause: str | None) -> Failure:
-    sentence = f"{endpoint.provider} refused to answer" + (f": {cause}" if cause else "")
+    sentence = f"{endpoint.provider} refused to answer" + (f": {endpoint.hide(cause)}" if cause else "")
     return Failure("refusal", f"{_ended(sentence)} Ask in another way, or choose another model.")
 
 

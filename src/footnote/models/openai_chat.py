@@ -16,7 +16,7 @@ from footnote.models.base import Context, Options
 from footnote.models.failures import Endpoint
 from footnote.models.profiles import Profile
 from footnote.models.repair import Rules, repair
-from footnote.models.wire import Decoder
+from footnote.models.wire import Decoder, dumps
 from footnote.protocol.messages import (
     AssistantMessage,
     Image,
@@ -132,7 +132,7 @@ def _assistant(message: AssistantMessage) -> dict[str, Any]:
             {
                 "id": call.id,
                 "type": "function",
-                "function": {"name": call.name, "arguments": msgspec.json.encode(call.arguments).decode()},
+                "function": {"name": call.name, "arguments": dumps(call.arguments).decode()},
             }
             for call in message.calls
         ]
@@ -247,6 +247,7 @@ class Reader:
         if self._thinking is None:
             start = self._fold.open_thinking()
             self._thinking = start.index
+            self._details = {}
             yield start
         if details:
             self._merge(details)
@@ -322,11 +323,13 @@ class Reader:
         """Later numbers replace earlier ones. Here the prompt includes what came from the cache."""
         known = self._fold.usage
         cached = _detail(usage.prompt_tokens_details, "cached_tokens", known.cache_read)
+        written = _detail(usage.prompt_tokens_details, "cache_write_tokens", known.cache_write)
         prompt = known.context if usage.prompt_tokens is None else usage.prompt_tokens
         self._fold.usage = Usage(
-            input=max(0, prompt - cached),
+            input=max(0, prompt - cached - written),
             output=known.output if usage.completion_tokens is None else usage.completion_tokens,
             cache_read=cached,
+            cache_write=written,
             reasoning=_detail(usage.completion_tokens_details, "reasoning_tokens", known.reasoning),
         )
 

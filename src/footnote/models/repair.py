@@ -89,7 +89,8 @@ def _exchange(
             answers.append(_answer(block, call_id, results, rules))
         elif (mended := _block(block, rules, same_model=same_model)) is not None:
             content.append(mended)
-    if content:
+    said = rules.thinking or any(isinstance(block, Text | ToolCall) for block in content)
+    if content and said:
         yield msgspec.structs.replace(message, content=tuple(content))
         yield from answers
 
@@ -101,7 +102,8 @@ def _block(block: Thinking | Text | Foreign, rules: Rules, *, same_model: bool) 
         case Foreign():
             return block if same_model else None
         case Thinking():
-            if same_model and (block.signature or block.redacted or block.details):
+            proof = (block.signature or block.redacted) if rules.thinking else block.details
+            if same_model and proof:
                 return block
             spoken = rules.thinking and not block.redacted and block.text.strip()
             return Text(block.text) if spoken else None

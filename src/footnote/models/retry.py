@@ -1,6 +1,7 @@
 """When to ask again, and how long to wait. Only ever before the first event: content is never asked for twice."""
 
 import asyncio
+import math
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -30,9 +31,10 @@ def asked_delay(headers: Mapping[str, str], now: float) -> float | None:
 
 def _number(value: str | None) -> float | None:
     try:
-        return max(0.0, float(value)) if value else None
+        number = float(value) if value else math.nan
     except ValueError:
         return None
+    return max(0.0, number) if math.isfinite(number) else None
 
 
 class Retry(Struct, frozen=True):

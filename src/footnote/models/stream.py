@@ -167,7 +167,5 @@ class HttpModel:
                 events = await answer.read(response)
         except ConnectionFailed as error:
             return _Refused(failures.unreachable(self._endpoint, error.message), {})
-        first = events[0]
-        if isinstance(first, Failed) and first.message.failure is not None:
-            return _Refused(first.message.failure, {})
-        return events
+        failure = events[0].message.failure if isinstance(events[0], Failed) else None
+        return _Refused(failure, {}) if failure is not None and failure.retryable else events

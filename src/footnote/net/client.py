@@ -24,21 +24,37 @@ class ConnectionFailed(UpstreamError):
 
 
 class Response:
-    """A response whose body is read as it arrives. Close it, or read it to its end."""
+    """A response whose body is read as it arrives. Close it, whether or not it was read to its end."""
 
-    __slots__ = ("_inner", "headers", "status")
+    __slots__ = ("_inner", "_stall", "_waiting_since", "_watch", "headers", "status")
 
-    def __init__(self, inner: aiohttp.ClientResponse) -> None:
+    def __init__(self, inner: aiohttp.ClientResponse, stall: float) -> None:
         self._inner = inner
+        self._stall = stall
+        self._waiting_since: float | None = None
+        self._watch = asyncio.get_running_loop().call_later(stall, self._look)
         self.status = inner.status
         self.headers: Mapping[str, str] = inner.headers
 
     async def read_some(self) -> bytes:
         """Whatever has arrived, waiting for at least one byte; empty at the end of the body."""
+        self._waiting_since = asyncio.get_running_loop().time()
         try:
             return await self._inner.content.readany()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise _failed(error) from error
+        finally:
+            self._waiting_since = None
+
+    def _look(self) -> None:
+        """Ends a wait that has lasted too long. One timer a response: the client's own is set anew for every
+        chunk, which costs more than reading it."""
+        loop = asyncio.get_running_loop()
+        waited = 0.0 if self._waiting_since is None else loop.time() - self._waiting_since
+        if waited >= self._stall:
+            self._inner.content.set_exception(TimeoutError())
+        else:
+            self._watch = loop.call_later(self._stall - waited, self._look)
 
     async def read_all(self, limit: int) -> bytes:
         """The body, cut at `limit` bytes."""
@@ -58,13 +74,15 @@ class Response:
 
     def close(self) -> None:
         """Ends the connection at once, unless the body was read to its end: then it is kept for reuse."""
+        self._watch.cancel()
         self._inner.close()
 
 
 class Net:
     """`async with Net() as net`. Endpoints that an operator configured are trusted and asked directly."""
 
-    def __init__(self, proxies: Proxies | None = None) -> None:
+    def __init__(self, proxies: Proxies | None = None, *, stall: float = STALL_SECONDS) -> None:
+        self._stall = stall
         self._proxies = proxies or Proxies()
         self._session: aiohttp.ClientSession | None = None
 
@@ -114,22 +132,22 @@ class Net:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0),
                 cookie_jar=aiohttp.DummyCookieJar(),
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=STALL_SECONDS),
-                auto_decompress=True,
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
             )
         try:
-            inner = await self._session.request(
-                method, url, headers=headers, data=data, allow_redirects=False, proxy=self._proxies.of_url(url)
-            )
+            async with asyncio.timeout(self._stall):
+                inner = await self._session.request(
+                    method, url, headers=headers, data=data, allow_redirects=False, proxy=self._proxies.of_url(url)
+                )
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise _failed(error) from error
-        return Response(inner)
+        return Response(inner, self._stall)
 
 
 _REASONS: tuple[tuple[type[Exception], str], ...] = (
     (aiohttp.InvalidURL, "the address is not a valid URL"),
     (aiohttp.ConnectionTimeoutError, "no connection could be made in time"),
-    (TimeoutError, f"nothing was received for {STALL_SECONDS:g} seconds"),
+    (TimeoutError, "nothing was received for too long"),
     (aiohttp.ClientConnectorDNSError, "the host name could not be resolved"),
     (aiohttp.ClientSSLError, "the TLS handshake failed"),
     (aiohttp.ClientConnectorError, "the connection was refused"),

@@ -26,28 +26,25 @@ class SseDecoder:
             self._rest += chunk
             return []
         *lines, self._rest = (self._rest + chunk).split(b"\n")
-        payloads: list[bytes] = []
-        for line in lines:
-            self._line(line, payloads)
-        return payloads
+        return self._payloads(lines)
 
     def flush(self) -> list[bytes]:
         """The payload that the end of the stream completes, for servers that leave out the last newline."""
-        payloads: list[bytes] = []
-        if self._rest:
-            self._line(self._rest, payloads)
-            self._rest = b""
-        self._line(b"", payloads)
-        return payloads
+        lines, self._rest = [self._rest, b""], b""
+        return self._payloads(lines)
 
-    def _line(self, line: bytes, payloads: list[bytes]) -> None:
-        if line.endswith(b"\r"):
-            line = line[:-1]
-        if line.startswith(b"data:"):
-            self._data.append(line[6:] if line.startswith(b"data: ") else line[5:])
-        elif not line and self._data:
-            payloads.append(self._data[0] if len(self._data) == 1 else b"\n".join(self._data))
-            self._data.clear()
+    def _payloads(self, lines: list[bytes]) -> list[bytes]:
+        payloads: list[bytes] = []
+        data = self._data
+        for line in lines:
+            if line[-1:] == b"\r":
+                line = line[:-1]  # noqa: PLW2901 - the line without the end that some servers give it
+            if line[:5] == b"data:":
+                data.append(line[6:] if line[5:6] == b" " else line[5:])
+            elif not line and data:
+                payloads.append(data[0] if len(data) == 1 else b"\n".join(data))
+                data.clear()
+        return payloads
 
 
 def encode(event: Event) -> bytes:

@@ -11,7 +11,7 @@ from footnote.protocol.messages import Image, Text
 from footnote.protocol.tools import ToolResult
 from footnote.tools.base import ToolContext
 from footnote.workspace.paths import LARGE_RESULTS
-from footnote.workspace.text import count_lines
+from footnote.workspace.text import count_lines, counted
 
 log = logging.getLogger(__name__)
 
@@ -59,8 +59,9 @@ def _preview(text: str, path: str) -> str:
     head = "\n".join(line[:_PREVIEW_CHARACTERS] for line in lines[:_PREVIEW_LINES])
     tail = "\n".join(line[-_PREVIEW_CHARACTERS:] for line in lines[_PREVIEW_LINES:][-_PREVIEW_LINES:])
     return (
-        f"The result is too large to show: {len(text):,} characters in {count_lines(text):,} lines. All of it is in"
-        f" {path}: read it with read_file, using offset and limit, or look for words in it with search_files."
+        f"The result is too large to show: {len(text):,} characters in {counted(count_lines(text), 'line')}."
+        f" All of it is in {path}: read it with read_file, using offset and limit, or look for words in it with"
+        " search_files."
         f"\n\nIt begins:\n{head}\n\nIt ends:\n{tail}"
     )
 

@@ -68,6 +68,11 @@ def replace(text: str, old: str, new: str, *, everywhere: bool = False) -> Edite
     return Edited(text.replace(old, new), count)
 
 
+def counted(number: int, thing: str) -> str:
+    """`1 line`, `2,000 lines`."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
 def count_lines(text: str) -> int:
     """A last line without a line end counts; the nothing after a last line end does not."""
     text = text.removeprefix(BOM)

@@ -145,8 +145,7 @@ class TerminalRenderer:
         self._changed = False
         columns, rows = self._screen.size
         status = self._status(columns) if self._screen.live_notes and not self._quiet else []
-        room = max(rows - len(status) - 3, 1)
-        tail = self._answer.tail(columns, room)
+        tail = self._answer.tail(columns, rows)
         gap = [""] if status and (tail or self._screen.gap_before_note) else []
         self._screen.show(tail, [*gap, *status])
 

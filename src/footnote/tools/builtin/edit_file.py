@@ -7,7 +7,7 @@ from footnote.tools.base import ToolContext
 from footnote.tools.define import tool
 from footnote.tools.workspace import artifact_of, is_on, workspace_of
 from footnote.workspace.paths import writable_key_of
-from footnote.workspace.text import replace
+from footnote.workspace.text import counted, replace
 
 
 class EditFile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -36,5 +36,5 @@ async def edit_file(params: EditFile, context: ToolContext) -> ToolResult:
     text = await workspace.read_text(key)
     edited = replace(text, params.old_string, params.new_string, everywhere=params.replace_all)
     record = await workspace.write(key, edited.text, message_id=context.message_id)
-    places = "1 place" if edited.count == 1 else f"{edited.count} places"
+    places = counted(edited.count, "place")
     return said(f"Changed {record.path} in {places}.", artifact=artifact_of(record), files=(record,))

@@ -7,7 +7,7 @@ from footnote.protocol.tools import ToolResult, said
 from footnote.tools.base import ToolContext
 from footnote.tools.define import tool
 from footnote.tools.workspace import artifact_of, is_on, workspace_of
-from footnote.workspace.text import Lines, Page, numbered, slice_lines
+from footnote.workspace.text import Lines, Page, counted, numbered, slice_lines
 
 
 class ReadFile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -34,8 +34,8 @@ async def read_file(params: ReadFile, context: ToolContext) -> ToolResult:
         return said(f"{record.path} exists, but it is empty.", artifact=artifact_of(record))
     if params.offset >= lines.total:
         raise ToolFailed(
-            f"{record.path} has {lines.total} lines, so offset {params.offset} is past its end. The last line has"
-            f" offset {lines.total - 1}."
+            f"{record.path} has {counted(lines.total, 'line')}, so offset {params.offset} is past its end."
+            f" The last line has offset {lines.total - 1}."
         )
     page = numbered(lines)
     return said("\n".join([page.text, *_notes(page, lines)]), artifact=artifact_of(record))
@@ -47,5 +47,5 @@ def _notes(page: Page, lines: Lines) -> list[str]:
     if page.cut:
         notes.append(f"[Line {following} goes on for {page.cut:,} more characters, which are not shown.]")
     if following < lines.total:
-        notes.append(f"[{lines.total - following} more lines. Go on with offset={following}.]")
+        notes.append(f"[{counted(lines.total - following, 'more line')}. Go on with offset={following}.]")
     return notes

@@ -7,7 +7,7 @@ from footnote.tools.base import ToolContext
 from footnote.tools.define import tool
 from footnote.tools.workspace import artifact_of, is_on, workspace_of
 from footnote.workspace.paths import writable_key_of
-from footnote.workspace.text import count_lines
+from footnote.workspace.text import count_lines, counted
 
 
 class WriteFile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -40,5 +40,5 @@ async def write_file(params: WriteFile, context: ToolContext) -> ToolResult:
     key = writable_key_of(params.file_path)
     verb = "Replaced" if await workspace.exists(key) else "Wrote"
     record = await workspace.write(key, params.content, message_id=context.message_id)
-    size = f"{len(params.content):,} characters, {count_lines(params.content):,} lines"
+    size = f"{counted(len(params.content), 'character')}, {counted(count_lines(params.content), 'line')}"
     return said(f"{verb} {record.path} ({size}).", artifact=artifact_of(record), files=(record,))

@@ -30,10 +30,14 @@ _CLOSE_SECONDS = 10.0
 
 
 class Connection:
-    """`over` is set when it has ended, by either side; it does not come back to life."""
+    """`over` is set when it has ended, by either side; it does not come back to life.
 
-    def __init__(self, server: McpServer) -> None:
+    The server has `seconds` to answer to anything but a call, which has its own limit.
+    """
+
+    def __init__(self, server: McpServer, seconds: float) -> None:
         self.server = server
+        self._seconds = seconds
         self.over = asyncio.Event()
         self._opened: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         # A failure is also logged; nobody may be left to fetch it from here.
@@ -42,13 +46,13 @@ class Connection:
         self._last_status = 0
         self._life = asyncio.create_task(self._live(), name=f"mcp {server.name}")
 
-    async def client(self, seconds: float) -> Client:
-        """The client, once the server has answered; `UpstreamError` if it fails or takes longer than `seconds`."""
+    async def client(self) -> Client:
+        """The client, once the server has answered; `UpstreamError` if it fails or takes too long."""
         try:
-            return await asyncio.wait_for(asyncio.shield(self._opened), seconds)
+            return await asyncio.wait_for(asyncio.shield(self._opened), self._seconds)
         except TimeoutError:
             self._life.cancel()
-            raise UpstreamError(f"{self._title} did not answer within {seconds:g} s.{self._said()}") from None
+            raise UpstreamError(f"{self._title} did not answer within {self._seconds:g} s.{self._said()}") from None
 
     @property
     def is_gone(self) -> bool:
@@ -70,7 +74,7 @@ class Connection:
             async with self._transport() as transport:
                 info = types.Implementation(name="footnote", version=version("footnote"))
                 watched = _watched(transport, self.over)
-                async with Client(watched, client_info=info, read_timeout_seconds=self.server.timeout) as client:
+                async with Client(watched, client_info=info, read_timeout_seconds=self._seconds) as client:
                     self._opened.set_result(client)
                     await self.over.wait()
         except Exception as error:  # noqa: BLE001 - transports raise groups of whatever their libraries raise
@@ -115,18 +119,19 @@ class Connection:
 
     def _why(self, error: BaseException) -> str:
         if isinstance(error, FileNotFoundError):
-            return "could not be started: there is no such command or folder"
+            missing = "command" if self.server.cwd is None else "command or folder"
+            return f"could not be started: there is no such {missing}"
         if isinstance(error, httpx2.ConnectError):
             return "could not be reached: nothing answers there"
-        if self._last_status >= 400:
-            hint = "; check the headers in its configuration" if self._last_status in {401, 403} else ""
+        if self._last_status >= 400 and not self._opened.done():
+            hint = "; check its headers" if self._last_status in {401, 403} else ""
             return f"answered with HTTP status {self._last_status}{hint}"
         if isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED:
             return "ended before it answered"
         return self.server.without_secrets(f"failed: {error or type(error).__name__}").rstrip(".")
 
     def _said(self) -> str:
-        return f" It said: {self._last_lines[-1]}" if self._last_lines else ""
+        return f" It said: {self._last_lines[-1].rstrip('.')}." if self._last_lines else ""
 
 
 @asynccontextmanager

@@ -1,8 +1,7 @@
 """One MCP server as long as it is needed: connected again when the connection was lost, and called."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator
 from typing import Any
 
 from mcp import Client, MCPError, types
@@ -13,7 +12,7 @@ from footnote.protocol.tools import Progress
 from footnote.tools.base import Outcome, Tool, ToolContext
 from footnote.tools.mcp.answer import progress_of, result_of
 from footnote.tools.mcp.connection import Connection
-from footnote.tools.mcp.offer import Unfit, tool_of
+from footnote.tools.mcp.offer import Run, Unfit, tool_of
 from footnote.tools.mcp.server import McpServer
 
 _MAX_PAGES = 100
@@ -55,7 +54,7 @@ class Link:
                 unfit.append(f"The tool {offered.name} of the MCP server {self.server.name} is left out: {error}.")
         return tools, unfit
 
-    def _runner(self, tool: str) -> Callable[[dict[str, Any], ToolContext], AsyncIterator[Outcome]]:
+    def _runner(self, tool: str) -> Run:
         """The `run` of one of the server's tools."""
 
         async def run(arguments: dict[str, Any], _: ToolContext) -> AsyncIterator[Outcome]:
@@ -73,8 +72,7 @@ class Link:
                 yield result_of(await call)
             finally:
                 call.cancel()
-                with suppress(asyncio.CancelledError, ToolFailed):
-                    await call
+                await asyncio.gather(call, return_exceptions=True)
 
         return run
 
@@ -84,9 +82,9 @@ class Link:
     async def _connected(self) -> tuple[Connection, Client]:
         if not self._connections or self._connections[-1].over.is_set():
             self._connections = [connection for connection in self._connections if not connection.is_gone]
-            self._connections.append(Connection(self.server))
+            self._connections.append(Connection(self.server, self._connect_seconds))
         connection = self._connections[-1]
-        return connection, await connection.client(self._connect_seconds)
+        return connection, await connection.client()
 
     async def _call(self, tool: str, arguments: dict[str, Any], report: ProgressFnT) -> types.CallToolResult:
         name = self.server.name

@@ -1,14 +1,15 @@
 """What a server says of its tools, made fit for a model. All of it is foreign text: data, and only so much of it."""
 
 import re
+from collections.abc import AsyncIterator, Callable
 from hashlib import sha256
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from jsonschema import Draft202012Validator, SchemaError
 from mcp import types
 
 from footnote.protocol.tools import LOCALES
-from footnote.tools.base import Tool
+from footnote.tools.base import Outcome, Tool, ToolContext
 from footnote.tools.mcp.server import McpServer
 
 _MAX_NAME = 64
@@ -19,11 +20,14 @@ _REFUSED_AT_THE_TOP = ("anyOf", "oneOf", "allOf", "not", "if", "then", "else", "
 """Keywords that the model APIs refuse, or do not need, beside `type: object`."""
 
 
+Run: TypeAlias = Callable[[dict[str, Any], ToolContext], AsyncIterator[Outcome]]
+
+
 class Unfit(ValueError):
     """The tool cannot be offered: a model API would refuse every request that carries it."""
 
 
-def tool_of(offered: types.Tool, server: McpServer, run: Any, taken: set[str]) -> Tool:
+def tool_of(offered: types.Tool, server: McpServer, run: Run, taken: set[str]) -> Tool:
     """The offered tool as one of ours. Its name is added to `taken`."""
     schema = fit_schema(offered.input_schema)
     name = unique_name(server.name, offered.name, taken)

@@ -1,0 +1,94 @@
+"""Ctrl-C and SIGTERM: once to stop in order, twice to be gone; at any moment."""
+
+import asyncio
+import fcntl
+import os
+import signal
+import struct
+import termios
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from cli.process import SECONDS, Footnote, environment, with_tool_server
+from footnote.protocol.events import Event, MessageDelta, MessageStop
+from upstream import Upstream, call, reply, say, stall, stop
+from upstream.server import Api
+
+API = pytest.mark.parametrize("api", ["anthropic", "openai"])
+SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+WRITE = call("write_file", {"file_path": "/report.md", "content": "# R\n"})
+
+
+@API
+@SIGNALS
+async def test_in_the_middle_of_the_answer(upstream: Upstream, tmp_path: Path, api: Api, number: int) -> None:
+    upstream.script(reply(WRITE, stop("toolUse")), reply(say("Giá của 股价 is"), stall()))
+    async with Footnote("ask", "?", env=environment(tmp_path, upstream, api)) as process:
+        await process.out.until("Giá của 股价 is")
+        process.signal(number)
+        assert await process.exit_code() == 130
+    assert process.out.text == "Giá của 股价 is\n"
+    assert "\nStopped. Kept: 5 words of the answer, 1 file.\nSaved /report.md as " in process.err.text
+    await upstream.requests[-1].connection.closed.wait()
+
+
+async def test_before_the_first_byte(upstream: Upstream, tmp_path: Path) -> None:
+    upstream.script(reply(stall()))
+    async with Footnote("ask", "?", env=environment(tmp_path, upstream)) as process:
+        request = await upstream.received(1)
+        process.signal(signal.SIGINT)
+        assert await process.exit_code() == 130
+    assert (process.out.text, process.err.text) == ("", "Stopped. Nothing had come yet.\n")
+    await request.connection.closed.wait()
+
+
+@pytest.mark.slow
+async def test_in_the_middle_of_a_tool_call(upstream: Upstream, tmp_path: Path) -> None:
+    with_tool_server(tmp_path)
+    upstream.script(reply(say("One moment."), call("mcp__tools__wait", {"reason": "none"}), stop("toolUse")))
+    async with Footnote("ask", "?", env=environment(tmp_path, upstream)) as process:
+        await process.err.until("⏳")
+        process.signal(signal.SIGINT)
+        assert await process.exit_code() == 130
+    assert process.out.text == "One moment.\n"
+    *_, call_line, kept, usage = process.err.text.splitlines()
+    assert call_line.startswith("✗ ")
+    assert kept == "Stopped. Kept: 2 words of the answer."
+    assert usage.endswith("ended: aborted")
+
+
+async def test_as_json_the_events_end_in_order(upstream: Upstream, tmp_path: Path) -> None:
+    upstream.script(reply(say("Half"), stall()))
+    async with Footnote("ask", "?", "--json", env=environment(tmp_path, upstream)) as process:
+        await process.out.until("Half")
+        process.signal(signal.SIGINT)
+        assert await process.exit_code() == 130
+    events = [msgspec.json.decode(line, type=Event) for line in process.out.text.splitlines()]
+    assert [event.delta.stop_reason for event in events if isinstance(event, MessageDelta)] == ["aborted"]
+    assert isinstance(events[-1], MessageStop)
+    assert process.err.text == "Stopped. Kept: 1 word of the answer.\n"
+
+
+async def test_twice_ends_a_process_that_is_stuck_in_a_pipe_nobody_reads(upstream: Upstream, tmp_path: Path) -> None:
+    upstream.script(reply(say("x" * 500_000), stall()))
+    reader, writer = os.pipe()
+    try:
+        async with Footnote("ask", "?", env=environment(tmp_path, upstream), stdout=writer) as process:
+            await _full(reader)
+            process.signal(signal.SIGINT)
+            process.signal(signal.SIGTERM)  # another number: two pending signals of one number are one
+            assert await process.exit_code() == 130
+    finally:
+        os.close(reader)
+        os.close(writer)
+    assert process.err.text == ""
+
+
+async def _full(pipe: int) -> None:
+    """Waits until nothing more fits into the pipe."""
+    capacity = fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
+    async with asyncio.timeout(SECONDS):
+        while struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4))[0] < capacity:
+            await asyncio.sleep(0.01)  # a pipe tells nobody that it is full

@@ -1,0 +1,45 @@
+"""Facts about models are found by name, whatever stands before or after it; what is not known is not made up."""
+
+import pytest
+
+from footnote.models.profiles import Price, Profile, Rates, profile_of
+from footnote.protocol.messages import Usage
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["claude-3-haiku", "anthropic/claude-3-haiku", "openrouter/anthropic/claude-3-haiku", "CLAUDE-3-Haiku-20240307"],
+)
+def test_a_model_is_found_behind_any_gateway_and_in_any_version(name: str):
+    facts = profile_of(name)
+
+    assert (facts.window, facts.max_output, facts.images) == (200_000, 4_096, True)
+
+
+def test_the_longest_known_beginning_of_a_name_counts():
+    assert profile_of("claude-fable-5-1") != profile_of("claude-fable-5")
+    assert profile_of("claude-fable-5-1-latest") == profile_of("claude-fable-5-1")
+
+
+@pytest.mark.parametrize("name", ["", "nobody/knows-me", "claud"])
+def test_an_unknown_model_gets_careful_defaults_and_no_price(name: str):
+    assert profile_of(name) == Profile()
+    assert Profile().price is None
+
+
+def test_a_price_counts_every_kind_of_token_once():
+    price = Price(input=3.0, output=15.0, cache_read=0.3, cache_write=3.75)
+    usage = Usage(input=1_000, output=2_000, cache_read=10_000, cache_write=4_000, reasoning=500)
+
+    assert price.of(usage) == pytest.approx((1 * 3 + 2 * 15 + 10 * 0.3 + 4 * 3.75) / 1_000)
+
+
+def test_without_a_price_of_its_own_the_cache_costs_as_much_as_input():
+    assert Price(input=1.0, output=2.0).of(Usage(input=1, cache_read=2, cache_write=3)) == pytest.approx(6e-6)
+
+
+def test_a_long_request_has_its_own_rates():
+    price = Price(input=1.0, output=2.0, long_from=1_000, long=Rates(input=10.0, output=20.0))
+
+    assert price.of(Usage(input=600, cache_read=400)) == pytest.approx(0.001)
+    assert price.of(Usage(input=601, cache_read=400, output=1)) == pytest.approx(0.01003)

@@ -1,0 +1,1 @@
+"""The form of the repository itself: sizes, names, places, lock files, pages."""

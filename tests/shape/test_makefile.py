@@ -1,0 +1,72 @@
+"""The first thing that a newcomer runs."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from shape.tree import ROOT
+
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+STAMPS = (".created", ".runtime", ".dev", ".realmodel")
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A folder with nothing in it but what make needs to decide what to do."""
+    if shutil.which("make") is None:
+        pytest.skip("make is not installed")
+    for name in ("Makefile", "pyproject.toml", *(lock.name for lock in ROOT.glob("requirements*.lock"))):
+        shutil.copy(ROOT / name, tmp_path)
+    return tmp_path
+
+
+def test_make_alone_lists_every_target_with_its_purpose(copy: Path) -> None:
+    (phony,) = re.findall(r"^\.PHONY: (.+)$", MAKEFILE, re.MULTILINE)
+    listed = re.findall(r"^  make (\w+) +\S", _make(copy).stdout, re.MULTILINE)
+    assert listed == phony.split()
+
+
+def test_without_a_suitable_python_it_says_what_to_do_and_leaves_nothing_behind(copy: Path) -> None:
+    done = _make(copy, "setup", "PYTHON=")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Python 3.11 or newer" in done.stderr
+    assert "make PYTHON=/path/to/python3.11 setup" in done.stderr
+    assert not (copy / ".venv").exists()
+
+
+def test_what_is_installed_is_not_installed_again(copy: Path) -> None:
+    _pretend_installed(copy)
+    planned = _make(copy, "--dry-run", "setup", "check", "test")
+    assert planned.returncode == 0
+    assert " -m venv " not in planned.stdout
+    assert " pip " not in planned.stdout
+
+
+def test_a_changed_lock_is_installed(copy: Path) -> None:
+    _pretend_installed(copy)
+    planned = _make(copy, "--dry-run", "--what-if=requirements-dev.lock", "check")
+    assert re.findall(r"-r (\S+)", planned.stdout) == ["requirements-dev.lock"]
+
+
+def test_serve_does_not_pretend(copy: Path) -> None:
+    _pretend_installed(copy)
+    done = _make(copy, "serve")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "footnote ask" in done.stderr
+
+
+def _pretend_installed(folder: Path) -> None:
+    (folder / ".venv").mkdir()
+    for stamp in STAMPS:
+        (folder / ".venv" / stamp).touch()
+
+
+def _make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs make as a person would, also when these tests are run by `make test` themselves."""
+    environment = {name: value for name, value in os.environ.items() if "MAKE" not in name and name != "MFLAGS"}
+    command = ["make", "--no-print-directory", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=60)

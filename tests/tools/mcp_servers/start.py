@@ -1,0 +1,37 @@
+"""How the servers of the tests are reached: as a command, or over HTTP in a process of their own."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from footnote.tools.base import Tool
+from footnote.tools.mcp import McpServer, McpSource
+
+_HERE = Path(__file__).parent
+EXAMPLE = McpServer("demo", command=sys.executable, args=(str(_HERE / "example.py"),))
+ODD = McpServer("odd", command=sys.executable, args=(str(_HERE / "odd.py"),))
+
+
+@asynccontextmanager
+async def served(port: int = 0, token: str = "") -> AsyncIterator[McpServer]:
+    """The example over HTTP; port 0 takes a free one."""
+    environment = {"PATH": os.environ["PATH"], "TOKEN": token}
+    program = [sys.executable, str(_HERE / "example.py"), str(port)]
+    process = await asyncio.create_subprocess_exec(*program, stdout=subprocess.PIPE, env=environment)
+    assert process.stdout is not None
+    port = int(await process.stdout.readline())
+    try:
+        yield McpServer("demo", url=f"http://127.0.0.1:{port}/mcp")
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+def tool(source: McpSource, name: str) -> Tool:
+    """The tool that the example server calls `name`."""
+    return next(tool for tool in source.tools if tool.name == f"mcp__demo__{name}")

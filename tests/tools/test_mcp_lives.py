@@ -1,0 +1,236 @@
+"""Servers that do not start, end too early, come back, and are ended."""
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from footnote.protocol.errors import ToolFailed, TransientFailure, UpstreamError
+from footnote.protocol.tools import Progress, failed
+from footnote.tools.mcp import McpServer, McpSource, probe
+from footnote.tools.wrappers import standard
+from tools.calls import result_of, steps_of
+from tools.mcp_servers.start import EXAMPLE, served, tool
+
+pytestmark = pytest.mark.slow
+replace = msgspec.structs.replace
+SILENT = McpServer("silent", command=sys.executable, args=("-c", "import sys; sys.stdin.read()"))
+
+
+def python(name: str, code: str) -> McpServer:
+    return McpServer(name, command=sys.executable, args=("-c", code))
+
+
+@pytest.fixture
+def free_port() -> int:
+    """A port on which nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return listening.getsockname()[1]
+
+
+@pytest.fixture
+def log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
+    with caplog.at_level(logging.INFO, logger="footnote"):
+        yield caplog
+
+
+async def pid_of(source: McpSource) -> int:
+    return int((await result_of(tool(source, "process"), {})).text)
+
+
+def lives(pid: int) -> bool:
+    """Also true of a zombie."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def test_no_child_is_left_when_the_source_is_closed() -> None:
+    async with McpSource([EXAMPLE]) as source:
+        pid = await pid_of(source)
+        assert lives(pid)
+    assert not lives(pid)
+
+
+async def test_no_child_is_left_when_the_run_fails() -> None:
+    pids: list[int] = []
+
+    async def fail() -> None:
+        async with McpSource([EXAMPLE]) as source:
+            pids.append(await pid_of(source))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail()
+    assert [lives(pid) for pid in pids] == [False]
+
+
+async def test_servers_that_do_not_work_are_left_out_with_the_reason(
+    free_port: int, log: pytest.LogCaptureFixture
+) -> None:
+    port = f"http://127.0.0.1:{free_port}/mcp"
+    async with served(token="right") as locked:
+        servers = [
+            McpServer("absent", command="no-such-command"),
+            python("crashing", "raise SystemExit('the port is taken')"),
+            McpServer("down", url=port),
+            replace(locked, name="locked", headers={"authorization": "Bearer wrong-token"}),
+            EXAMPLE,
+        ]
+        async with McpSource(servers) as source:
+            assert {tool.name.split("__")[1] for tool in source.tools} == {"demo"}
+            assert (await result_of(tool(source, "add"), {"a": 1, "b": 1})).text == "2"
+            reasons = source.problems
+    assert sorted(reasons) == sorted(
+        f"{reason} Its tools are left out."
+        for reason in (
+            "The MCP server absent (the command no-such-command) could not be started: there is no such command.",
+            f"The MCP server crashing ({SILENT.place}) ended before it answered. It said: the port is taken.",
+            f"The MCP server down ({port}) could not be reached: nothing answers there.",
+            f"The MCP server locked ({locked.url}) answered with HTTP status 401; check its headers.",
+        )
+    )
+    warnings = [record.getMessage() for record in log.records if record.levelno == logging.WARNING]
+    assert sorted(warnings) == sorted(reasons)
+    assert "wrong-token" not in log.text
+
+
+async def test_a_server_that_does_not_answer_is_given_up() -> None:
+    async with McpSource([SILENT], connect_seconds=0.3) as source:
+        assert source.problems == [
+            f"The MCP server silent ({SILENT.place}) did not answer within 0.3 s. Its tools are left out."
+        ]
+
+
+async def test_the_headers_of_the_configuration_are_sent() -> None:
+    async with served(token="right") as server:
+        assert "add" in await probe(replace(server, headers={"authorization": "Bearer right"}))
+
+
+async def test_a_probe_that_fails_says_why() -> None:
+    with pytest.raises(UpstreamError, match="could not be started: there is no such command"):
+        await probe(McpServer("absent", command="no-such-command"))
+
+
+async def test_what_a_server_writes_to_stderr_goes_to_the_log_without_keys(
+    log: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async with McpSource([replace(EXAMPLE, env={"TOKEN": "very-secret"})]) as source:
+        assert source.problems == []
+    assert "MCP server demo: ready, with TOKEN=***" in [record.getMessage() for record in log.records]
+    assert "very-secret" not in log.text
+    assert capfd.readouterr() == ("", "")
+
+
+async def test_a_child_sees_its_own_settings_and_no_keys_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OUR_SECRET", "ours")
+    async with McpSource([replace(EXAMPLE, env={"THEIRS": "given"})]) as source:
+        environment = tool(source, "environment")
+        seen = {name: (await result_of(environment, {"name": name})).text for name in ("OUR_SECRET", "THEIRS")}
+    assert seen == {"OUR_SECRET": "not set", "THEIRS": "given"}
+
+
+async def test_a_server_that_ends_during_a_call_fails_the_call_and_is_back_for_the_next() -> None:
+    async with McpSource([EXAMPLE]) as source:
+        first = await pid_of(source)
+        assert await result_of(standard(tool(source, "die")), {}) == failed(
+            "The MCP server demo ended during this call, so it is unknown whether the call had an effect. The next"
+            " call will connect again."
+        )
+        second = await pid_of(source)
+    assert first != second
+    assert not lives(first)
+    assert not lives(second)
+
+
+async def test_a_call_that_may_be_repeated_survives_the_end_of_its_server(tmp_path: Path) -> None:
+    async with McpSource([EXAMPLE]) as source:
+        steps = await steps_of(standard(tool(source, "die_once")), {"marker": str(tmp_path / "died")})
+    assert steps[0] == Progress("retrying", 1, 2)
+    assert getattr(steps[1], "text", None) == "still here"
+
+
+async def test_a_server_that_ended_between_calls_is_started_again_unnoticed() -> None:
+    async with McpSource([EXAMPLE]) as source:
+        first = await pid_of(source)
+        connection = source._links[0]._connections[0]
+        os.kill(first, signal.SIGKILL)
+        await asyncio.wait_for(connection.over.wait(), 10)
+        assert await pid_of(source) != first
+
+
+async def test_an_http_server_that_was_started_anew_is_found_again() -> None:
+    async with served() as server, McpSource([server]) as source:
+        port = int(server.place.split(":")[2].partition("/")[0])
+        with pytest.raises(TransientFailure, match="ended during this call"):
+            await steps_of(tool(source, "die"), {})
+        with pytest.raises(TransientFailure, match=r"nothing answers there|ended during this call"):
+            await steps_of(tool(source, "look"), {})
+        async with served(port):
+            assert (await result_of(tool(source, "look"), {})).text == "nothing new"
+
+
+async def test_a_server_has_its_own_time_limit() -> None:
+    async with McpSource([replace(EXAMPLE, timeout=0.5)]) as source:
+        with pytest.raises(ToolFailed, match=r"^The MCP server demo did not answer within 0\.5 s\.$"):
+            await steps_of(tool(source, "hang"), {})
+
+
+async def test_cancelling_while_servers_are_connected_leaves_no_child(log: pytest.LogCaptureFixture) -> None:
+    said_pid = asyncio.Event()
+    pids: list[int] = []
+
+    class Listening(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            pids.append(int(record.getMessage().rpartition(" ")[2]))
+            loop.call_soon_threadsafe(said_pid.set)
+
+    loop = asyncio.get_running_loop()
+    listening = Listening()
+    logger = logging.getLogger("footnote.tools.mcp.stderr")
+    logger.addHandler(listening)
+    code = "import os, sys; print('pid', os.getpid(), file=sys.stderr, flush=True); sys.stdin.read()"
+
+    async def connect() -> None:
+        async with McpSource([python("silent", code)]):
+            raise AssertionError
+
+    try:
+        task = asyncio.create_task(connect())
+        await asyncio.wait_for(said_pid.wait(), 10)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    finally:
+        logger.removeHandler(listening)
+    assert len(pids) == 1
+    assert not lives(pids[0])
+
+
+async def test_no_servers_are_no_work() -> None:
+    async with McpSource([]) as source:
+        assert (source.tools, source.problems) == ((), [])
+
+
+def test_without_the_extra_the_error_says_how_to_install_it() -> None:
+    code = (
+        "import asyncio, sys; sys.modules['mcp'] = None\n"
+        "from footnote.tools.mcp import McpServer, McpSource\n"
+        "from footnote.protocol.errors import ConfigError\n"
+        "try: asyncio.run(McpSource([McpServer('x', command='y')]).__aenter__())\n"
+        "except ConfigError as error: print(error.message)"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert shown == (
+        'The MCP server x needs a package that is not installed (mcp). Install it with: pip install "footnote[mcp]"\n'
+    )
