@@ -20,11 +20,10 @@ from footnote.agent.prompt import system_prompt
 from footnote.agent.turn import Digest, Digested, Kept, Turn
 from footnote.cancel import CancelScope
 from footnote.config.agents import Agent
-from footnote.config.agents import McpServer as ServerSettings
 from footnote.config.configuration import Configuration
 from footnote.config.environment import process_environment
 from footnote.config.load import load
-from footnote.config.resolve import expand_server, needs_ollama, ollama_url, resolve_model
+from footnote.config.resolve import needs_ollama, ollama_url, resolve_model, resolve_server
 from footnote.models.base import Model
 from footnote.models.catalog import build_model
 from footnote.models.failures import Endpoint
@@ -37,7 +36,7 @@ from footnote.protocol.ids import new_id
 from footnote.protocol.messages import Message, user
 from footnote.protocol.tools import Locale
 from footnote.tools.base import Abilities, Tool
-from footnote.tools.mcp import McpServer, McpSource
+from footnote.tools.mcp import McpSource
 from footnote.tools.registry import Toolbox, builtin_tools, merge
 from footnote.tools.wrappers import Approve, standard
 from footnote.workspace.files import Workspace
@@ -161,7 +160,7 @@ class App:
             return ()
         if agent.id not in self._server_tools:
             servers = [
-                _mcp_server(name, expand_server(server, self.configuration.home, self._environ))
+                resolve_server(name, server, self.configuration.home, self._environ)
                 for name, server in agent.mcp_servers.items()
             ]
             source = await self._servers.enter_async_context(McpSource(servers))
@@ -177,17 +176,3 @@ class _Listed(msgspec.Struct):
 
 class _ModelList(msgspec.Struct):
     data: tuple[_Listed, ...] = ()
-
-
-def _mcp_server(name: str, server: ServerSettings) -> McpServer:
-    return McpServer(
-        name,
-        command=server.command,
-        args=tuple(server.args),
-        env=dict(server.env),
-        cwd=server.cwd,
-        url=server.url,
-        headers=dict(server.headers),
-        approval=server.approval,
-        timeout=server.timeout_seconds,
-    )

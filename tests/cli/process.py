@@ -19,6 +19,15 @@ End: TypeAlias = Literal["pipe", "terminal"]
 SECONDS = 20
 CLOSED = "http://127.0.0.1:1"
 
+# Like a job in the foreground of a shell: Ctrl-C is not ignored, and comes from the terminal at one of the ends.
+IN_FRONT = """
+import fcntl, os, runpy, signal, termios
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if terminals := [descriptor for descriptor in (0, 1, 2) if os.isatty(descriptor)]:
+    fcntl.ioctl(terminals[0], termios.TIOCSCTTY, 0)
+runpy.run_module("footnote", run_name="__main__")
+"""
+
 
 def environment(home: Path, upstream: Upstream | None = None, api: Api = "openai", **more: str) -> dict[str, str]:
     """What the process gets, and nothing of ours: a home, a language, and the way to the scripted provider."""
@@ -120,9 +129,9 @@ class Footnote:
         stdout: End | int = "pipe",
         stderr: End = "pipe",
         columns: int = 60,
-        program: tuple[str, ...] = ("-m", "footnote"),
+        program: str = IN_FRONT,
     ) -> None:
-        self._command = (sys.executable, *program, *arguments)
+        self._command = (sys.executable, "-c", program, *arguments)
         self._env = env
         self._input = stdin
         self._ends = (stdout, stderr)
@@ -140,7 +149,6 @@ class Footnote:
             stdin=terminal.theirs if self._input == "terminal" and terminal else asyncio.subprocess.PIPE,
             stdout=given if self.out is None else self.out.theirs,
             stderr=self.err.theirs,
-            preexec_fn=_own_terminal if terminal else None,
             start_new_session=terminal is not None,
         )
         for stream in {stream for stream in (self.out, self.err, terminal) if stream is not None}:
@@ -173,16 +181,8 @@ class Footnote:
         return code
 
 
-def _own_terminal() -> None:
-    """Makes the terminal at one of our ends the one whose Ctrl-C reaches us."""
-    for descriptor in (0, 1, 2):
-        if os.isatty(descriptor):
-            fcntl.ioctl(descriptor, termios.TIOCSCTTY, 0)
-            return
-
-
 async def footnote(
-    *arguments: str, env: dict[str, str], stdin: bytes = b"", program: tuple[str, ...] = ("-m", "footnote")
+    *arguments: str, env: dict[str, str], stdin: bytes = b"", program: str = IN_FRONT
 ) -> tuple[int, str, str]:
     """Runs the command to its end with pipes: exit code, stdout, stderr."""
     async with Footnote(*arguments, env=env, stdin=stdin, program=program) as process:

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from cli.process import CLOSED, Footnote, environment, footnote
+from cli.process import CLOSED, IN_FRONT, Footnote, environment, footnote
 from footnote.protocol.events import BlockStart, Event, MessageDelta, MessageStart, MessageStop, ToolUseBlock
 from upstream import Upstream, call, error_event, hold, reply, say, stall, status, stop, think
 from upstream.server import Api
@@ -59,6 +59,16 @@ async def test_without_output_files_are_saved_below_the_home_folder(upstream: Up
     _, _, err = await footnote("ask", "report", "--home", str(home), env=environment(tmp_path, upstream))
     (saved,) = home.rglob("report.md")
     assert f"Saved /report.md as {saved}\n" in err
+
+
+async def test_files_that_cannot_be_saved_are_a_failure_after_the_answer(upstream: Upstream, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "ask").write_text("a file where a folder should be")
+    upstream.script(reply(WRITE, stop("toolUse")), reply(say("Written."), stop()))
+    code, out, err = await footnote("ask", "?", "--home", str(home), env=environment(tmp_path, upstream))
+    assert (code, out) == (1, "Written.\n")
+    assert f"\nError: The files could not be saved in {home / 'ask'}" in err
 
 
 async def test_without_files_nothing_is_made(upstream: Upstream, tmp_path: Path) -> None:
@@ -122,6 +132,7 @@ async def test_a_reader_that_leaves_ends_the_run_quietly(upstream: Upstream, tmp
     await upstream.requests[0].connection.closed.wait()
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is always full")
 async def test_a_full_disk_is_said(upstream: Upstream, tmp_path: Path) -> None:
     upstream.script(reply(say("42"), stall()))
     full = os.open("/dev/full", os.O_WRONLY)
@@ -204,11 +215,9 @@ async def test_without_rich_the_answer_is_plain_and_a_line_says_how_to_get_more(
     upstream: Upstream, tmp_path: Path
 ) -> None:
     upstream.script(reply(say("The **an", "swer**."), stop()))
-    without_rich = "import sys; sys.modules['rich'] = None; from footnote.cli import main; sys.exit(main())"
+    without_rich = f"import sys; sys.modules['rich'] = None{IN_FRONT}"
     env = environment(tmp_path, upstream)
-    async with Footnote(
-        "ask", "?", env=env, stdout="terminal", stderr="terminal", program=("-c", without_rich)
-    ) as process:
+    async with Footnote("ask", "?", env=env, stdout="terminal", stderr="terminal", program=without_rich) as process:
         assert await process.exit_code() == 0
     lines = process.out.text.splitlines()
     assert lines[:2] == ['For formatted answers: pip install "footnote[terminal]"', "The **answer**."]

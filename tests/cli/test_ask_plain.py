@@ -1,7 +1,9 @@
 """Output without a terminal: the answer alone on stdout, a line per step on stderr."""
 
+import logging
 from typing import Any
 
+import msgspec
 import pytest
 
 from cli.recorded import (
@@ -23,6 +25,7 @@ from cli.recorded import (
 from footnote.cli.terminal.answer import PlainAnswer
 from footnote.cli.terminal.renderer import JsonRenderer, TerminalRenderer
 from footnote.cli.terminal.screen import Screen
+from footnote.cli.terminal.warnings import warnings_on
 from footnote.protocol.events import Event
 from footnote.protocol.sse import encode
 
@@ -143,12 +146,34 @@ def test_an_empty_text_block_leaves_no_trace() -> None:
 
 def test_as_json_every_event_is_a_line_exactly_as_the_protocol_writes_it() -> None:
     out = Output("ascii")
-    renderer = JsonRenderer(out.sink)
+    renderer = JsonRenderer(out.sink, on_terminal=False)
     events = [*research(), *say(8, "Giá 股价\x1b[31m")]
     feed(renderer, events)
     renderer.close()
     assert out.getvalue().split(b"\n") == [*(encode(event) for event in events), b""]
 
 
+def test_json_on_a_terminal_is_the_same_json_and_steers_nothing() -> None:
+    out = Output()
+    renderer = JsonRenderer(out.sink, on_terminal=True)
+    events = say(0, "Giá \x1b[31m\x9b31m\x7f\u202e\u2066 股价")
+    feed(renderer, events)
+    assert [msgspec.json.decode(line, type=Event) for line in out.text.splitlines()] == events
+    assert not set("\x1b\x9b\x7f\u202e\u2066") & set(out.text)
+    assert "Giá " in out.text
+
+
 def test_the_model_is_not_named_where_nothing_can_be_redrawn() -> None:
     assert MODEL not in "".join(rendered(start()))
+
+
+@pytest.mark.parametrize(("quiet", "notes"), [(False, "Warning: a server is gone\nError: b\n"), (True, "Error: b\n")])
+def test_what_is_logged_is_a_note_and_cannot_steer_the_terminal(quiet: bool, notes: str) -> None:
+    out, err = Output(), Output()
+    log = logging.getLogger("footnote.tools")
+    with warnings_on(Screen(out.sink, err.sink), quiet=quiet):
+        log.info("not shown")
+        log.warning("a server%s\nis gone", "\x1b[2J")
+        log.error("b")
+    log.warning("somewhere else again")
+    assert (out.text, err.text) == ("", notes)

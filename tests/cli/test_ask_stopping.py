@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from cli.process import SECONDS, Footnote, environment, with_tool_server
+from cli.process import IN_FRONT, SECONDS, Footnote, environment, with_tool_server
 from footnote.protocol.events import Event, MessageDelta, MessageStop
-from upstream import Upstream, call, reply, say, stall, stop
+from upstream import Upstream, call, hold, reply, say, stall, stop
 from upstream.server import Api
 
 API = pytest.mark.parametrize("api", ["anthropic", "openai"])
@@ -59,6 +59,18 @@ async def test_in_the_middle_of_a_tool_call(upstream: Upstream, tmp_path: Path) 
     assert usage.endswith("ended: aborted")
 
 
+async def test_a_job_in_the_background_of_a_script_is_not_meant(upstream: Upstream, tmp_path: Path) -> None:
+    gate = asyncio.Event()
+    upstream.script(reply(say("Half"), hold(gate), say(" and half."), stop()))
+    ignoring = IN_FRONT.replace("signal.default_int_handler", "signal.SIG_IGN")
+    env = environment(tmp_path, upstream)
+    async with Footnote("ask", "?", env=env, program=ignoring) as process:
+        await process.out.until("Half")
+        process.signal(signal.SIGINT)
+        gate.set()
+        assert (await process.exit_code(), process.out.text) == (0, "Half and half.\n")
+
+
 async def test_as_json_the_events_end_in_order(upstream: Upstream, tmp_path: Path) -> None:
     upstream.script(reply(say("Half"), stall()))
     async with Footnote("ask", "?", "--json", env=environment(tmp_path, upstream)) as process:
@@ -71,6 +83,7 @@ async def test_as_json_the_events_end_in_order(upstream: Upstream, tmp_path: Pat
     assert process.err.text == "Stopped. Kept: 1 word of the answer.\n"
 
 
+@pytest.mark.skipif(not hasattr(fcntl, "F_GETPIPE_SZ"), reason="only Linux tells how much fits into a pipe")
 async def test_twice_ends_a_process_that_is_stuck_in_a_pipe_nobody_reads(upstream: Upstream, tmp_path: Path) -> None:
     upstream.script(reply(say("x" * 500_000), stall()))
     reader, writer = os.pipe()

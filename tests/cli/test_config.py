@@ -115,6 +115,15 @@ def test_the_table_has_a_row_for_every_value_of_the_json(home: Path, capsys: pyt
     assert row == ["server.port", "8484", "default"]
 
 
+def test_a_value_in_the_table_is_one_line_that_cannot_steer_the_terminal(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "agents.json").write_text(json.dumps({"agents": [{"id": "a", "name": "A\x1b[2J\n B" + "b" * 100}]}))
+    assert main(["config", "show"]) == Exit.OK
+    (row,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("agents[0].name"))
+    assert row.split()[1:3] == ["A", "B" + "b" * 44 + "…"]
+
+
 def test_a_variable_that_changes_nothing_is_pointed_out(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,28 +66,29 @@ def ok(message: str) -> list[dict[str, Any]]:
     return [{"status": "OK", "message": message}]
 
 
-async def test_a_fresh_machine_is_well_and_is_told_how_to_get_better_answers(tmp_path: Path) -> None:
+async def test_on_a_fresh_machine_all_that_is_missing_is_a_model(tmp_path: Path) -> None:
     code, found = await doctor(tmp_path)
-    assert code == 0
+    assert code == 1
+    assert found.pop("model") == [
+        {
+            "status": "FAIL",
+            "message": "footnote/reader (there is no key, and no Ollama): the reader is not part of this version yet",
+            "remedy": "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, start Ollama, "
+            "or name a server of yours in models.providers.",
+        }
+    ]
     assert found["home"] == ok(f"{tmp_path} is writable")
     assert found["search"] == ok("agent researcher searches with duckduckgo")
     assert found["ollama"] == ok(f"not running at {CLOSED}, and not needed if there is a key")
-    assert [finding["status"] for finding in found["extras"]] == ["OK", "OK"]
-    assert found["model"] == [
-        {
-            "status": "WARN",
-            "message": "footnote/reader (there is no key, and no Ollama): it quotes what it finds, and does not reason",
-            "remedy": "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama, for answers that reason.",
-        }
-    ]
+    assert {finding["status"] for findings in found.values() for finding in findings} == {"OK"}
 
 
 async def test_lines_begin_with_the_verdict_and_the_advice_stands_below(tmp_path: Path) -> None:
     code, out, err = await footnote("doctor", "--home", str(tmp_path), env=environment(tmp_path))
     lines = out.splitlines()
-    assert (code, err) == (0, "")
+    assert (code, err) == (1, "")
     assert lines[0] == "OK    configuration: valid (no file; defaults and environment)"
-    advised = next(index for index, line in enumerate(lines) if line.startswith("WARN  model: footnote/reader"))
+    advised = next(index for index, line in enumerate(lines) if line.startswith("FAIL  model: footnote/reader"))
     assert lines[advised + 1].startswith("      -> Set ANTHROPIC_API_KEY")
 
 
@@ -106,7 +107,7 @@ async def test_the_default_model_is_asked_whether_it_is_there(
         code, found = await doctor(tmp_path, **variables)
     name = api.lower()
     assert (code, found["model"]) == (0, ok(f"{name}/{model} (there is a key for {name}): the server answers"))
-    assert found["keys"] == ok(f"models.providers.{name} has one (environment: {api}_API_KEY)")
+    assert found["keys"] == ok(f"models.providers.{name}.apiKey is set (environment: {api}_API_KEY)")
     (head,) = server.heads
     assert head.startswith(path)
     assert header in head
@@ -157,7 +158,7 @@ async def test_a_model_that_the_server_does_not_list_is_pointed_out(tmp_path: Pa
             FOOTNOTE_MODELS_PROVIDERS_VLLM_BASE_URL=server.url,
         )
     message = "vllm/qwen (models.default): the server answers, but does not list this model"
-    remedy = "It lists, for example, qwen3, llama4."
+    remedy = "Choose one that it lists: qwen3, llama4"
     assert found["model"] == [{"status": "WARN", "message": message, "remedy": remedy}]
 
 
@@ -175,6 +176,24 @@ async def test_an_ollama_without_models_is_pointed_out(tmp_path: Path, body: str
     (finding,) = found["ollama"]
     assert (finding["status"], finding["message"]) == ("WARN", "running, but it has no model")
     assert found["model"][0]["message"].startswith("footnote/reader")
+
+
+async def test_names_from_a_server_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    async with listing("evil\x1b[2Jname") as server:
+        env = environment(tmp_path, FOOTNOTE_MODELS_PROVIDERS_OLLAMA_BASE_URL=server.url)
+        _, out, _ = await footnote("doctor", env=env)
+    assert "running, with evilname\n" in out
+    assert "\x1b" not in out
+
+
+async def test_something_else_on_the_port_of_ollama_is_pointed_out(tmp_path: Path) -> None:
+    async with listing(status="404 Not Found") as server:
+        address = server.url.replace("//", "//me:planted@")
+        _, found = await doctor(tmp_path, FOOTNOTE_MODELS_PROVIDERS_OLLAMA_BASE_URL=address)
+    shown = server.url.replace("//", "//me:***@")
+    message = f"what runs at {shown} answered with status 404"
+    remedy = "Check models.providers.ollama.baseUrl."
+    assert found["ollama"] == [{"status": "WARN", "message": message, "remedy": remedy}]
 
 
 async def test_an_agents_model_without_a_key_is_a_failure(tmp_path: Path) -> None:
@@ -215,7 +234,7 @@ async def test_a_key_in_a_file_that_others_can_read_is_pointed_out(tmp_path: Pat
     _, found = await doctor(tmp_path, BRAVE_API_KEY="another")
     origin = f"{file}, line 1"
     assert found["keys"] == [
-        *ok(f"tools.webSearch.providers.brave has one ({origin})"),
+        *ok(f"tools.webSearch.providers.brave.apiKey is set ({origin})"),
         {"status": "WARN", "message": f"others on this machine can read {file}", "remedy": f"chmod 600 {file}"},
     ]
     assert found["configuration"][0]["message"] == (
@@ -223,7 +242,14 @@ async def test_a_key_in_a_file_that_others_can_read_is_pointed_out(tmp_path: Pat
     )
     file.chmod(0o600)
     _, found = await doctor(tmp_path)
-    assert found["keys"] == ok(f"tools.webSearch.providers.brave has one ({origin})")
+    assert found["keys"] == ok(f"tools.webSearch.providers.brave.apiKey is set ({origin})")
+
+
+async def test_a_key_that_is_null_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"models": {"providers": {"openai": {"apiKey": null}}}}')
+    _, found = await doctor(tmp_path)
+    (finding,) = found["keys"]
+    assert finding["message"].startswith("none is set")
 
 
 async def test_a_home_folder_that_cannot_be_written_to_is_a_failure(tmp_path: Path) -> None:
@@ -236,8 +262,8 @@ async def test_a_home_folder_that_cannot_be_written_to_is_a_failure(tmp_path: Pa
 
 
 async def test_a_home_folder_that_is_not_there_yet_can_be_made(tmp_path: Path) -> None:
-    code, found = await doctor(tmp_path / "new")
-    assert (code, found["home"]) == (0, ok(f"{tmp_path / 'new'} can be made when needed"))
+    _, found = await doctor(tmp_path / "new")
+    assert found["home"] == ok(f"{tmp_path / 'new'} can be made when needed")
 
 
 async def test_tool_servers_are_started_and_their_tools_listed(tmp_path: Path) -> None:
@@ -258,7 +284,7 @@ async def test_tool_servers_are_started_and_their_tools_listed(tmp_path: Path) -
     assert far["message"].startswith("far of agent a: The MCP server far")
     assert unset == {
         "status": "FAIL",
-        "message": "unset of agent a: An MCP server of agents.json needs NOT_SET: set it in the environment.",
+        "message": "unset of agent a: The MCP server unset of agents.json needs NOT_SET: set it in the environment.",
         "remedy": "Check its entry in mcpServers of agent a.",
     }
 
@@ -267,8 +293,10 @@ async def test_without_the_extras_they_are_advised_and_nothing_breaks(tmp_path: 
     agents = {"agents": [{"id": "a", "mcpServers": {"demo": {"command": "x"}}}]}
     (tmp_path / "agents.json").write_text(json.dumps(agents))
     hidden = "import sys; sys.modules.update(rich=None, mcp=None); from footnote.cli import main; sys.exit(main())"
-    env = environment(tmp_path, FOOTNOTE_HOME=str(tmp_path))
-    code, out, err = await footnote("doctor", env=env, program=("-c", hidden))
+    async with listing("m") as ollama:
+        variables = {"FOOTNOTE_HOME": str(tmp_path), "FOOTNOTE_MODELS_PROVIDERS_OLLAMA_BASE_URL": ollama.url}
+        env = environment(tmp_path, **variables)
+        code, out, err = await footnote("doctor", env=env, program=hidden)
     assert (code, err) == (0, "")
     assert "WARN  extras: rich is not installed" in out
     assert out.count('      -> pip install "footnote[mcp]"\n') == 2

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from config.conftest import Load
@@ -236,6 +236,7 @@ JSON = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(JSON)
 def test_every_part_of_a_document_is_found_on_its_line(value: Any) -> None:
     text = json.dumps(value, indent=1)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from footnote.config.agents import AgentsFile
@@ -80,21 +80,25 @@ def judge(outcome: Configuration | InvalidConfiguration) -> None:
             resolve_model(outcome.settings, agent.model, ("m",))
 
 
+@settings(deadline=None)
 @given(ANYTHING | NEARLY_RIGHT, ANYTHING | NEARLY_AGENTS)
 def test_any_json_in_the_files_is_settings_or_a_list_of_problems(config: Any, agents: Any) -> None:
     judge(attempt(json.dumps(config), json.dumps(agents), {}))
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60) | st.text("{}[],:\"\\ntrue01-.eE \n\t'/#", max_size=60))
 def test_any_text_in_a_file_is_settings_or_a_list_of_problems(text: str) -> None:
     judge(attempt(text, None, {}))
 
 
+@settings(deadline=None)
 @given(st.none() | NEARLY_RIGHT, st.dictionaries(VARIABLES, TEXTS, max_size=6))
 def test_any_environment_gives_settings_or_a_list_of_problems(config: Any, environ: dict[str, str]) -> None:
     judge(attempt(None if config is None else json.dumps(config), None, environ))
 
 
+@settings(deadline=None)
 @given(st.sampled_from(KEYS), SCALARS)
 def test_a_value_is_judged_alike_in_the_file_and_in_its_variable(key: Any, value: Any) -> None:
     """What the file takes, the variable takes too, and it means the same."""

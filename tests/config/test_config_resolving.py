@@ -13,15 +13,16 @@ from footnote.config.providers import MODEL_PROVIDERS, SEARCH_PROVIDERS
 from footnote.config.resolve import (
     ModelChoice,
     WebSearchSettings,
-    expand_server,
     needs_ollama,
     ollama_url,
     resolve_model,
+    resolve_server,
     resolve_web_search,
 )
 from footnote.config.settings import ModelProvider, Models, ProfileFacts, SearchAccess, Settings
 from footnote.models.profiles import Profile, profile_of
 from footnote.protocol.errors import ConfigError
+from footnote.tools.mcp import McpServer as Started
 
 SONNET = profile_of("claude-sonnet-5-5")
 
@@ -272,16 +273,18 @@ def test_a_tool_server_gets_the_variables_that_it_names(tmp_path: Path) -> None:
     started = McpServer(command="x", env={"TOKEN": "${A}-${B}", "LEVEL": "info", "ODD": "$A ${}"}, cwd="data")
     environ = {"A": "1", "B": "${A}"}
     filled = {"TOKEN": "1-${A}", "LEVEL": "info", "ODD": "$A ${}"}
-    assert expand_server(started, tmp_path, environ) == McpServer(command="x", env=filled, cwd=str(tmp_path / "data"))
+    assert resolve_server("s", started, tmp_path, environ) == Started(
+        "s", command="x", env=filled, cwd=str(tmp_path / "data")
+    )
     reached = McpServer(url="http://h", headers={"Authorization": "Bearer ${A}"})
-    assert expand_server(reached, tmp_path, environ).headers == {"Authorization": "Bearer 1"}
+    assert resolve_server("s", reached, tmp_path, environ).headers == {"Authorization": "Bearer 1"}
 
 
 def test_a_folder_of_a_tool_server_may_be_absolute(tmp_path: Path) -> None:
-    assert expand_server(McpServer(command="x", cwd="/data"), tmp_path, {}).cwd == "/data"
+    assert resolve_server("s", McpServer(command="x", cwd="/data"), tmp_path, {}).cwd == "/data"
 
 
 def test_a_variable_that_a_tool_server_names_must_be_set(tmp_path: Path) -> None:
     server = McpServer(command="x", env={"TOKEN": "${B}${A}"})
     with pytest.raises(ConfigError, match=r"needs A, B: set it in the environment\."):
-        expand_server(server, tmp_path, {})
+        resolve_server("s", server, tmp_path, {})

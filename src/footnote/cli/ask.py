@@ -103,8 +103,8 @@ class _Ask:
             )
             self.interrupts.stop_with(run.cancel)
             await self._follow(run)
-            saved = await self._save(run, app.configuration.home)
-        return self._close(saved)
+            saved, unsaved = await self._save(run, app.configuration.home)
+        return self._close(saved, unsaved)
 
     def _approval(self) -> Approval | None:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -125,23 +125,26 @@ class _Ask:
                 await redrawing
             self._renderer.close()
 
-    async def _save(self, run: "Run", home: Path) -> list[tuple[str, Path]]:
-        """Writes the agent's files to this machine: its name of each and the place where it is."""
+    async def _save(self, run: "Run", home: Path) -> tuple[list[tuple[str, Path]], list[Line]]:
+        """Writes the agent's files to this machine: its name of each with its place, and what went wrong."""
         workspace = run.workspace
         if workspace is None or not any(map(_is_for_the_user, await workspace.list())):
-            return []
+            return [], []
         folder = self._arguments.output or home / "ask" / datetime.now().astimezone().strftime("%Y-%m-%d-%H%M%S")
-        return [(record.path, path) for record, path in await save_to(folder, workspace)]
+        try:
+            return [(record.path, path) for record, path in await save_to(folder, workspace)], []
+        except UsageError as error:
+            return [], [(Span(f"Error: {error.message}", "bad"),)]
 
-    def _close(self, saved: list[tuple[str, Path]]) -> int:
+    def _close(self, saved: list[tuple[str, Path]], unsaved: list[Line]) -> Exit:
         code, lines = self._ending(len(saved))
-        reader_left = isinstance(self._screen.out.failure, BrokenPipeError)
-        if not self._wishes.quiet and not reader_left:
-            lines = [*lines, *file_lines(saved)]
+        lines = [*lines, *unsaved]
+        if not self._wishes.quiet and not isinstance(self._screen.out.failure, BrokenPipeError):
+            lines += file_lines(saved)
             lines += [] if self._wishes.json else self._summary.usage(self._screen.symbols)
         for line in lines:
             self._screen.note(line)
-        return code
+        return Exit.FAILURE if unsaved and code is Exit.OK else code
 
     def _ending(self, files: int) -> tuple[Exit, list[Line]]:
         """The exit code, and what must be said about it."""

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from footnote.cli import Exit
+from footnote.cli.terminal.clean import clean_line
 from footnote.config.configuration import Configuration
 from footnote.config.listing import entries
 from footnote.config.load import load
@@ -51,5 +52,5 @@ def _in_a_cell(value: Any) -> str:
     if value is None:
         return "-"
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    line = " ".join(text.split()) or '""'
+    line = " ".join(clean_line(text).split()) or '""'
     return line if len(line) <= WIDEST_VALUE else line[: WIDEST_VALUE - 1] + "…"

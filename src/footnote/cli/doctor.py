@@ -7,7 +7,6 @@ makes sense when the configuration cannot be used.
 import argparse
 import asyncio
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable
@@ -20,24 +19,27 @@ import msgspec
 from msgspec import Struct
 
 from footnote.cli import Exit
-from footnote.config.agents import McpServer
+from footnote.cli.terminal.clean import clean_line
 from footnote.config.configuration import Configuration
 from footnote.config.environment import process_environment
+from footnote.config.listing import entries
 from footnote.config.load import home_folder, load
+from footnote.config.masking import masked_address
 from footnote.config.problems import InvalidConfiguration, Problem
 from footnote.config.providers import search_provider, usual_key_variables
 from footnote.config.resolve import (
     ModelChoice,
-    expand_server,
     missing_for_search,
     ollama_url,
     resolve_model,
+    resolve_server,
 )
-from footnote.config.words import place
 from footnote.models import anthropic, openai_chat
 from footnote.models.failures import Endpoint
 from footnote.net.client import ConnectionFailed, Net
+from footnote.net.proxies import Proxies
 from footnote.protocol.errors import ConfigError, FootnoteError, UpstreamError
+from footnote.tools.mcp import probe
 
 LEAST_DISK_BYTES = 100 * 1024**2
 GOOD_DISK_BYTES = 1024**3
@@ -82,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 async def _examine(configuration: Configuration, problems: tuple[Problem, ...], *, as_json: bool) -> int:
     findings: list[Finding] = []
-    async with Net() as net:
+    async with Net(Proxies.of(process_environment())) as net:
         examined = Examined(configuration, problems, net)
         for check in BASIC_CHECKS if problems else BASIC_CHECKS + CHECKS:
             async for finding in check(examined):
@@ -97,8 +99,8 @@ async def _examine(configuration: Configuration, problems: tuple[Problem, ...], 
 
 
 def _line(finding: Finding) -> str:
-    line = f"{finding.status:<5} {finding.check}: {finding.message}"
-    return f"{line}\n      -> {finding.remedy}" if finding.remedy else line
+    line = clean_line(f"{finding.status:<5} {finding.check}: {finding.message}")
+    return f"{line}\n      -> {clean_line(finding.remedy)}" if finding.remedy else line
 
 
 async def configuration_is_valid(examined: Examined) -> AsyncIterator[Finding]:
@@ -144,14 +146,13 @@ async def extras_are_installed(_: Examined) -> AsyncIterator[Finding]:
 
 
 async def keys_are_present(examined: Examined) -> AsyncIterator[Finding]:
-    origins = examined.configuration.origins
-    keys = {path: origin for path, origin in origins.items() if path[-1] == "apiKey"}
-    for path, origin in keys.items():
-        yield Finding("keys", "OK", f"{place(path[:-1])} has one ({origin})")
+    keys = [entry for entry in entries(examined.configuration) if entry.key.endswith(".apiKey") and entry.value]
+    for entry in keys:
+        yield Finding("keys", "OK", f"{entry.key} is set ({entry.origin})")
     if not keys:
         names = ", ".join(usual_key_variables().values())
-        yield Finding("keys", "OK", f"none is set, and none is needed for a start ({names})")
-    for file in sorted({origin.name for origin in keys.values() if origin.kind == "file"}):
+        yield Finding("keys", "OK", f"none is set (known: {names})")
+    for file in sorted({entry.origin.name for entry in keys if entry.origin.kind == "file"}):
         if _is_open_to_others(Path(file)):
             yield Finding("keys", "WARN", f"others on this machine can read {file}", f"chmod 600 {file}")
 
@@ -163,12 +164,7 @@ def _is_open_to_others(file: Path) -> bool:
 async def models_answer(examined: Examined) -> AsyncIterator[Finding]:
     settings = examined.configuration.settings
     listed = await _listed(examined.net, f"{ollama_url(settings)}/models", {})
-    if isinstance(listed, UpstreamError):
-        yield Finding("ollama", "OK", f"not running at {ollama_url(settings)}, and not needed if there is a key")
-    elif listed:
-        yield Finding("ollama", "OK", f"running, with {', '.join(listed[:5])}{', …' if len(listed) > 5 else ''}")
-    else:
-        yield Finding("ollama", "WARN", "running, but it has no model", "ollama pull qwen3")
+    yield _ollama_finding(listed, masked_address(ollama_url(settings)))
     names = None if isinstance(listed, UpstreamError) else listed
     wanted = dict.fromkeys([None, *(agent.model for agent in examined.configuration.agents)])
     for model in wanted:
@@ -180,11 +176,28 @@ async def models_answer(examined: Examined) -> AsyncIterator[Finding]:
             yield await _model_finding(examined.net, choice)
 
 
+def _ollama_finding(listed: list[str] | UpstreamError, address: str) -> Finding:
+    match listed:
+        case ConnectionFailed():
+            return Finding("ollama", "OK", f"not running at {address}, and not needed if there is a key")
+        case UpstreamError():
+            message = f"what runs at {address} {listed.message}"
+            return Finding("ollama", "WARN", message, "Check models.providers.ollama.baseUrl.")
+        case []:
+            return Finding("ollama", "WARN", "running, but it has no model", "ollama pull qwen3")
+        case _:
+            return Finding("ollama", "OK", f"running, with {_some(listed)}")
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+
+
 async def _model_finding(net: Net, choice: ModelChoice) -> Finding:
     about = f"{choice.id} ({choice.origin})"
     if choice.type == "reader":
-        remedy = "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama, for answers that reason."
-        return Finding("model", "WARN", f"{about}: it quotes what it finds, and does not reason", remedy)
+        remedy = "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, start Ollama, or name a server of yours in models.providers."
+        return Finding("model", "FAIL", f"{about}: the reader is not part of this version yet", remedy)
     endpoint = Endpoint(choice.provider, choice.base_url, choice.api_key, choice.key_name)
     if choice.type == "anthropic":
         listed = await _listed(net, endpoint.url("/v1/models?limit=1000"), anthropic.headers(endpoint))
@@ -195,7 +208,7 @@ async def _model_finding(net: Net, choice: ModelChoice) -> Finding:
         case ConnectionFailed():
             remedy = f"Start it, or check the network and {setting}.baseUrl."
             return Finding("model", "FAIL", f"{about}: {listed.message}", remedy)
-        case UpstreamError() if re.search(r"status 40[13]\b", listed.message):
+        case UpstreamError(status=401 | 403):
             key = choice.key_name or f"{setting}.apiKey"
             return Finding("model", "FAIL", f"{about}: the key was refused", f"Check {key}.")
         case UpstreamError():
@@ -203,7 +216,7 @@ async def _model_finding(net: Net, choice: ModelChoice) -> Finding:
             return Finding("model", "WARN", message, f"If questions fail too, check {setting}.baseUrl.")
         case _ if listed and not any(name.partition(":")[0] == choice.model or name == choice.model for name in listed):
             message = f"{about}: the server answers, but does not list this model"
-            return Finding("model", "WARN", message, f"It lists, for example, {', '.join(listed[:5])}.")
+            return Finding("model", "WARN", message, f"Choose one that it lists: {_some(listed)}")
         case _:
             return Finding("model", "OK", f"{about}: the server answers")
 
@@ -214,10 +227,10 @@ async def _listed(net: Net, url: str, headers: dict[str, str]) -> list[str] | Up
         answer = await net.get_json(url, headers=headers)
     except UpstreamError as error:
         return error
-    entries: Any = cast("dict[str, Any]", answer).get("data") if isinstance(answer, dict) else None
-    if not isinstance(entries, list):
+    data: Any = cast("dict[str, Any]", answer).get("data") if isinstance(answer, dict) else None
+    if not isinstance(data, list):
         return []
-    models = [cast("dict[str, Any]", entry) for entry in cast("list[Any]", entries) if isinstance(entry, dict)]
+    models = [cast("dict[str, Any]", one) for one in cast("list[Any]", data) if isinstance(one, dict)]
     return [str(model["id"]) for model in models if "id" in model]
 
 
@@ -245,29 +258,12 @@ async def tool_servers_answer(examined: Examined) -> AsyncIterator[Finding]:
     for agent, name, server in servers:
         about = f"{name} of agent {agent.id}"
         try:
-            tools = await _tools_of(name, expand_server(server, configuration.home, process_environment()))
+            tools = await probe(resolve_server(name, server, configuration.home, process_environment()))
         except FootnoteError as error:
             remedy = f"Check its entry in mcpServers of agent {agent.id}."
             yield Finding("tool server", "FAIL", f"{about}: {error.message}", remedy)
         else:
             yield Finding("tool server", "OK", f"{about} offers {', '.join(tools) or 'no tools'}")
-
-
-async def _tools_of(name: str, server: McpServer) -> list[str]:
-    from footnote.tools import mcp  # noqa: PLC0415 - an extra: this module must load without it
-
-    return await mcp.probe(
-        mcp.McpServer(
-            name=name,
-            command=server.command,
-            args=server.args,
-            env=server.env,
-            cwd=server.cwd,
-            url=server.url,
-            headers=server.headers,
-            timeout=server.timeout_seconds,
-        )
-    )
 
 
 BASIC_CHECKS: tuple[Check, ...] = (configuration_is_valid, home_is_writable, extras_are_installed)

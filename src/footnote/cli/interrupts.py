@@ -25,7 +25,9 @@ class Interrupts:
 
     def __enter__(self) -> Self:
         for number in (signal.SIGINT, signal.SIGTERM):
-            self._before[number] = signal.signal(number, self._handle)
+            # A shell lets its background jobs ignore Ctrl-C: it is meant for the job in front.
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                self._before[number] = signal.signal(number, self._handle)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -45,8 +45,8 @@ def present(wishes: Wishes, stdout: TextIO, stderr: TextIO, environ: Mapping[str
         screen = Screen(out, err, region=region, live_notes=stderr.isatty())
         answer = PaintedAnswer(screen, painter) if drawable is stdout else PlainAnswer(screen)
     if wishes.json:
-        return Presentation(screen, JsonRenderer(out))
-    if drawable is not None and painter is None and not wishes.quiet:
+        return Presentation(screen, JsonRenderer(out, on_terminal=stdout.isatty()))
+    if drawable is stdout and painter is None and not wishes.quiet:
         screen.note((Span(NO_RICH),))
     return Presentation(
         screen, TerminalRenderer(screen, answer, quiet=wishes.quiet, show_thinking=wishes.show_thinking)

@@ -8,7 +8,8 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from footnote.config.agents import Agent, McpServer
+from footnote.config.agents import Agent
+from footnote.config.agents import McpServer as ServerSettings
 from footnote.config.masking import REFERENCE
 from footnote.config.providers import (
     BUILT_IN,
@@ -23,6 +24,7 @@ from footnote.config.settings import ModelProvider, SearchAccess, Settings
 from footnote.config.words import nearest
 from footnote.models.profiles import Profile, profile_of
 from footnote.protocol.errors import ConfigError
+from footnote.tools.mcp import McpServer
 
 _log = logging.getLogger(__name__)
 
@@ -178,18 +180,25 @@ def _profile(settings: Settings, name: str) -> Profile:
     return msgspec.structs.replace(profile_of(name), **given)
 
 
-def expand_server(server: McpServer, home: Path, environ: Mapping[str, str]) -> McpServer:
-    """The server with the environment in place of every `${NAME}`, to be started or reached now.
+def resolve_server(name: str, server: ServerSettings, home: Path, environ: Mapping[str, str]) -> McpServer:
+    """A tool server to be started or reached now, with the environment in place of every `${NAME}`.
 
     A relative `cwd` is inside the home folder, since a service is started in a folder that nobody knows.
     """
-    named = {name for text in (*server.env.values(), *server.headers.values()) for name in REFERENCE.findall(text)}
-    unset = sorted(name for name in named if name not in environ)
+    named = {found for text in (*server.env.values(), *server.headers.values()) for found in REFERENCE.findall(text)}
+    unset = sorted(variable for variable in named if variable not in environ)
     if unset:
-        raise ConfigError(f"An MCP server of agents.json needs {', '.join(unset)}: set it in the environment.")
-    cwd = None if server.cwd is None else str(home / Path(server.cwd).expanduser())
-    return msgspec.structs.replace(
-        server, cwd=cwd, env=_filled(server.env, environ), headers=_filled(server.headers, environ)
+        raise ConfigError(f"The MCP server {name} of agents.json needs {', '.join(unset)}: set it in the environment.")
+    return McpServer(
+        name,
+        command=server.command,
+        args=server.args,
+        env=_filled(server.env, environ),
+        cwd=None if server.cwd is None else str(home / Path(server.cwd).expanduser()),
+        url=server.url,
+        headers=_filled(server.headers, environ),
+        approval=server.approval,
+        timeout=server.timeout_seconds,
     )
 
 

@@ -121,7 +121,7 @@ class Net:
         except TimeoutError:
             raise ConnectionFailed(f"no answer within {timeout:g} seconds") from None
         if not 200 <= response.status < 300:
-            raise UpstreamError(f"answered with status {response.status}")
+            raise UpstreamError(f"answered with status {response.status}", status=response.status)
         try:
             return msgspec.json.decode(body)
         except msgspec.DecodeError:

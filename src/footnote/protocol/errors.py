@@ -35,8 +35,14 @@ class ConfigError(FootnoteError):
 
 
 class UpstreamError(FootnoteError):
+    """Someone else failed; `status` is what they answered with, if they did."""
+
     type = "upstream_error"
     retryable = True
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class LimitReached(FootnoteError):

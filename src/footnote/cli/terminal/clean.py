@@ -18,6 +18,8 @@ _harmful = re.compile(
 )
 # What may still become a sequence when more text comes: exactly the prefixes of the alternatives above.
 _unfinished = re.compile(rf"(?:{_CSI}|{_STRING}\x1b?|{_ESCAPE})\Z")
+# In JSON, C0 controls are escaped already; these are the others, as UTF-8.
+_harmful_in_json = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]|\xe2\x81[\xa6-\xa9]")
 _breaks = re.compile(r"[\t\n\u2028\u2029]+")
 
 
@@ -52,3 +54,8 @@ def clean(text: str) -> str:
 def clean_line(text: str) -> str:
     """The same on one line: titles, file names and messages that stand in a line of ours."""
     return _breaks.sub(" ", clean(text))
+
+
+def escaped_json(data: bytes) -> bytes:
+    """The same JSON, with every character that would steer a terminal written as its escape."""
+    return _harmful_in_json.sub(lambda found: b"\\u%04x" % ord(found.group().decode()), data)

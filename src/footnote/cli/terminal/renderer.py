@@ -6,6 +6,7 @@ from typing import Protocol
 
 from footnote.cli.terminal.answer import AnswerWriter
 from footnote.cli.terminal.calls import Calls
+from footnote.cli.terminal.clean import escaped_json
 from footnote.cli.terminal.lines import Line, Span
 from footnote.cli.terminal.screen import Screen, Sink
 from footnote.cli.terminal.thinking import Thinking
@@ -44,13 +45,15 @@ class Renderer(Protocol):
 
 
 class JsonRenderer:
-    """Every event as one line of JSON."""
+    """Every event as one line of JSON; `on_terminal`: also its strings steer nothing."""
 
-    def __init__(self, out: Sink) -> None:
+    def __init__(self, out: Sink, *, on_terminal: bool) -> None:
         self._out = out
+        self._on_terminal = on_terminal
 
     def feed(self, event: Event) -> None:
-        self._out.write_bytes(encode(event) + b"\n")
+        line = encode(event)
+        self._out.write_bytes((escaped_json(line) if self._on_terminal else line) + b"\n")
 
     def tick(self) -> None:
         pass

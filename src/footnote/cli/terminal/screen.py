@@ -131,7 +131,7 @@ class Screen:
         above = "".join(f"{line}\n" for line in ([""] if self.gap_before_answer else []) + lines)
         self._answered = self._last_was_answer = True
         self._tail = []
-        self.region.draw(self._status, above=above)
+        self.region.draw(self._live, above=above)
 
     def note(self, line: Line, *, cut: bool = False) -> None:
         """A permanent line on stderr. `cut`: on a terminal it takes one row, whatever its length."""
