@@ -12,6 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
 
+from footnote import __version__
+from footnote.cli.terminal.clean import clean_line
 from footnote.protocol.errors import ConfigError, FootnoteError, UsageError
 
 
@@ -88,7 +90,7 @@ def _run(words: list[str]) -> int:
     parser = _parser(words)
     arguments = parser.parse_args(words)
     if arguments.version:
-        print(f"footnote {_version()}")
+        print(f"footnote {__version__}")
         return Exit.OK
     if arguments.command is None:
         parser.print_help(sys.stderr)
@@ -109,14 +111,9 @@ def _parser(words: list[str]) -> CommandParser:
     return parser
 
 
-def _version() -> str:
-    from importlib.metadata import version  # noqa: PLC0415 - slow to import, and rarely asked for
-
-    return version("footnote")
-
-
 def _say(message: str, code: Exit) -> Exit:
-    print(f"footnote: {message}", file=sys.stderr)
+    for line in f"footnote: {message}".split("\n"):
+        print(clean_line(line), file=sys.stderr)
     return code
 
 
