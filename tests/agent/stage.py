@@ -70,7 +70,8 @@ class Stage:
     cancel: CancelScope = field(default_factory=CancelScope)
     settings: dict[str, Any] = field(default_factory=dict[str, Any])
 
-    def steps(self) -> AsyncIterator[Step]:
+    def steps(self) -> Any:
+        """The loop itself, as the async generator that it is."""
         turn = Turn("s1", "r1", "m1", "Be brief.", self.history, **self.settings)
         toolbox = Toolbox.of(map(standard, self.tools), self.abilities)
         return run(turn, self.model, toolbox, self.abilities, self.cancel)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
 import pytest
@@ -142,9 +143,8 @@ async def test_closing_the_iteration_in_the_middle_ends_the_tools():
         finally:
             cleaned.set()
 
-    steps = Stage(ScriptedModel([[call("work", {})]]), [tool("work", body)]).steps()
-    async for step in steps:
-        if getattr(step, "stage", "") == "working":
-            break
-    await steps.aclose()  # type: ignore[attr-defined]
+    async with aclosing(Stage(ScriptedModel([[call("work", {})]]), [tool("work", body)]).steps()) as steps:
+        async for step in steps:
+            if getattr(step, "stage", "") == "working":
+                break
     await asyncio.wait_for(cleaned.wait(), 1)

@@ -194,7 +194,7 @@ def test_the_help_names_every_command_and_imports_none_of_them() -> None:
     )
     out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert all(f"\n    {name} " in out for name in COMMANDS)
-    assert out.splitlines()[-1] == "['footnote.cli']"
+    assert out.splitlines()[-1] == "['footnote.cli', 'footnote.cli.terminal', 'footnote.cli.terminal.clean']"
 
 
 class Unwell:

@@ -78,7 +78,9 @@ async def test_on_a_fresh_machine_all_that_is_missing_is_a_model(tmp_path: Path)
         }
     ]
     assert found["home"] == ok(f"{tmp_path} is writable")
-    assert found["search"] == ok("agent researcher searches with duckduckgo")
+    assert found["search"] == ok(
+        "agent researcher is set to search with duckduckgo; this version has no search tool yet"
+    )
     assert found["ollama"] == ok(f"not running at {CLOSED}, and not needed if there is a key")
     assert {finding["status"] for findings in found.values() for finding in findings} == {"OK"}
 

@@ -1,5 +1,6 @@
 """A response without a socket: bytes in given pieces, for the tests that try every position of a stream."""
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,30 +11,38 @@ from footnote.models.profiles import Profile
 from footnote.models.retry import Retry
 
 
-class _Tape:
-    """Stands where `Net` and its `Response` stand: plays the pieces, then the end of the body."""
+class Tape:
+    """Stands where `Net` and its `Response` stand: plays the pieces, then ends, or hangs if it `hangs`."""
 
     status = 200
     headers: Mapping[str, str] = {}
 
-    def __init__(self, pieces: Iterable[bytes]) -> None:
+    def __init__(self, pieces: Iterable[bytes], *, hangs: bool = False) -> None:
         self._pieces = iter([piece for piece in pieces if piece])
+        self._hangs = hangs
+        self.closed = False
 
-    async def post(self, url: str, **_: Any) -> "_Tape":
+    async def post(self, url: str, **_: Any) -> "Tape":
         return self
 
     async def read_some(self) -> bytes:
-        return next(self._pieces, b"")
+        piece = next(self._pieces, b"")
+        if not piece and self._hangs:
+            await asyncio.Event().wait()
+        return piece
 
     async def drain(self) -> None:
         pass
 
     def close(self) -> None:
-        pass
+        self.closed = True
+
+
+def model_of(api: ApiType, tape: Any) -> Model:
+    """A model whose one response is `tape`. It is not asked again when the first attempt fails."""
+    endpoint = Endpoint("tape", "http://tape")
+    return build_model(api, endpoint, "model", Profile(), net=tape, retry=Retry(times=0))
 
 
 def played(api: ApiType, *pieces: bytes) -> Model:
-    """A model whose one response is `pieces`. It is not asked again when the first attempt fails."""
-    endpoint = Endpoint("tape", "http://tape")
-    tape: Any = _Tape(pieces)
-    return build_model(api, endpoint, "model", Profile(), net=tape, retry=Retry(times=0))
+    return model_of(api, Tape(pieces))

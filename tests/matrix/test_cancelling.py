@@ -1,6 +1,7 @@
 """Stop means stop: the last event is `aborted` with all that came, and the server sees the socket close at once."""
 
 import asyncio
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -20,7 +21,9 @@ from footnote.protocol.stream import (
     ToolCallEnd,
 )
 from matrix.adapters import QUESTION, Adapter, HttpAdapter, ending, message
+from matrix.tape import Tape, model_of
 from upstream import Reply, Request, Wire, call, hold, reply, say, stall, status, stop, think, usage
+from upstream.server import Api, rendered
 
 AT_ONCE = 0.2  # seconds from the request to stop until the server sees the end of the connection
 STOPPED = Failure("aborted", "Stopped on request. What came before it is kept.")
@@ -205,6 +208,20 @@ async def test_cancelling_the_task_closes_the_socket_and_goes_on_travelling(http
     await closes_at_once(http.upstream.requests[0], stopped_at)
 
 
+async def test_a_task_that_is_cancelled_while_its_run_is_stopped_is_cancelled(http: HttpAdapter):
+    http.script(reply(say("So", " far"), stall()))
+    listener = Listener(http.model())
+    await listener.hears(TextDelta(0, " far"))
+
+    stopped_at = now()
+    listener.scope.cancel()
+    listener.task.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await listener.task
+    await closes_at_once(http.upstream.requests[0], stopped_at)
+
+
 async def test_cancelling_the_task_before_the_first_byte_closes_the_socket(http: HttpAdapter):
     http.script(reply(stall()))
     listener = Listener(http.model())
@@ -229,6 +246,36 @@ async def test_leaving_the_loop_and_closing_the_stream_closes_the_socket(http: H
     await stream.aclose()
 
     await closes_at_once(http.upstream.requests[0], stopped_at)
+
+
+@pytest.mark.parametrize("api", ["anthropic", "openai"])
+@pytest.mark.parametrize("way", ["to the end", "cut off", "cancelled", "task cancelled", "left"])
+async def test_the_response_is_closed_however_the_stream_ends(api: Api, way: str):
+    """By the adapter, that is, and not by the garbage collector some time later."""
+    whole = rendered(api, reply(say("So", " far"), stop()))
+    half = whole[: whole.index(b" far")]
+    tape = Tape([whole if way == "to the end" else half], hangs=way != "cut off")
+    stream = model_of(api, tape).stream(QUESTION, Options(), scope := CancelScope())
+    if way == "left":
+        async for event in stream:
+            if isinstance(event, TextDelta):
+                break
+        await stream.aclose()
+    else:
+        listener = asyncio.create_task(_exhaust(stream))
+        await asyncio.sleep(0)
+        if way == "cancelled":
+            scope.cancel()
+        elif way == "task cancelled":
+            listener.cancel()
+        await asyncio.wait([listener])
+
+    assert tape.closed
+
+
+async def _exhaust(stream: AsyncIterator[StreamEvent]) -> None:
+    async for _ in stream:
+        pass
 
 
 async def test_one_of_two_streams_stops_without_the_other(http: HttpAdapter):

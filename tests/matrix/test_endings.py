@@ -218,7 +218,9 @@ async def test_an_event_that_is_not_json_is_an_error_with_the_partial_message(ht
 
 async def test_nothing_follows_the_end(http: HttpAdapter):
     end_mark = raw(b"data: [DONE]\n\n")
-    http.script(reply(say("Yes."), stop(), end_mark, say("And another thing"), error_event(), stop()))
+    in_one_piece = Wire(piece=100_000)
+    more = (say("And another thing"), error_event(), stop())
+    http.script(reply(say("Yes."), stop(), end_mark, *more, wire=in_one_piece))
 
     assert message(await http.ask()).content == (Text("Yes."),)
 

@@ -247,6 +247,21 @@ async def test_input_that_comes_with_the_start_of_its_call_is_kept(anthropic: Ht
     assert [one for one in events if isinstance(one, ToolCallEnd)] == [ToolCallEnd(0, ToolCall("x", "a", {"n": 1}))]
 
 
+async def test_deltas_count_when_a_call_has_both_them_and_an_input_at_its_start(anthropic: HttpAdapter):
+    block = {"type": "tool_use", "id": "x", "name": "a", "input": {"n": 1}}
+    delta = {"type": "input_json_delta", "partial_json": '{"n": 1}'}
+    anthropic.script(
+        reply(
+            event({"type": "content_block_start", "index": 0, "content_block": block}),
+            event({"type": "content_block_delta", "index": 0, "delta": delta}),
+            event({"type": "content_block_stop", "index": 0}),
+            stop("toolUse"),
+        )
+    )
+
+    assert message(await anthropic.ask()).calls == (ToolCall("x", "a", {"n": 1}),)
+
+
 def _delta(delta: dict[str, Any]) -> Any:
     return event({"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]})
 

@@ -1,5 +1,7 @@
 """Before the first event a failed request is asked again; after it, and for the caller's own mistakes, never."""
 
+import asyncio
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -7,10 +9,11 @@ from typing import Any
 import pytest
 
 from footnote.models.retry import Retry
+from footnote.net.client import Net
 from footnote.protocol.messages import Text
 from footnote.protocol.stream import Done, Start, TextStart
 from matrix.adapters import HttpAdapter, ending, listen, message
-from upstream import cut, error_event, raw, reply, reset, say, status, stop
+from upstream import cut, error_event, raw, reply, reset, say, stall, status, stop
 
 GOOD = reply(say("Yes."), stop())
 
@@ -168,6 +171,36 @@ async def test_after_the_first_event_nothing_is_asked_twice(http: HttpAdapter, e
 
     assert (answer.content, answer.stop_reason) == ((Text("So far"),), "error")
     assert (http.slept, len(http.upstream.requests)) == ([], 1)
+
+
+@pytest.fixture
+async def impatient(http: HttpAdapter) -> AsyncIterator[HttpAdapter]:
+    """The same adapter with a client that takes a silence of a moment for a dead connection."""
+    async with Net(stall=0.05) as client:
+        yield HttpAdapter(http.api, http.upstream, client)
+
+
+async def test_a_server_that_says_nothing_is_asked_again(impatient: HttpAdapter):
+    impatient.script(reply(stall()), reply(raw(b": waiting\n\n"), stall()), GOOD)
+
+    events = await impatient.ask()
+
+    assert message(events).content == (Text("Yes."),)
+    assert len(impatient.slept) == 2
+
+
+async def test_a_server_that_falls_silent_in_its_answer_is_an_error_with_the_partial_message(
+    impatient: HttpAdapter,
+):
+    impatient.script(reply(say("So far"), stall()))
+
+    answer = message(await impatient.ask())
+
+    assert (answer.content, answer.stop_reason) == ((Text("So far"),), "error")
+    assert answer.failure is not None
+    assert answer.failure.message.startswith(f"The answer of {impatient.provider} broke off: nothing was received")
+    async with asyncio.timeout(5):
+        await impatient.upstream.requests[0].connection.closed.wait()
 
 
 async def test_a_refused_request_leaves_nothing_open(http: HttpAdapter):

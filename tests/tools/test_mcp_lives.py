@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import msgspec
@@ -18,7 +19,7 @@ from footnote.protocol.tools import Progress, failed
 from footnote.tools.mcp import McpServer, McpSource, probe
 from footnote.tools.wrappers import standard
 from tools.calls import result_of, steps_of
-from tools.mcp_servers.start import EXAMPLE, served, tool
+from tools.mcp_servers.start import EXAMPLE, port_of, served, tool
 
 pytestmark = pytest.mark.slow
 replace = msgspec.structs.replace
@@ -79,7 +80,7 @@ async def test_servers_that_do_not_work_are_left_out_with_the_reason(
     free_port: int, log: pytest.LogCaptureFixture
 ) -> None:
     port = f"http://127.0.0.1:{free_port}/mcp"
-    async with served(token="right") as locked:
+    async with served(TOKEN="right") as locked:
         servers = [
             McpServer("absent", command="no-such-command"),
             python("crashing", "raise SystemExit('the port is taken')"),
@@ -113,7 +114,7 @@ async def test_a_server_that_does_not_answer_is_given_up() -> None:
 
 
 async def test_the_headers_of_the_configuration_are_sent() -> None:
-    async with served(token="right") as server:
+    async with served(TOKEN="right") as server:
         assert "add" in await probe(replace(server, headers={"authorization": "Bearer right"}))
 
 
@@ -171,13 +172,22 @@ async def test_a_server_that_ended_between_calls_is_started_again_unnoticed() ->
 
 async def test_an_http_server_that_was_started_anew_is_found_again() -> None:
     async with served() as server, McpSource([server]) as source:
-        port = int(server.place.split(":")[2].partition("/")[0])
         with pytest.raises(TransientFailure, match="ended during this call"):
             await steps_of(tool(source, "die"), {})
         with pytest.raises(TransientFailure, match=r"nothing answers there|ended during this call"):
             await steps_of(tool(source, "look"), {})
-        async with served(port):
+        async with served(port_of(server)):
             assert (await result_of(tool(source, "look"), {})).text == "nothing new"
+
+
+async def test_an_http_server_that_forgot_the_session_gets_a_new_one() -> None:
+    async with AsyncExitStack() as first:
+        server = await first.enter_async_context(served(SESSIONS="yes"))
+        async with McpSource([server]) as source:
+            assert (await result_of(tool(source, "add"), {"a": 1, "b": 1})).text == "2"
+            await first.aclose()
+            async with served(port_of(server), SESSIONS="yes"):
+                assert (await result_of(tool(source, "add"), {"a": 1, "b": 2})).text == "3"
 
 
 async def test_a_server_has_its_own_time_limit() -> None:

@@ -36,7 +36,7 @@ def _closed(kind: Any) -> Any:
     """`kind` with every TypedDict in it closed, every iterable a list, and no model classes."""
     if is_typeddict(kind):
         fields = {name: _closed(hint) for name, hint in get_type_hints(kind, include_extras=True).items()}
-        made = TypedDict(kind.__name__, fields, total=False)  # pyright: ignore - made at run time
+        made = TypedDict(kind.__name__, fields, total=False)
         made.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)
         return made
     origin, arguments = get_origin(kind), get_args(kind)

@@ -111,10 +111,11 @@ class Upstream:
         if not self._script:
             self.problems.append(f"request {len(self.requests)} has no answer in the script")
             return steps.status(400, self.problems[-1])
-        first = self._script[0]
-        if callable(first):
-            return first(request)
-        return self._script.pop(0)  # pyright: ignore[reportReturnType] - not callable
+        answer = self._script[0]
+        if callable(answer):
+            return answer(request)
+        del self._script[0]
+        return answer
 
     def _check(self, request: Request) -> list[str]:
         match request.api:

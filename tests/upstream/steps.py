@@ -174,7 +174,7 @@ def stop(reason: str | None = "stop") -> Stop:
     return Stop(reason)
 
 
-def error_event(type: str = "overloaded_error", message: str = "Overloaded") -> ErrorEvent:  # noqa: A002
+def error_event(type: str = "overloaded_error", message: str = "Overloaded") -> ErrorEvent:  # noqa: A002 - as above
     return ErrorEvent(type, message)
 
 

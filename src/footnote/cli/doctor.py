@@ -245,7 +245,8 @@ async def search_is_ready(examined: Examined) -> AsyncIterator[Finding]:
             message = f"agent {agent.id} searches with duckduckgo instead of {wanted}, which needs {missing}"
             yield Finding("search", "WARN", message, "Do that, or choose another provider.")
         else:
-            yield Finding("search", "OK", f"agent {agent.id} searches with {wanted}")
+            message = f"agent {agent.id} is set to search with {wanted}; this version has no search tool yet"
+            yield Finding("search", "OK", message)
 
 
 async def tool_servers_answer(examined: Examined) -> AsyncIterator[Finding]:

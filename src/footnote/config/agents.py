@@ -1,4 +1,4 @@
-"""`agents.json`: who answers, with which instructions, model and tools (SPEC section 2). Keys never live here."""
+"""`agents.json`: who answers, with which instructions, model and tools. Keys never live here."""
 
 from functools import cache
 from importlib.resources import files

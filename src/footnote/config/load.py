@@ -1,7 +1,7 @@
 """Two files and the environment become one configuration, or an error that names every problem in them.
 
 Order of precedence: environment, file, default; but inside `providers.NAME` the file wins over the environment
-(SPEC section 2), and a `FOOTNOTE_…` variable wins over the usual name of a key such as `BRAVE_API_KEY`.
+and a `FOOTNOTE_…` variable wins over the usual name of a key such as `BRAVE_API_KEY`.
 """
 
 import copy

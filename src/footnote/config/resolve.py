@@ -1,4 +1,4 @@
-"""What a run needs of the configuration, worked out once into frozen values (SPEC section 2)."""
+"""What a run needs of the configuration, worked out once into frozen values."""
 
 import logging
 from collections.abc import Mapping, Sequence

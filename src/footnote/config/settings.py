@@ -1,4 +1,4 @@
-"""`config.json`: every key with its default and its limits (SPEC section 2)."""
+"""`config.json`: every key with its default and its limits."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""What a client follows: the events of a whole turn (SPEC section 7.2).
+"""What a client follows: the events of a whole turn.
 
 `index` counts blocks through the whole turn, over all its rounds. Every block is opened and closed; `tool_use`,
 `tool_result` and `attachments` stand whole in their `content_block_start`.

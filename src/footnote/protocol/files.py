@@ -1,4 +1,4 @@
-"""Files of a workspace, as clients see them (SPEC section 6)."""
+"""Files of a workspace, as clients see them."""
 
 from typing import Literal, TypeAlias
 

@@ -1,4 +1,4 @@
-"""What was said. In JSON the fields are camelCase (`toolCallId`, `isError`), as SPEC section 3.2 names them."""
+"""What was said. In JSON the fields are camelCase (`toolCallId`, `isError`)."""
 
 from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias

@@ -1,4 +1,4 @@
-"""Pages that were found and what was read from them (SPEC sections 5.3 and 7.2)."""
+"""Pages that were found and what was read from them."""
 
 from typing import Literal, TypeAlias
 

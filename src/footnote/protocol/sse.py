@@ -1,5 +1,7 @@
 """Server-sent events: a decoder without I/O, right at any chunk boundary, and the encoder of our own events."""
 
+from typing import get_args
+
 import msgspec
 
 from footnote.protocol.events import Event
@@ -54,14 +56,7 @@ def encode(event: Event) -> bytes:
 
 def frame(seq: int, event: Event) -> bytes:
     """The event as one server-sent event with its id."""
-    return b"id: %d\nevent: %b\ndata: %b\n\n" % (seq, _name(event), _encoder.encode(event))
+    return b"id: %d\nevent: %b\ndata: %b\n\n" % (seq, _names[type(event)], _encoder.encode(event))
 
 
-def _name(event: Event) -> bytes:
-    return _names[type(event)]
-
-
-_names: dict[type[Event], bytes] = {
-    kind: kind.__struct_config__.tag.encode()  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType, reportUnknownArgumentType]
-    for kind in Event.__args__  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
-}
+_names: dict[type[Event], bytes] = {kind: str(kind.__struct_config__.tag).encode() for kind in get_args(Event)}

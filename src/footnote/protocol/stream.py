@@ -1,4 +1,4 @@
-"""The twelve events of one model response (SPEC section 3.1).
+"""The twelve events of one model response.
 
 Every response is `start`, then blocks, each opened, grown and closed under its content index, then exactly one
 of `done` and `error`. Blocks may be open side by side. Nothing follows the last event, and nothing is raised:

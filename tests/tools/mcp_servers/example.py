@@ -135,14 +135,17 @@ def die() -> str:
 
 
 def serve_http(port: int) -> None:
-    """On the port, or on a free one for 0, which is printed. A request needs the token of the environment."""
-    token = os.environ.get("TOKEN")
+    """On the port, or on a free one for 0, which is printed.
+
+    A request needs the TOKEN of the environment. With SESSIONS the server is one of the older kind, which does not
+    know the question that newer clients ask first, and keeps a session for each client.
+    """
     app = server.streamable_http_app()
 
     async def guarded(scope: Any, receive: Any, send: Any) -> None:
-        headers = dict(scope.get("headers", []))
-        if scope["type"] == "http" and token and headers.get(b"authorization") != f"Bearer {token}".encode():
-            await send({"type": "http.response.start", "status": 401, "headers": []})
+        refused = _refusal(dict(scope.get("headers", []))) if scope["type"] == "http" else None
+        if refused:
+            await send({"type": "http.response.start", "status": refused, "headers": []})
             await send({"type": "http.response.body", "body": b""})
         else:
             await app(scope, receive, send)
@@ -151,6 +154,13 @@ def serve_http(port: int) -> None:
     sys.stdout.write(f"{listening.getsockname()[1]}\n")
     sys.stdout.flush()
     uvicorn.Server(uvicorn.Config(guarded, log_level="error")).run(sockets=[listening])
+
+
+def _refusal(headers: dict[bytes, bytes]) -> int | None:
+    token = os.environ.get("TOKEN")
+    if token and headers.get(b"authorization") != f"Bearer {token}".encode():
+        return 401
+    return 404 if os.environ.get("SESSIONS") and headers.get(b"mcp-method") == b"server/discover" else None
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from footnote.tools.base import Tool
 from footnote.tools.mcp import McpServer, McpSource
@@ -17,9 +18,9 @@ ODD = McpServer("odd", command=sys.executable, args=(str(_HERE / "odd.py"),))
 
 
 @asynccontextmanager
-async def served(port: int = 0, token: str = "") -> AsyncIterator[McpServer]:
+async def served(port: int = 0, **environment: str) -> AsyncIterator[McpServer]:
     """The example over HTTP; port 0 takes a free one."""
-    environment = {"PATH": os.environ["PATH"], "TOKEN": token}
+    environment = {"PATH": os.environ["PATH"], **environment}
     program = [sys.executable, str(_HERE / "example.py"), str(port)]
     process = await asyncio.create_subprocess_exec(*program, stdout=subprocess.PIPE, env=environment)
     assert process.stdout is not None
@@ -30,6 +31,10 @@ async def served(port: int = 0, token: str = "") -> AsyncIterator[McpServer]:
         if process.returncode is None:
             process.kill()
         await process.wait()
+
+
+def port_of(server: McpServer) -> int:
+    return urlsplit(server.place).port or 0
 
 
 def tool(source: McpSource, name: str) -> Tool:

@@ -59,6 +59,11 @@ class Connection:
         """Over, and everything closed."""
         return self._life.done()
 
+    @property
+    def has_lost_its_session(self) -> bool:
+        """An HTTP server of the kind that keeps sessions says 404 when it does not know one."""
+        return self._last_status == 404 and self._opened.result().session.initialize_result is not None
+
     async def close(self) -> None:
         """End it, and the child with it."""
         self.over.set()
@@ -111,7 +116,9 @@ class Connection:
                 yield cast("Transport", streamable_http_client(server.url or "", http_client=http))
 
     async def _note_status(self, response: httpx2.Response) -> None:
-        self._last_status = response.status_code
+        # Only of what we asked: the stream that a server may push over is fetched with GET, and may fail alone.
+        if response.request.method == "POST":
+            self._last_status = response.status_code
 
     @property
     def _title(self) -> str:

@@ -16,8 +16,10 @@ from footnote.tools.mcp.offer import Run, Unfit, tool_of
 from footnote.tools.mcp.server import McpServer
 
 _MAX_PAGES = 100
-_LOST_SESSION = "Session terminated"
-"""What the `mcp` package says when an HTTP server has forgotten the session: it was started anew."""
+
+
+class _SessionForgotten(TransientFailure):
+    """The server was started anew, or dropped an idle session. It refused the call before doing anything."""
 
 
 class Link:
@@ -87,7 +89,12 @@ class Link:
         return connection, await connection.client()
 
     async def _call(self, tool: str, arguments: dict[str, Any], report: ProgressFnT) -> types.CallToolResult:
-        name = self.server.name
+        try:
+            return await self._call_once(tool, arguments, report)
+        except _SessionForgotten:
+            return await self._call_once(tool, arguments, report)
+
+    async def _call_once(self, tool: str, arguments: dict[str, Any], report: ProgressFnT) -> types.CallToolResult:
         try:
             connection, client = await self._connected()
         except UpstreamError as error:
@@ -95,16 +102,23 @@ class Link:
         try:
             return await client.call_tool(tool, arguments, self.server.timeout, report)
         except MCPError as error:
-            if error.code == types.CONNECTION_CLOSED or error.message == _LOST_SESSION:
+            failure = self._failure(error, connection)
+            if isinstance(failure, TransientFailure):
                 connection.over.set()
-                raise TransientFailure(
-                    f"The MCP server {name} ended during this call, so it is unknown whether the call had an effect."
-                    " The next call will connect again."
-                ) from None
-            if error.code == types.REQUEST_TIMEOUT:
-                raise ToolFailed(f"The MCP server {name} did not answer within {self.server.timeout:g} s.") from None
-            reason = self.server.without_secrets(error.message)
-            raise ToolFailed(f"The MCP server {name} refused the call: {reason}") from None
+            raise failure from None
         except (ValueError, RuntimeError) as error:
             # What the `mcp` package raises for an answer that breaks the protocol or the tool's own output schema.
-            raise ToolFailed(f"The MCP server {name} gave an invalid answer to the call.") from error
+            raise ToolFailed(f"The MCP server {self.server.name} gave an invalid answer to the call.") from error
+
+    def _failure(self, error: MCPError, connection: Connection) -> ToolFailed:
+        title = f"The MCP server {self.server.name}"
+        if error.code == types.CONNECTION_CLOSED:
+            return TransientFailure(
+                f"{title} ended during this call, so it is unknown whether the call had an effect. The next call will"
+                " connect again."
+            )
+        if connection.has_lost_its_session:
+            return _SessionForgotten(f"{title} keeps forgetting the session.")
+        if error.code == types.REQUEST_TIMEOUT:
+            return ToolFailed(f"{title} did not answer within {self.server.timeout:g} s.")
+        return ToolFailed(f"{title} refused the call: {self.server.without_secrets(error.message)}")

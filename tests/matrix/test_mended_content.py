@@ -1,0 +1,176 @@
+"""Content that not every model takes: the thinking of another one, half characters, images."""
+
+import json
+
+from footnote.models.base import Context
+from footnote.protocol.messages import (
+    Foreign,
+    Message,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+    user,
+)
+from footnote.protocol.stream import Done
+from footnote.protocol.tools import ToolSpec
+from matrix.adapters import HttpAdapter, ending, message
+from matrix.history import BLIND, MARK, PICTURE, SEARCH, answer, answered_ids, result
+from upstream import call, reply, say, stop, think
+
+
+async def test_unsigned_thinking_goes_back_to_anthropic_as_text(anthropic: HttpAdapter):
+    thought = answer(Thinking("Hm."), Text("Yes."), by=anthropic.id)
+
+    body = await anthropic.asked_with(user("Why?"), thought, user("And?"))
+
+    assert body["messages"][1]["content"] == [{"type": "text", "text": "Hm."}, {"type": "text", "text": "Yes."}]
+
+
+async def test_thinking_of_another_model_goes_to_anthropic_as_text_and_its_secrets_not_at_all(
+    anthropic: HttpAdapter,
+):
+    thoughts = (
+        Thinking("Hm.", signature="c2ln"),
+        Thinking("", redacted="ZGF0YQ=="),
+        Foreign({"type": "x", "blob": "secret"}),
+    )
+
+    body = await anthropic.asked_with(
+        user("Why?"), answer(*thoughts, Text("Yes."), by="anthropic/another"), user("And?")
+    )
+
+    assert body["messages"][1]["content"] == [{"type": "text", "text": "Hm."}, {"type": "text", "text": "Yes."}]
+
+
+async def test_thinking_is_not_put_into_the_mouth_of_a_chat_completions_model(openai: HttpAdapter):
+    thought = answer(Thinking("Hm.", signature="c2ln"), Text("Yes."), by="anthropic/another")
+
+    body = await openai.asked_with(user("Why?"), thought, user("And?"))
+
+    assert body["messages"][1] == {"role": "assistant", "content": "Yes."}
+
+
+async def test_signed_thinking_without_text_goes_back_as_it_is(anthropic: HttpAdapter):
+    thought = answer(Thinking("", signature="c2ln"), Text("Yes."), by=anthropic.id)
+
+    body = await anthropic.asked_with(user("Why?"), thought, user("And?"))
+
+    assert body["messages"][1]["content"][0] == {"type": "thinking", "thinking": "", "signature": "c2ln"}
+
+
+async def test_half_characters_never_reach_a_provider(http: HttpAdapter):
+    half = "a\ud83db"
+    body = await http.asked_with(
+        user(half),
+        answer(Text(half), ToolCall("one", "web_search", {half: [half]}), by=http.id, reason="toolUse"),
+        result("one", half),
+        system=half,
+        tools=(ToolSpec("web_search", half, {"type": "object", "description": half, "properties": {}}),),
+    )
+
+    assert json.dumps(body, ensure_ascii=False).encode().count("a\ufffdb".encode()) == 8
+
+
+async def test_half_characters_in_the_arguments_of_a_call_do_not_break_the_next_request(http: HttpAdapter):
+    http.script(
+        reply(call("web_search", '{"query": "a\\ud83db"}', id="one"), stop("toolUse")),
+        reply(say("Yes."), stop()),
+    )
+    first = message(await http.ask())
+
+    events = await http.ask(Context("", (user("Why?"), first, result("one", "Found"))))
+
+    assert isinstance(ending(events), Done)
+
+
+async def test_whole_emoji_survive(http: HttpAdapter):
+    body = await http.asked_with(user("🚀 👩‍👩‍👧"))
+
+    assert "🚀 👩‍👩‍👧" in json.dumps(body, ensure_ascii=False)
+
+
+async def test_images_go_to_models_that_see(http: HttpAdapter):
+    body = await http.asked_with(UserMessage((Text("What is this?"), PICTURE)))
+
+    assert body["messages"][0]["content"][1] == (
+        {
+            "type": "image",
+            "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw=="},
+            **MARK,
+        }
+        if http.api == "anthropic"
+        else {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw=="}}
+    )
+
+
+async def test_models_that_do_not_see_are_told_that_an_image_was_there(http: HttpAdapter):
+    asked = UserMessage((Text("What is this?"), PICTURE))
+    made = answer(ToolCall("one", "web_search", {}), by=http.id, reason="toolUse")
+    seen = ToolResultMessage("one", "web_search", (PICTURE,))
+
+    body = await http.asked_with(asked, made, seen, profile=BLIND)
+
+    assert "iVBORw" not in json.dumps(body)
+    assert json.dumps(body).count("this model cannot see images") == 2
+
+
+async def test_images_in_results_reach_models_that_see(http: HttpAdapter):
+    calls = [ToolCall(one, "web_search", {}) for one in ("one", "two")]
+    pictured = ToolResultMessage("one", "web_search", (PICTURE,))
+
+    body = await http.asked_with(
+        user("Why?"), answer(*calls, by=http.id, reason="toolUse"), pictured, result("two", "B")
+    )
+
+    assert answered_ids(body) == ["one", "two"]
+    assert json.dumps(body).count("iVBORw==") == 1
+
+
+async def test_images_in_results_stand_before_what_came_after_them(http: HttpAdapter):
+    asked = answer(ToolCall("one", "web_search", {}), by=http.id, reason="toolUse")
+    pictured = ToolResultMessage("one", "web_search", (PICTURE,))
+
+    body = await http.asked_with(user("Why?"), asked, pictured, answer(Text("A cat."), by=http.id), user("Sure?"))
+
+    text = json.dumps(body)
+    assert text.index("iVBORw==") < text.index("A cat.") < text.index("Sure?")
+
+
+async def test_a_conversation_of_many_turns_is_taken_with_at_most_four_cache_marks(anthropic: HttpAdapter):
+    turns: list[Message] = []
+    for number in range(50):
+        made = ToolCall(f"call_{number}", "web_search", {"n": number})
+        turns += [
+            user(f"Question {number}"),
+            answer(made, by=anthropic.id, reason="toolUse"),
+            result(made.id, "Found"),
+            answer(Text("Because."), by=anthropic.id),
+        ]
+
+    body = await anthropic.asked_with(*turns, user("Last"), system="Be brief.", tools=(SEARCH,))
+
+    assert json.dumps(body).count("cache_control") == 3
+    assert body["messages"][-1]["content"] == [{"type": "text", "text": "Last", **MARK}]
+
+
+async def test_a_foreign_block_goes_back_to_its_own_model_unchanged(anthropic: HttpAdapter):
+    block = {"type": "server_tool_use", "id": "srv_1", "name": "web_search", "input": {"query": "x"}}
+
+    body = await anthropic.asked_with(user("Why?"), answer(Foreign(block), Text("Yes."), by=anthropic.id), user("And?"))
+
+    assert body["messages"][1]["content"][0] == block
+
+
+async def test_what_one_provider_said_can_be_continued_by_the_other(anthropic: HttpAdapter, openai: HttpAdapter):
+    rich = (think("Hm.", signature="c2ln"), say("Look."), call("web_search", {"query": "x"}, id="toolu_1"))
+    anthropic.script(reply(*rich, stop("toolUse")))
+    first = message(await anthropic.ask())
+
+    body = await openai.asked_with(user("Why?"), first, result("toolu_1", "Found"))
+    anthropic.script(reply(say("So."), stop()))
+    again = ending(await anthropic.ask(Context("", (user("Why?"), first, result("toolu_1", "Found")))))
+
+    assert answered_ids(body) == ["toolu_1"]
+    assert isinstance(again, Done)
