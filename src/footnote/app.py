@@ -6,7 +6,6 @@ async with App.open() as app:
         ...
 """
 
-import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import date
@@ -40,8 +39,6 @@ from footnote.tools.mcp import McpSource
 from footnote.tools.registry import Toolbox, builtin_tools, merge
 from footnote.tools.wrappers import Approve, standard
 from footnote.workspace.files import Workspace
-
-log = logging.getLogger(__name__)
 
 OLLAMA_SECONDS = 0.5
 NO_MODEL = (
@@ -164,8 +161,6 @@ class App:
                 for name, server in agent.mcp_servers.items()
             ]
             source = await self._servers.enter_async_context(McpSource(servers))
-            for problem in source.problems:
-                log.warning("%s", problem)
             self._server_tools[agent.id] = source.tools
         return self._server_tools[agent.id]
 

@@ -28,8 +28,11 @@ class CancelScope:
     def cancel(self) -> None:
         if not self.cancelled:
             self.cancelled = True
+            current = asyncio.current_task()
             for task in self._waiting:
-                task.cancel()
+                # A task that stops itself needs no push: its next wait ends at once.
+                if task is not current:
+                    task.cancel()
 
     async def wait(self, awaited: Coroutine[Any, Any, T]) -> T:
         """The result of `awaited`, or `Cancelled` as soon as the scope is cancelled."""

@@ -126,6 +126,19 @@ async def test_a_task_cancelled_by_both_is_cancelled():
         await task
 
 
+async def test_a_scope_cancelled_from_within_ends_at_the_next_wait_and_leaves_nothing_behind():
+    scope = CancelScope()
+
+    async def stop_oneself() -> str:
+        scope.cancel()
+        return "last words"
+
+    assert await scope.wait(stop_oneself()) == "last words"
+    await asyncio.sleep(0)
+    with pytest.raises(Cancelled):
+        await scope.wait(asyncio.sleep(0))
+
+
 async def test_a_cancelled_scope_does_not_begin_anything():
     scope = CancelScope()
     scope.cancel()

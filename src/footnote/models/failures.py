@@ -80,6 +80,13 @@ def from_status(endpoint: Endpoint, status: int, body: bytes) -> Failure:
     )
 
 
+def not_a_stream(endpoint: Endpoint, body: bytes) -> Failure:
+    """The failure behind a 2xx that is a JSON document: some gateways report their errors so."""
+    _, said = _read(body)
+    sentence = f"{endpoint.provider} answered without a stream" + (f": {endpoint.hide(said)}" if said else "")
+    return Failure("invalid_response", f"{_ended(sentence)} Check the baseUrl of {endpoint.provider}.")
+
+
 def from_event(endpoint: Endpoint, error: Any) -> Failure:
     """The failure behind an error that arrives inside a stream."""
     kind, said = _fields(error)

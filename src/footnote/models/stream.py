@@ -162,6 +162,9 @@ class HttpModel:
             if not 200 <= response.status < 300:
                 said = await response.read_all(ERROR_BODY_BYTES)
                 return _Refused(failures.from_status(self._endpoint, response.status, said), response.headers)
+            if response.headers.get("content-type", "").startswith("application/json"):
+                said = await response.read_all(ERROR_BODY_BYTES)
+                return _Refused(failures.not_a_stream(self._endpoint, said), {})
             events: list[StreamEvent] = []
             while not events:
                 events = await answer.read(response)

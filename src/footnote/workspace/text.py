@@ -31,11 +31,6 @@ class Lines(Struct, frozen=True):
     offset: int
     total: int
 
-    @property
-    def after(self) -> int:
-        """How many lines follow."""
-        return self.total - self.offset - len(self.lines)
-
 
 class Page(Struct, frozen=True):
     """Numbered lines, ready to be read: how many of them stand here, and how much of the last one was cut off."""

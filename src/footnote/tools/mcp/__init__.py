@@ -2,7 +2,8 @@
 
 - `server`      what the configuration says of a server
 - `source`      all servers of an agent: connects, lists, and gives their tools
-- `connection`  one server: the connection and the calls over it
+- `link`        one server: calls, and connecting again when the connection was lost
+- `connection`, `stderr`   one life of a connection, and what a child writes to its standard error
 - `offer`       what a server says of its tools, made fit for a model
 - `answer`      what a server answers to a call, as a result of ours
 """

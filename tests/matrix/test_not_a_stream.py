@@ -1,0 +1,20 @@
+"""Gateways that ignore `stream`, or report their errors under status 200."""
+
+from matrix.adapters import HttpAdapter, ending
+from upstream import status
+
+
+async def test_a_json_document_under_status_200_is_an_error_with_its_own_words(http: HttpAdapter):
+    http.script(status(200, body=b'{"error": {"message": "quota used up"}}'))
+    failure = ending(await http.ask()).message.failure
+    assert failure is not None
+    assert (failure.type, failure.retryable) == ("invalid_response", False)
+    assert "quota used up" in failure.message
+    assert len(http.upstream.requests) == 1
+
+
+async def test_a_whole_completion_instead_of_a_stream_is_said_to_be_one(http: HttpAdapter):
+    http.script(status(200, body=b'{"id": "x", "choices": [{"message": {"content": "hi"}}]}'))
+    failure = ending(await http.ask()).message.failure
+    assert failure is not None
+    assert "without a stream" in failure.message

@@ -1,0 +1,43 @@
+"""docs/tools.md cannot drift: its example tool runs, its configuration is read, and its table names every mark."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from footnote.config.agents import AgentsFile
+from footnote.protocol.tools import said
+from footnote.tools.base import Tool
+from footnote.tools.registry import builtin_tools
+from footnote.workspace.files import Workspace
+from tools.calls import context, result_of
+
+PAGE = (Path(__file__).parents[2] / "docs" / "tools.md").read_text(encoding="utf-8")
+
+
+def example(language: str) -> str:
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[0]
+
+
+async def test_the_example_tool_works() -> None:
+    names: dict[str, Any] = {"__name__": "example"}
+    exec(compile(example("python"), "docs/tools.md", "exec"), names)
+    tool: Tool = names["count_words"]
+    workspace = Workspace()
+    await workspace.write("/a.md", "one three five", message_id=None)
+    arguments = {"file_path": "/a.md", "longer_than": "3"}
+    assert await result_of(tool, arguments, context(workspace)) == said("2 words.")
+
+
+def test_the_example_of_servers_is_a_configuration() -> None:
+    (agent,) = msgspec.json.decode(example("json"), type=AgentsFile).agents
+    assert agent.mcp_servers["time"].args == ("-m", "mcp_server_time")
+    assert agent.mcp_servers["tickets"].approval
+
+
+def test_the_file_tools_have_the_parameters_of_the_page() -> None:
+    described = dict(re.findall(r"^\| `(\w+)\((.*?)\)` \|", PAGE, re.MULTILINE))
+    tools = {tool.name: ", ".join(tool.input_schema["properties"]) for tool in builtin_tools()}
+    assert described.items() <= tools.items()
+    assert described
