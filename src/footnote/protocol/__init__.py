@@ -5,6 +5,7 @@
 - `events`    what a client follows: the events of a whole turn
 - `tools`     what a tool is to a model, what it reports, what it returns
 - `sources`, `files`   what was found, what was written
+- `history`   a session as it is shown after a reload
 - `errors`    one tree, split by who must act
 - `sse`, `schema`, `ids`   how the values travel, their JSON Schema, their names
 """
