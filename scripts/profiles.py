@@ -24,6 +24,14 @@ MAX_OUTPUT = {
     "gpt-6": 128_000, "gpt-5": 128_000, "gpt-4.1": 32_768, "gpt-4o": 16_384, "chatgpt": 16_384, "gpt-oss": 32_768,
     "o1-mini": 65_536, "o1-preview": 32_768, "o1": 100_000, "o3": 100_000, "o4": 100_000, "codex": 100_000,
 }  # fmt: skip
+# What a name of a known family means that the package does not list yet: careful figures, the newest manners.
+FAMILIES: dict[str, dict[str, Any]] = {
+    "claude": {"window": 200_000, "maxOutput": 64_000, "thinking": "adaptive", "images": True},
+    "claude-opus-4": {"window": 200_000, "maxOutput": 32_000, "thinking": "budget", "images": True},
+    "claude-sonnet-4": {"window": 200_000, "maxOutput": 64_000, "thinking": "budget", "images": True},
+    "gpt-": {"window": 128_000, "maxOutput": 16_384, "images": True},
+    "gpt-oss": {"window": 131_072, "maxOutput": 32_768, "thinking": "effort"},
+}
 BLIND = ("gpt-3.5", "gpt-4-32k", "gpt-oss", "o1-mini", "o1-preview", "o3-mini")
 
 
@@ -67,7 +75,7 @@ def price(prices: Any) -> dict[str, Any] | None:
 
 
 def profiles() -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+    found = dict(FAMILIES)
     for provider in data.providers:
         for model in provider.models if provider.id in ("anthropic", "openai") else ():
             name = model.id.removesuffix("-latest") if model.id.startswith("claude") else model.id
@@ -80,7 +88,7 @@ def profiles() -> dict[str, dict[str, Any]]:
                 "images": not name.startswith(BLIND) and name != "gpt-4",
                 "price": price(model.prices),
             }
-            found[name] = {key: value for key, value in facts.items() if value not in (None, "none", False)}
+            found[name] = {key: value for key, value in facts.items() if value not in (None, False)}
     return dict(sorted(found.items()))
 
 

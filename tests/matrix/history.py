@@ -15,7 +15,7 @@ from footnote.protocol.tools import ToolSpec
 
 MARK = {"cache_control": {"type": "ephemeral"}}
 PICTURE = Image("image/png", b"\x89PNG")
-BLIND = Profile(window=8_000, max_output=4_000, images=False)
+BLIND = Profile(window=8_000, max_output=4_000, thinking="none", images=False)
 SEARCH = ToolSpec("web_search", "Searches.", {"type": "object", "properties": {"query": {"type": "string"}}})
 FILES = ToolSpec("list_files", "Lists.", {"type": "object", "properties": {}})
 

@@ -141,6 +141,13 @@ async def test_a_model_that_does_not_think_is_not_asked_to(http: HttpAdapter):
     assert not body.keys() & {"thinking", "output_config", "reasoning_effort"}
 
 
+async def test_a_model_that_nobody_knows_thinks_as_much_as_the_operator_says(anthropic: HttpAdapter):
+    body = await anthropic.asked_with(user("Why?"), options=Options(thinking_budget=10_000), profile=Profile())
+
+    assert body["thinking"] == {"type": "enabled", "budget_tokens": 10_000}
+    assert body["max_tokens"] > 10_000
+
+
 async def test_a_round_trip_of_thinking_text_and_parallel_calls(anthropic: HttpAdapter):
     anthropic.script(
         reply(

@@ -21,6 +21,19 @@ def test_the_longest_known_beginning_of_a_name_counts():
     assert profile_of("claude-fable-5-1-latest") == profile_of("claude-fable-5-1")
 
 
+@pytest.mark.parametrize(
+    ("name", "window", "thinking"),
+    [
+        ("anthropic/claude-sonnet-4-20250514", 200_000, "budget"),
+        ("anthropic/claude-sonnet-9", 200_000, "adaptive"),
+        ("openai/gpt-9", 128_000, None),
+        ("ollama/gpt-oss:20b", 131_072, "effort"),
+    ],
+)
+def test_a_new_model_of_a_known_family_gets_the_facts_of_the_family(name: str, window: int, thinking: str | None):
+    assert (profile_of(name).window, profile_of(name).thinking) == (window, thinking)
+
+
 @pytest.mark.parametrize("name", ["", "nobody/knows-me", "claud"])
 def test_an_unknown_model_gets_careful_defaults_and_no_price(name: str):
     assert profile_of(name) == Profile()

@@ -77,14 +77,19 @@ def _lengths(options: Options, profile: Profile) -> dict[str, Any]:
     budget = options.thinking_budget
     if not budget or profile.thinking == "none":
         return {"max_tokens": longest}
-    if profile.thinking == "budget":
-        budget = max(1024, min(budget, profile.max_output - 1024))
-        room = min(profile.max_output, max(longest, budget + 4096))
-        return {"max_tokens": room, "thinking": {"type": "enabled", "budget_tokens": budget}}
+    if profile.thinking == "adaptive":
+        return {
+            "max_tokens": longest,
+            "thinking": {"type": "adaptive", "display": "summarized"},
+            "output_config": {"effort": "low" if budget < 4096 else "medium" if budget < 16_384 else "high"},
+        }
+    budget = max(1024, budget)
+    if profile.thinking is not None:  # of an unknown model the limit is not known either: the wish counts
+        budget = min(budget, profile.max_output - 1024)
+        longest = min(profile.max_output, max(longest, budget + 4096))
     return {
-        "max_tokens": longest,
-        "thinking": {"type": "adaptive", "display": "summarized"},
-        "output_config": {"effort": "low" if budget < 4096 else "medium" if budget < 16_384 else "high"},
+        "max_tokens": max(longest, budget + 1024),
+        "thinking": {"type": "enabled", "budget_tokens": budget},
     }
 
 

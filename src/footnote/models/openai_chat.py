@@ -63,7 +63,7 @@ def body(model_id: str, context: Context, options: Options, profile: Profile) ->
         # OpenAI's own models refuse the old name; most other servers know only that one.
         name = "max_completion_tokens" if provider == "openai" else "max_tokens"
         request[name] = min(options.max_tokens, profile.max_output)
-    if options.temperature is not None and profile.thinking == "none":
+    if options.temperature is not None and profile.thinking in (None, "none"):
         request["temperature"] = options.temperature
     if options.thinking_budget and profile.thinking == "effort":
         budget = options.thinking_budget

@@ -52,7 +52,8 @@ class Profile(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
 
     window: int = 32_768
     max_output: int = 8_192
-    thinking: ThinkingStyle = "none"
+    thinking: ThinkingStyle | None = None
+    """How it is asked to think; None: not known."""
     images: bool = False
     price: Price | None = None
 
