@@ -1,5 +1,6 @@
 """Errors name the file, the place, what was expected and what to do; all of them come at once; none tells a secret."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -219,10 +220,6 @@ def test_a_command_to_start_may_not_come_from_the_environment(complaints: Compla
     ("text", "complaint"),
     [
         (
-            '{"a": 1,}',
-            ", line 1: not valid JSON in column 9: Expecting property name enclosed in double quotes. Remove the comma",
-        ),
-        (
             "{\n // why\n}",
             ", line 2: not valid JSON in column 2: Expecting property name enclosed in double quotes. JSON has no",
         ),
@@ -244,6 +241,11 @@ def test_a_command_to_start_may_not_come_from_the_environment(complaints: Compla
 def test_bad_json_is_told_with_line_column_and_remedy(complaints: Complaints, text: str, complaint: str) -> None:
     (said,) = complaints(text)
     assert said.startswith(f"config.json{complaint}")
+
+
+def test_a_comma_too_many_is_told_as_one(complaints: Complaints) -> None:
+    (said,) = complaints('{"a": 1,}')  # the column, and the words for it, differ between versions of Python
+    assert re.match(r"config\.json, line 1: not valid JSON in column [89]: .*\. Remove the comma", said)
 
 
 def test_a_key_that_stands_twice_is_an_error(complaints: Complaints) -> None:

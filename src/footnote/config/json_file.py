@@ -80,7 +80,7 @@ def _remedy(text: str, error: json.JSONDecodeError) -> str:
     before = text[: error.pos].rstrip()[-1:]
     if rest.startswith(("//", "#", "/*")):
         return "JSON has no comments: remove it"
-    if before == "," or rest[:1] in ("}", "]"):
+    if before == "," or rest[:1] in (",", "}", "]"):
         return "Remove the comma before the closing bracket, or write what should follow it"
     if rest.startswith("'"):
         return 'Strings stand between double quotation marks: "…"'
