@@ -19,9 +19,8 @@ from footnote.agent.loop import run
 from footnote.agent.turn import Digested, Kept
 from footnote.agent.turn import Turn as Asked
 from footnote.cancel import CancelScope
-from footnote.models.base import Model
+from footnote.models.base import Endpoint, Model
 from footnote.models.catalog import build_model
-from footnote.models.failures import Endpoint
 from footnote.models.profiles import profile_of
 from footnote.models.scripted import Call, ScriptedModel, text
 from footnote.net.client import Net

@@ -6,13 +6,12 @@ async with App.open() as app:
         ...
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from datetime import date
 from pathlib import Path
 from typing import Self
-
-import msgspec
 
 from footnote.agent.loop import run as run_turn
 from footnote.agent.prompt import system_prompt
@@ -23,9 +22,8 @@ from footnote.config.configuration import Configuration
 from footnote.config.environment import process_environment
 from footnote.config.load import load
 from footnote.config.resolve import needs_ollama, ollama_url, resolve_model, resolve_server
-from footnote.models.base import Model
-from footnote.models.catalog import build_model
-from footnote.models.failures import Endpoint
+from footnote.models.base import Endpoint, Model
+from footnote.models.catalog import build_model, list_models
 from footnote.net.client import Net
 from footnote.net.proxies import Proxies
 from footnote.plugins import load_tools
@@ -52,6 +50,7 @@ class Run:
 
     def __init__(self, turn: Turn, model: Model, toolbox: Toolbox, abilities: Abilities) -> None:
         self.id = turn.run_id
+        self.session_id = turn.session_id
         self.model_id = model.id
         self.workspace = abilities.workspace
         self.messages: tuple[Message, ...] = turn.messages
@@ -67,14 +66,16 @@ class Run:
         """Stops the run. Its events still end in order, with all that came kept."""
         self._cancel.cancel()
 
-    async def events(self) -> AsyncIterator[Event]:
-        async for step in run_turn(self._turn, self._model, self._toolbox, self._abilities, self._cancel):
-            if isinstance(step, Kept):
-                self.messages = (*self.messages, step.message)
-            elif isinstance(step, Digested):
-                self.digest = step.digest
-            else:
-                yield step
+    async def events(self) -> AsyncGenerator[Event, None]:
+        turn = run_turn(self._turn, self._model, self._toolbox, self._abilities, self._cancel)
+        async with aclosing(turn) as steps:
+            async for step in steps:
+                if isinstance(step, Kept):
+                    self.messages = (*self.messages, step.message)
+                elif isinstance(step, Digested):
+                    self.digest = step.digest
+                else:
+                    yield step
 
 
 class App:
@@ -86,6 +87,7 @@ class App:
         self._net = net
         self._servers = AsyncExitStack()
         self._server_tools: dict[str, tuple[Tool, ...]] = {}
+        self._connecting = asyncio.Lock()
 
     @classmethod
     @asynccontextmanager
@@ -107,22 +109,27 @@ class App:
         agent_id: str | None = None,
         model: str | None = None,
         locale: Locale = "en",
-        history: Sequence[Message] = (),
+        after: Run | None = None,
         approve: Approve | None = None,
     ) -> Run:
-        """A run that answers `question`, ready to be followed. `approve` is asked before calls that need it."""
+        """A run that answers `question`, ready to be followed.
+
+        `after`: the run whose session this one continues, with its messages and files. `approve` is asked before
+        calls that need the user's word.
+        """
         if not question.strip():
             raise UsageError("The question is empty.")
         agent = self.configuration.agent(agent_id)
         chosen = await self.model(agent, model)
-        abilities = Abilities(Workspace() if agent.workspace.enabled else None)
+        abilities = Abilities(_workspace(after) if agent.workspace.enabled else None)
         tools = merge(builtin_tools(), load_tools(), await self._server_tools_of(agent))
         turn = Turn(
-            session_id=new_id("session"),
+            session_id=after.session_id if after else new_id("session"),
             run_id=new_id("run"),
             message_id=new_id("msg"),
             system=system_prompt(agent.system_prompt, date.today(), locale),  # noqa: DTZ011 - the user's own day
-            messages=(*history, user(question)),
+            messages=(*(after.messages if after else ()), user(question)),
+            digest=after.digest if after else None,
             locale=locale,
             max_tool_rounds=agent.max_tool_rounds,
             thinking_budget=agent.thinking_budget,
@@ -138,36 +145,30 @@ class App:
         choice = resolve_model(settings, name, listed)
         if choice.type == "reader":
             raise ConfigError(NO_MODEL)
-        endpoint = Endpoint(choice.provider, choice.base_url, choice.api_key, choice.key_name)
-        return build_model(choice.type, endpoint, choice.model, choice.profile, net=self._net)
+        return build_model(choice.type, choice.endpoint, choice.model, choice.profile, net=self._net)
 
-    async def _ollama_models(self) -> tuple[str, ...] | None:
+    async def _ollama_models(self) -> list[str] | None:
         """Names of the models of a running Ollama; None: it does not run."""
+        endpoint = Endpoint("ollama", ollama_url(self.configuration.settings))
         try:
-            listed = await self._net.get_json(
-                f"{ollama_url(self.configuration.settings)}/models", timeout=OLLAMA_SECONDS
-            )
-            return tuple(model.id for model in msgspec.convert(listed, _ModelList).data)
-        except (UpstreamError, msgspec.ValidationError):
+            return await list_models("openai", endpoint, self._net, seconds=OLLAMA_SECONDS)
+        except UpstreamError:
             return None
 
     async def _server_tools_of(self, agent: Agent) -> tuple[Tool, ...]:
         """Tools of the MCP servers of this agent, which stay connected until the app is closed."""
         if not agent.mcp_servers:
             return ()
-        if agent.id not in self._server_tools:
-            servers = [
-                resolve_server(name, server, self.configuration.home, self._environ)
-                for name, server in agent.mcp_servers.items()
-            ]
-            source = await self._servers.enter_async_context(McpSource(servers))
-            self._server_tools[agent.id] = source.tools
+        async with self._connecting:
+            if agent.id not in self._server_tools:
+                servers = [
+                    resolve_server(name, server, self.configuration.home, self._environ)
+                    for name, server in agent.mcp_servers.items()
+                ]
+                source = await self._servers.enter_async_context(McpSource(servers))
+                self._server_tools[agent.id] = source.tools
         return self._server_tools[agent.id]
 
 
-class _Listed(msgspec.Struct):
-    id: str
-
-
-class _ModelList(msgspec.Struct):
-    data: tuple[_Listed, ...] = ()
+def _workspace(after: Run | None) -> Workspace:
+    return after.workspace if after and after.workspace else Workspace()

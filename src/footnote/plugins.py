@@ -4,19 +4,21 @@ A plugin that is broken is left out with a warning that names its package. It ne
 """
 
 import logging
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from footnote.tools.base import Tool
-from footnote.tools.define import NAME
+from footnote.tools.define import checked_name
 
 TOOLS = "footnote.tools"
 
 log = logging.getLogger(__name__)
 
 
+@cache
 def load_tools() -> tuple[Tool, ...]:
-    """The tools of all plugins: each entry point is a tool, or an iterable of tools."""
+    """The tools of all plugins: each entry point is a tool, or an iterable of tools. Looked for once a process."""
     return tuple(tool for entry in sorted(entry_points(group=TOOLS)) for tool in _tools_of(entry))
 
 
@@ -42,5 +44,4 @@ def _tools_of(entry: EntryPoint) -> tuple[Tool, ...]:
 def _check(tool: Any) -> None:
     if not isinstance(tool, Tool):
         raise TypeError(f"{tool!r} is not a tool; make it one with footnote.tools.define.tool.")
-    if not NAME.fullmatch(tool.name):
-        raise ValueError(f"{tool.name!r} cannot be the name of a tool: 1 to 64 of a-z, A-Z, 0-9, _ and -.")
+    checked_name(tool.name)

@@ -161,3 +161,38 @@ async def test_closing_the_iteration_in_the_middle_ends_the_tools():
             if getattr(step, "stage", "") == "working":
                 break
     await asyncio.wait_for(cleaned.wait(), 1)
+
+
+async def test_a_call_that_had_finished_when_the_stop_came_keeps_its_result():
+    scope = CancelScope()
+
+    async def write(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        yield said("written")
+
+    async def stop(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        await asyncio.sleep(0)
+        scope.cancel()
+        await asyncio.Event().wait()
+        yield said("never")
+
+    model = ScriptedModel([[call("write", {}, id="c1"), call("stop", {}, id="c2")]])
+    play = await Stage(model, [tool("write", write), tool("stop", stop)], cancel=scope).play()
+    results = [block for block in play.blocks if isinstance(block, ToolResultBlock)]
+    assert (results[0].status, results[0].content) == ("success", "written")
+    assert results[1].status == "error"
+    assert "may or may not" in results[1].content
+
+
+async def test_a_call_that_had_not_begun_is_said_not_to_have():
+    scope = CancelScope()
+
+    async def stop(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        yield Progress("working")
+        scope.cancel()
+        await asyncio.Event().wait()
+
+    calls = [call("stop", {"n": n}) for n in range(9)]
+    play = await Stage(ScriptedModel([calls]), [tool("stop", stop)], cancel=scope).play()
+    results = [block.content for block in play.blocks if isinstance(block, ToolResultBlock)]
+    assert "before this call began" in results[8]
+    assert "may or may not" in results[0]

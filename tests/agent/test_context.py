@@ -1,6 +1,7 @@
 """Long sessions stay inside the window, visibly, and the history stays whole."""
 
 import random
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -18,6 +19,7 @@ from footnote.models.scripted import End, ScriptedModel, call, text
 from footnote.protocol.messages import (
     AssistantMessage,
     Failure,
+    Image,
     Message,
     Text,
     ToolCall,
@@ -187,9 +189,9 @@ async def test_a_summary_that_the_model_cannot_write_is_taken_from_the_text():
     model = ScriptedModel([failing, [text("Here.")]], profile=profile)
     play = await Stage(model, history=session(60, answer="y" * 2_000)).play()
     assert play.text == "Here."
-    [digest] = [step.digest for step in play.steps if isinstance(step, Digested)]
-    assert "Question 0?" in digest.text
+    assert "Question 0?" in str(model.contexts[1].messages[0])
     assert play.end.context.summarised_turns > 0
+    assert not [step for step in play.steps if isinstance(step, Digested)], "the next turn may do better"
 
 
 async def test_a_summary_is_not_made_again_while_it_fits_and_its_tokens_are_counted():
@@ -204,3 +206,48 @@ async def test_a_summary_is_not_made_again_while_it_fits_and_its_tokens_are_coun
     await Stage(again, history=history, settings={"digest": digest}).play()
     assert len(again.contexts) == 1
     assert "Notes." in str(again.contexts[0].messages[0])
+
+
+def test_images_and_long_arguments_of_the_turn_in_progress_are_shortened_when_they_must():
+    pictures = [
+        message
+        for n in range(50)
+        for message in (
+            AssistantMessage((ToolCall(f"p{n}", "look", {}),), "toolUse", MODEL),
+            ToolResultMessage(f"p{n}", "look", (Text("a picture"), Image("image/png", b"x"))),
+        )
+    ]
+    files = [
+        message
+        for n in range(20)
+        for message in (
+            AssistantMessage(
+                (ToolCall(f"w{n}", "write_file", {"file_path": f"/{n}.md", "content": "w" * 30_000}),), "toolUse", MODEL
+            ),
+            ToolResultMessage(f"w{n}", "write_file", (Text("Wrote it."),)),
+        )
+    ]
+    messages = (user("Make a report."), *pictures, *files)
+    fitted = apply(messages, plan(messages, 24_000, step=6_000), None, 24_000)
+    assert fitted.tokens <= 24_000
+    assert "/19.md" in str(fitted.messages), "which file was written is still there"
+
+
+def test_a_very_long_session_is_planned_in_little_time():
+    messages = session(3_000, answer="y" * 300)
+    began = time.process_time()
+    plan(messages, 20_000, step=5_000)
+    assert time.process_time() - began < 2
+
+
+async def test_a_question_that_was_cut_is_reported():
+    model = ScriptedModel([[text("Ok.")]], profile=Profile(window=16_000, max_output=1_000))
+    play = await Stage(model, history=(user("why " * 50_000),)).play()
+    assert play.end.context.shortened_texts == 1
+
+
+async def test_half_a_character_in_an_old_call_does_not_break_the_turn():
+    half = AssistantMessage((ToolCall("c1", "look", {"at": "\ud83d"}),), "toolUse", MODEL)
+    history = (user("Look."), half, ToolResultMessage("c1", "look", (Text("seen"),)), user("And?"))
+    play = await Stage(ScriptedModel([[text("Ok.")]]), history=history).play()
+    assert play.text == "Ok."

@@ -245,6 +245,9 @@ async def test_calls_of_a_response_that_failed_are_answered_but_not_run():
     play = await Stage(model, [answering("look")]).play()
     assert play.statuses("c1") == ["pending", "error"]
     assert play.stop_reason == "error"
+    assert [event.error.type for event in play.events if isinstance(event, ErrorEvent)] == ["api_error"]
+    assert isinstance(play.blocks[1], ToolResultBlock)
+    assert "broke off" in play.blocks[1].content
 
 
 async def test_files_that_were_written_go_out_in_one_attachments_block_at_the_end():

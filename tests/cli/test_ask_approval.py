@@ -9,7 +9,7 @@ import pytest
 from cli.emulator import Terminal
 from cli.process import Footnote, environment, footnote, with_tool_server
 from cli.recorded import Output
-from footnote.cli.approval import Approval, question
+from footnote.cli.approval import Approval, Question, question
 from footnote.cli.terminal.lines import Span
 from footnote.cli.terminal.screen import Screen
 from footnote.protocol.messages import ToolCall
@@ -36,15 +36,50 @@ class Typist:
 
 
 def test_everything_that_the_tool_would_get_is_shown_and_nothing_of_it_steers_the_terminal() -> None:
-    arguments = {"path": "/etc/passwd\x1b[2J\n  force: false", "force": True, "n\u202eame": "x" * 1200}
+    arguments = {"path": "/etc/passwd\x1b[2J\n  force: false", "force": True, "n\u202eame": "Giá " + "x" * 3900}
     asked = question(ToolCall("c1", "de\x1b[Alete", arguments), "Delete \x1b]0;t\x07a file")
-    assert asked == (
+    assert asked == Question(
         "Delete a file (delete) wants to run with:\n"
         '  path: "/etc/passwd\\u001b[2J\\n  force: false"\n'
         "  force: true\n"
-        f'  name: "{"x" * 999}… (202 more characters)\n'
-        "Allow it? [y/N] "
+        f'  n\\u202eame: "Giá {"x" * 3900}"\n'
+        "Allow it? [y/N] ",
+        (b"y", b"yes"),
     )
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("ls " + " " * 990 + "; rm -rf ~", "ls[991 blanks]; rm -rf ~"),
+        ("ls" + "\n\t" * 500 + "; rm -rf ~", "ls[1000 blanks]; rm -rf ~"),
+        ("if x:\n        y", "if x:[9 blanks]y"),
+        ("if x:\n    y", "if x:\\n    y"),
+        ("C:\\new\n\n", "C:\\\\new\\n\\n"),
+        ("a\u00a0b\u200bc\u2800d\U000e0041e\ud800", "a\\u00a0b\\u200bc\\u2800d\\udb40\\udc41e\\ud800"),
+    ],
+)
+def test_nothing_hides_behind_blanks_or_in_what_cannot_be_seen(command: str, shown: str) -> None:
+    asked = question(ToolCall("c1", "shell", {"command": command}), "Run")
+    assert asked.text == f'Run (shell) wants to run with:\n  command: "{shown}"\nAllow it? [y/N] '
+
+
+def test_of_what_is_too_much_to_read_both_ends_are_shown_and_it_takes_a_whole_yes() -> None:
+    asked = question(ToolCall("c1", "shell", {"command": "ls " + "a" * 9000 + "; rm -rf ~"}), "Run")
+    assert asked == Question(
+        "Run (shell) wants to run with:\n"
+        f'  command: "ls {"a" * 1987}… [5,024 characters are not shown] …{"a" * 1989}; rm -rf ~"\n'
+        "Not all of it is shown. Type yes to allow it all the same: [yes/N] ",
+        (b"yes",),
+    )
+
+
+@pytest.mark.parametrize(("typed", "allowed"), [(b"y\n", False), (b"yes\n", True)])
+async def test_a_single_key_does_not_allow_what_was_not_shown_in_full(typed: bytes, allowed: bool) -> None:
+    out, err, typist = Output(), Output(), Typist(typed)
+    typist.moments[0].set()
+    long = ToolCall("c1", "shout", {"text": "x" * 5000})
+    assert await Approval(Screen(out.sink, err.sink), typist)(long, "Shout") is allowed
 
 
 @pytest.mark.parametrize(
@@ -66,12 +101,12 @@ async def test_two_calls_are_asked_about_one_after_the_other_and_notes_wait() ->
     second = asyncio.ensure_future(approval(CALL, "Second"))
     await asyncio.sleep(0)
     screen.note((Span("A note."),))
-    assert err.text == question(CALL, "First")
+    assert err.text == question(CALL, "First").text
     typist.moments[0].set()
     assert await first is True
     typist.moments[1].set()
     assert await second is True
-    assert err.text == f"{question(CALL, 'First')}A note.\n{question(CALL, 'Second')}"
+    assert err.text == f"{question(CALL, 'First').text}A note.\n{question(CALL, 'Second').text}"
 
 
 async def test_an_answer_that_is_no_longer_wanted_is_not_waited_for() -> None:

@@ -177,3 +177,15 @@ def test_what_is_logged_is_a_note_and_cannot_steer_the_terminal(quiet: bool, not
         log.error("b")
     log.warning("somewhere else again")
     assert (out.text, err.text) == ("", notes)
+
+
+def test_a_message_that_cannot_be_shown_does_not_fail_whoever_logs_it(capsys: pytest.CaptureFixture[str]) -> None:
+    out, err = Output(), Output()
+
+    def broken(_: str) -> None:
+        raise ValueError("no")
+
+    err.follower = broken
+    with warnings_on(Screen(out.sink, err.sink), quiet=False):
+        logging.getLogger("footnote.tools").warning("a server is gone")
+    assert "Message: 'a server is gone'" in capsys.readouterr().err

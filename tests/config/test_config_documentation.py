@@ -11,8 +11,7 @@ import pytest
 from config.conftest import Load
 from footnote.cli import Exit, main
 from footnote.config.agents import Agent
-from footnote.config.environment import BENCHMARKS, KEYS, OTHER_VARIABLES
-from footnote.config.keys import ANY, Key, keys_of
+from footnote.config.environment import ANY, KEYS, OTHER_VARIABLES, Key, keys_of
 from footnote.config.providers import MODEL_PROVIDERS, SEARCH_PROVIDERS, usual_key_variables
 
 PAGE = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")
@@ -71,7 +70,7 @@ def test_every_other_variable_is_there() -> None:
     found = rows(section("Which value holds"))
     keys = {variable: [".".join(path)] for path, variable in usual_key_variables().items()}
     assert {name: cells for name, cells in found.items() if name in keys} == keys
-    assert set(found) - set(keys) == {*OTHER_VARIABLES, f"{BENCHMARKS}…"}
+    assert set(found) - set(keys) == set(OTHER_VARIABLES)
 
 
 @pytest.mark.parametrize("command", [["config", "show"], ["doctor"]])

@@ -7,8 +7,7 @@ import pytest
 
 from config.conftest import Complaints, Load
 from footnote.config.configuration import Configuration
-from footnote.config.environment import KEYS
-from footnote.config.keys import ANY
+from footnote.config.environment import ANY, KEYS
 from footnote.config.settings import ModelProvider, ProfileFacts
 
 
@@ -88,13 +87,18 @@ def test_maps_are_given_as_json_and_single_variables_add_to_them(loaded: Load) -
     assert models.profiles == {"own/m": ProfileFacts(window=1000, images=True)}
 
 
+def test_an_empty_map_in_a_variable_leaves_the_one_of_the_file_alone(loaded: Load) -> None:
+    file = {"models": {"providers": {"own": {"type": "openai"}}}}
+    assert loaded(file, environ={"FOOTNOTE_MODELS_PROVIDERS": "{}"}) == loaded(file)
+
+
 def test_a_variable_that_is_set_to_nothing_is_not_set(loaded: Load, home: Any) -> None:
     variables = {"FOOTNOTE_SERVER_PORT": "", "FOOTNOTE_NONSENSE": " ", "ANTHROPIC_API_KEY": "", "FOOTNOTE_AGENTS": ""}
     assert loaded(environ=variables) == Configuration(home)
 
 
 def test_variables_that_are_no_settings_are_left_alone(loaded: Load, home: Any) -> None:
-    others = ("FOOTNOTE_TOKEN", "FOOTNOTE_DEBUG", "FOOTNOTE_BENCH", "FOOTNOTE_BENCH_ROUNDS", "FOOTNOTES", "PATH")
+    others = ("FOOTNOTE_TOKEN", "FOOTNOTE_DEBUG", "FOOTNOTES", "PATH")
     assert loaded(environ=dict.fromkeys(others, "x")) == Configuration(home)
 
 

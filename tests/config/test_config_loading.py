@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from config.conftest import Load
 from footnote.config.agents import Agent, AgentSearch, AgentWorkspace, McpServer, researcher, researcher_prompt
-from footnote.config.configuration import DEFAULT, Configuration, Ignored, Origin
+from footnote.config.configuration import DEFAULT, Configuration, Entry, Ignored, Origin, entries
 from footnote.config.json_file import parse
 from footnote.config.load import home_folder, load
 from footnote.config.settings import Settings
@@ -78,6 +78,13 @@ def test_a_file_sets_values_and_is_named_as_their_origin(loaded: Load, home: Pat
     }
     assert configuration.origin(("server", "host")) == DEFAULT
     assert str(configuration.origin(("server", "port"))) == f"{file}, line 2"
+
+
+def test_a_map_with_nothing_in_it_is_shown_with_its_origin_too(loaded: Load, home: Path) -> None:
+    shown = {entry.key: entry for entry in entries(loaded('{"models": {\n "providers": {}}}'))}
+    origin = Origin("file", str(home / "config.json"), "models.providers", 2)
+    assert shown["models.providers"] == Entry("models.providers", {}, origin)
+    assert shown["models.profiles"] == Entry("models.profiles", {}, DEFAULT)
 
 
 def test_the_environment_wins_over_the_file(loaded: Load) -> None:

@@ -1,8 +1,16 @@
 """What may be shown of a value."""
 
-import pytest
+from typing import Any
 
-from footnote.config.masking import masked_address, masked_arguments, masked_reference, names_a_secret
+import pytest
+from rich.pretty import pretty_repr
+
+from config.conftest import Load
+from footnote.config.agents import McpServer
+from footnote.config.configuration import entries
+from footnote.config.kinds import masked_address, masked_arguments, masked_reference, names_a_secret
+from footnote.config.resolve import resolve_model, resolve_web_search
+from footnote.config.settings import ModelProvider
 
 
 @pytest.mark.parametrize(
@@ -18,6 +26,7 @@ from footnote.config.masking import masked_address, masked_arguments, masked_ref
         ("https://host/mcp?apiKey=secret&region=eu", "https://host/mcp?apiKey=***&region=eu"),
         ("https://host/mcp?secret", "https://host/mcp?***"),
         ("s3://bucket?endpoint=http://minio:9000&region=eu", "s3://bucket?endpoint=http://minio:9000&region=eu"),
+        ("s3://b?endpoint=http://u:pw@x&secret=sk-1", "s3://b?endpoint=http://u:***@x&secret=***"),
     ],
 )
 def test_an_address_is_shown_without_its_password_and_the_values_of_its_query(address: str, shown: str) -> None:
@@ -54,3 +63,41 @@ def test_a_name_can_announce_a_secret(name: str) -> None:
 @pytest.mark.parametrize("name", ["", "MAX_TOKENS", "keyboard", "name", "TOKENIZERS_PARALLELISM", "author"])
 def test_a_name_that_only_looks_like_one_announces_nothing(name: str) -> None:
     assert not names_a_secret(name)
+
+
+def with_secrets(loaded: Load) -> Any:
+    """A configuration with `planted` in every place that can hold a secret."""
+    started = {"command": "x", "args": ["--token", "planted"], "env": {"LEVEL": "planted"}}
+    reached = {"url": "https://me:planted@h/mcp?k=planted", "headers": {"X-Trace": "planted"}}
+    search = {"enabled": True, "provider": "brave"}
+    return loaded(
+        {
+            "models": {"providers": {"anthropic": {"apiKey": "planted", "baseUrl": "http://me:planted@h"}}},
+            "tools": {"webSearch": {"providers": {"brave": {"apiKey": "planted"}}}},
+            "server": {"publicUrl": "http://me:planted@h"},
+            "database": {"url": "postgresql://me:planted@h/d"},
+            "storage": {"url": "s3://me:planted@bucket"},
+            "bus": {"url": "redis://:planted@h"},
+        },
+        agents={"agents": [{"id": "a", "webSearch": search, "mcpServers": {"started": started, "reached": reached}}]},
+    )
+
+
+@pytest.mark.parametrize("represent", [repr, pretty_repr])
+def test_no_representation_of_a_configuration_tells_a_secret(represent: Any, loaded: Load) -> None:
+    configuration = with_secrets(loaded)
+    settings, (agent,) = configuration.settings, configuration.agents
+    choice, search = resolve_model(settings), resolve_web_search(settings, agent)
+    assert (choice.endpoint.api_key, search and search.providers["brave"].api_key) == ("planted", "planted")
+    for value in (configuration, settings, agent, choice, search, list(entries(configuration))):
+        assert "planted" not in represent(value)
+
+
+def test_a_representation_shows_all_that_is_no_secret() -> None:
+    provider = ModelProvider("openai", "planted", "http://me:planted@h/v1")
+    assert repr(provider) == "ModelProvider(type='openai', api_key='***', base_url='http://me:***@h/v1')"
+    server = McpServer(command="x", args=("--key", "planted", "-v"), env={"A": "${B}", "C": "planted"})
+    assert repr(server) == (
+        "McpServer(command='x', args=('--key', '***', '-v'), env={'A': '${B}', 'C': '***'}, cwd=None, url=None, "
+        "headers={}, approval=False, timeout_seconds=60)"
+    )

@@ -12,10 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from footnote.config.agents import AgentsFile
-from footnote.config.configuration import Configuration
-from footnote.config.environment import AGENTS, KEYS
-from footnote.config.keys import ANY, keys_of
-from footnote.config.listing import entries
+from footnote.config.configuration import Configuration, entries
+from footnote.config.environment import AGENTS, ANY, KEYS, keys_of
 from footnote.config.load import load
 from footnote.config.problems import InvalidConfiguration
 from footnote.config.resolve import resolve_model, resolve_web_search

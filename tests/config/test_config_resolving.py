@@ -20,6 +20,7 @@ from footnote.config.resolve import (
     resolve_web_search,
 )
 from footnote.config.settings import ModelProvider, Models, ProfileFacts, SearchAccess, Settings
+from footnote.models.base import Endpoint
 from footnote.models.profiles import Profile, profile_of
 from footnote.protocol.errors import ConfigError
 from footnote.tools.mcp import McpServer as Started
@@ -165,14 +166,11 @@ def test_ollama_is_asked_only_when_its_models_can_matter(settings: Settings, exp
 def test_a_choice_holds_all_that_is_needed_to_ask(loaded: Load) -> None:
     settings = loaded(environ={"ANTHROPIC_API_KEY": "k"}).settings
     assert resolve_model(settings) == ModelChoice(
-        provider="anthropic",
         model="claude-sonnet-5-5",
         type="anthropic",
-        api_key="k",
-        base_url="https://api.anthropic.com",
+        endpoint=Endpoint("anthropic", "https://api.anthropic.com", "k", "ANTHROPIC_API_KEY"),
         profile=SONNET,
         origin="there is a key for anthropic",
-        key_name="ANTHROPIC_API_KEY",
     )
 
 
@@ -187,7 +185,7 @@ def test_a_choice_holds_all_that_is_needed_to_ask(loaded: Load) -> None:
 )
 def test_known_providers_have_their_usual_address(name: str, base_url: str) -> None:
     choice = resolve_model(models(**{name: KEY}), f"{name}/m")
-    assert (choice.base_url, choice.type) == (base_url, "anthropic" if name == "anthropic" else "openai")
+    assert (choice.endpoint.base_url, choice.type) == (base_url, "anthropic" if name == "anthropic" else "openai")
 
 
 def test_the_name_of_a_model_may_hold_slashes() -> None:
@@ -198,13 +196,13 @@ def test_the_name_of_a_model_may_hold_slashes() -> None:
 
 def test_a_slash_at_the_end_of_an_address_is_tolerated() -> None:
     own = ModelProvider(type="openai", base_url="http://gpu:8000/v1/")
-    assert resolve_model(models(own=own), "own/m").base_url == "http://gpu:8000/v1"
+    assert resolve_model(models(own=own), "own/m").endpoint.base_url == "http://gpu:8000/v1"
     assert ollama_url(models(ollama=ModelProvider(base_url="http://gpu:1/v1/"))) == "http://gpu:1/v1"
 
 
 def test_a_server_of_ones_own_needs_no_key() -> None:
     choice = resolve_model(models(vllm=ModelProvider(type="openai", base_url="http://gpu:8000/v1")), "vllm/qwen3")
-    assert (choice.type, choice.api_key, choice.key_name) == ("openai", None, None)
+    assert (choice.type, choice.endpoint) == ("openai", Endpoint("vllm", "http://gpu:8000/v1"))
 
 
 def test_the_type_of_a_known_provider_can_be_changed() -> None:
@@ -226,7 +224,7 @@ def test_a_hosted_provider_without_a_key_says_which_variable_to_set(provider: st
 
 def test_a_hosted_provider_behind_a_proxy_needs_no_key() -> None:
     proxied = models(openai=ModelProvider(base_url="http://127.0.0.1:4000"))
-    assert resolve_model(proxied, "openai/m").base_url == "http://127.0.0.1:4000"
+    assert resolve_model(proxied, "openai/m").endpoint.base_url == "http://127.0.0.1:4000"
 
 
 @pytest.mark.parametrize(

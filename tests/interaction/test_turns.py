@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -128,7 +129,7 @@ async def test_a_conversation_goes_on_with_its_history(app: App, upstream: Upstr
     upstream.script(reply(say("Hanoi."), stop()), reply(say("About 8 million."), stop()))
     first = await app.ask("What is the capital of Vietnam?")
     await follow(first)
-    second = await app.ask("How many people live there?", history=first.messages)
+    second = await app.ask("How many people live there?", after=first)
     assert shown(await follow(second)) == "About 8 million."
     texts = str(upstream.requests[1].body["messages"])
     assert "Hanoi." in texts
@@ -146,7 +147,7 @@ async def test_a_conversation_goes_on_with_a_model_of_the_other_provider(upstrea
     async with App.open(environ=both) as app:
         first = await app.ask("What is there?", model="openai/gpt-5")
         await follow(first)
-        second = await app.ask("And now?", model="anthropic/claude-sonnet-5", history=first.messages)
+        second = await app.ask("And now?", model="anthropic/claude-sonnet-5", after=first)
         assert shown(await follow(second)) == "Still nothing."
 
 
@@ -166,7 +167,7 @@ async def test_a_stop_closes_the_socket_and_the_next_question_works(app: App, up
     await asyncio.wait_for(upstream.requests[0].connection.closed.wait(), 1)
     assert time.monotonic() - cancelled < 0.5
     assert stop_reason(events) == "aborted"
-    again = await app.ask("Go on.", history=run.messages)
+    again = await app.ask("Go on.", after=run)
     assert shown(await follow(again)) == "Fine."
 
 
@@ -177,6 +178,30 @@ async def test_an_overflow_is_mended_without_a_word_to_the_user(app: App, upstre
     assert not [event for event in events if isinstance(event, ErrorEvent)]
     sizes = [len(str(request.body)) for request in upstream.requests]
     assert sizes[0] > sizes[1] > sizes[2]
+
+
+async def test_files_of_a_session_are_there_in_its_next_turn(app: App, upstream: Upstream):
+    upstream.script(
+        reply(call("write_file", {"file_path": "/a.md", "content": "kept"}), stop("toolUse")),
+        reply(say("Written."), stop()),
+        reply(call("read_file", {"file_path": "/a.md"}), stop("toolUse")),
+        reply(say("Read."), stop()),
+    )
+    first = await app.ask("Write.")
+    await follow(first)
+    second = await app.ask("Read.", after=first)
+    assert "kept" in results(await follow(second))[0].content
+    assert second.session_id == first.session_id
+
+
+async def test_leaving_a_run_in_the_middle_closes_its_socket(app: App, upstream: Upstream):
+    upstream.script(reply(say("One"), stall()))
+    run = await app.ask("Count.")
+    async with aclosing(run.events()) as events:
+        async for event in events:
+            if isinstance(event, BlockDelta):
+                break
+    await asyncio.wait_for(upstream.requests[0].connection.closed.wait(), 1)
 
 
 async def test_an_empty_question_is_a_usage_error(app: App):

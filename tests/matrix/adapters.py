@@ -7,9 +7,8 @@ from typing import Any
 
 from footnote.cancel import CancelScope
 from footnote.models import scripted
-from footnote.models.base import Context, Model, Options
+from footnote.models.base import Context, Endpoint, Model, Options
 from footnote.models.catalog import ApiType, build_model
-from footnote.models.failures import Endpoint
 from footnote.models.profiles import Profile
 from footnote.models.retry import Retry
 from footnote.net.client import Net

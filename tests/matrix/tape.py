@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from footnote.models.base import Model
+from footnote.models.base import Endpoint, Model
 from footnote.models.catalog import ApiType, build_model
-from footnote.models.failures import Endpoint
 from footnote.models.profiles import Profile
 from footnote.models.retry import Retry
 

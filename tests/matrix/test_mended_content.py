@@ -174,3 +174,21 @@ async def test_what_one_provider_said_can_be_continued_by_the_other(anthropic: H
 
     assert answered_ids(body) == ["toolu_1"]
     assert isinstance(again, Done)
+
+
+async def test_an_error_goes_to_anthropic_without_its_images(anthropic: HttpAdapter):
+    made = answer(ToolCall("toolu_1", "look", {}), by=anthropic.id, reason="toolUse")
+    failed = ToolResultMessage("toolu_1", "look", (Text("It failed."), PICTURE), is_error=True)
+
+    body = await anthropic.asked_with(user("Look."), made, failed)
+
+    assert body["messages"][2]["content"][0]["content"] == "It failed."
+
+
+async def test_thinking_that_led_to_nothing_does_not_go_back(http: HttpAdapter):
+    thought = answer(Thinking("Hm.", signature="c2ln"), by=http.id, reason="length")
+
+    body = await http.asked_with(user("Why?"), thought, user("Well?"))
+
+    assert "Hm." not in str(body["messages"])
+    assert [message["role"] for message in body["messages"]] == ["user"]

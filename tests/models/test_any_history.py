@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from footnote.models import anthropic, openai_chat
-from footnote.models.base import Context, Options
-from footnote.models.failures import Endpoint
+from footnote.models.base import Context, Endpoint, Options
 from footnote.models.profiles import Profile
 from footnote.models.wire import dumps
 from footnote.protocol.messages import (

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from footnote.cancel import CancelScope
-from footnote.models.base import Context, Model, Options
+from footnote.models.base import Context, Endpoint, Model, Options
 from footnote.models.catalog import ApiType, build_model
-from footnote.models.failures import Endpoint
 from footnote.models.profiles import Profile
 from footnote.net.client import Net
 from footnote.protocol.messages import user

@@ -140,12 +140,20 @@ async def test_an_empty_file_says_that_it_is_empty(workspace: Workspace) -> None
     assert result == said("/report.md exists, but it is empty.", artifact=REPORT)
 
 
-async def test_an_endless_line_is_cut_and_the_rest_is_offered(workspace: Workspace) -> None:
-    await written(workspace, "a" * 60_000 + "\nb\n")
+async def test_an_endless_line_is_read_in_parts(workspace: Workspace) -> None:
+    await written(workspace, "a" * 50_001 + "\nb\n")
     result = await call(workspace, "read_file", file_path="/report.md")
     assert result.text.endswith(
-        "[Line 1 goes on for 10,000 more characters, which are not shown.]\n[1 more line. Go on with offset=1.]"
+        "[Line 1 goes on for 1 more character. Go on with offset=0, column=50000.]\n[1 more line. Go on with offset=1.]"
     )
+    result = await call(workspace, "read_file", file_path="/report.md", offset=0, column=50_000)
+    assert result == said("  1.25  a\n     2  b", artifact=REPORT)
+
+
+async def test_reading_past_the_end_of_a_line_says_where_its_end_is(workspace: Workspace) -> None:
+    await written(workspace, "a\nbc\n")
+    result = await call(workspace, "read_file", file_path="/report.md", offset=1, column=2)
+    assert result == failed("Line 2 has 2 characters, so column 2 is past its end.")
 
 
 async def test_a_binary_file_is_not_shown(workspace: Workspace) -> None:

@@ -1,4 +1,6 @@
+import json
 import logging
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -61,9 +63,11 @@ async def test_a_text_over_the_cap_is_measured_in_bytes(text: str) -> None:
     assert await workspace.read_text("/large_tool_results/call_1.txt") == text
 
 
-async def test_one_endless_line_has_a_short_preview() -> None:
-    result = await result_of(with_output_cap(saying(said("a" * 100_000)), 1000), {}, context(Workspace()))
-    assert len(result.text) < 2000
+async def test_one_endless_line_has_a_short_preview_with_its_beginning_and_its_end() -> None:
+    text = "a" * 50_000 + "z" * 50_000
+    result = await result_of(with_output_cap(saying(said(text)), 1000), {}, context(Workspace()))
+    assert result.text.endswith(f"\n\nIt begins:\n{'a' * 1000}\n\nIt ends:\n{'z' * 1000}")
+    assert len(result.text) < 2500
 
 
 @pytest.mark.parametrize(
@@ -110,3 +114,55 @@ async def test_a_model_can_read_the_whole_of_a_large_result() -> None:
     arguments = {"file_path": "/large_tool_results/call_1.txt", "offset": 98, "limit": 1}
     result = await result_of(read_file, arguments, context(workspace))
     assert result.text == f"    99  {row(99)}\n[1 more line. Go on with offset=99.]"
+
+
+async def read_completely(workspace: Workspace) -> list[str]:
+    """The lines of the large result, by doing what each answer of read_file says."""
+    read_file = standard(next(tool for tool in builtin_tools() if tool.name == "read_file"))
+    arguments: dict[str, Any] = {"limit": 2000}
+    lines: dict[int, str] = {}
+    while arguments:
+        arguments["file_path"] = "/large_tool_results/call_1.txt"
+        text = (await result_of(read_file, arguments, context(workspace))).text
+        for number, part in re.findall(r"^ *(\d+)(?:\.\d+)?  (.*)$", text, re.MULTILINE):
+            lines[int(number)] = lines.get(int(number), "") + part
+        goes_on = re.search(r"Go on with offset=(\d+)(?:, column=(\d+))?\.\]", text)
+        arguments = {"limit": 2000, "offset": goes_on[1], "column": goes_on[2] or 0} if goes_on else {}
+    return [lines[number] for number in sorted(lines)]
+
+
+async def test_json_in_one_line_is_kept_in_many_and_can_be_read_completely() -> None:
+    rows = [{"id": number, "name": f'[{number}] "row", {{', "text": "ô" * 60} for number in range(10_000)]
+    text = json.dumps(rows, ensure_ascii=False)
+    assert len(text) > 1_000_000
+    workspace = Workspace()
+    result = await result_of(standard(saying(said(text))), {}, context(workspace))
+    assert " in 50,002 lines. All of it is in /large_tool_results/call_1.txt, with line breaks added: " in result.text
+    lines = await read_completely(workspace)
+    assert json.loads("\n".join(lines)) == rows
+    search = next(tool for tool in builtin_tools() if tool.name == "search_files")
+    found = await result_of(search, {"query": '"id": 9999'}, context(workspace))
+    assert found.text == '/large_tool_results/call_1.txt:49998: "id": 9999,'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "".join(f"{number:07}" for number in range(20_000)),
+        json.dumps(["a" * 120_000])[:-1],
+        "[" * 21 + "1," * 100_000 + "1" + "]" * 21,
+        '["' + '\\"' * 60_000 + "\\",
+    ],
+    ids=["digits", "cut JSON", "deep JSON", "an endless string"],
+)
+async def test_any_other_endless_line_is_kept_as_it_is_and_can_be_read_completely(text: str) -> None:
+    workspace = Workspace()
+    await result_of(standard(saying(said(text))), {}, context(workspace))
+    assert await workspace.read_text("/large_tool_results/call_1.txt") == text
+    assert await read_completely(workspace) == [text]
+
+
+async def test_json_with_half_a_character_is_kept() -> None:
+    workspace = Workspace()
+    await result_of(standard(saying(said('["\ud800' + "a" * 100_000 + '"]'))), {}, context(workspace))
+    assert await workspace.read_text("/large_tool_results/call_1.txt") == '["?' + "a" * 100_000 + '"]'

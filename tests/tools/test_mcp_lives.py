@@ -10,13 +10,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
+from mcp import Client
 
 from footnote.protocol.errors import ToolFailed, TransientFailure, UpstreamError
 from footnote.protocol.tools import Progress, failed
 from footnote.tools.mcp import McpServer, McpSource, probe
+from footnote.tools.mcp.link import Link
 from footnote.tools.wrappers import standard
 from tools.calls import result_of, steps_of
 from tools.mcp_servers.start import EXAMPLE, port_of, served, tool
@@ -41,6 +44,10 @@ def free_port() -> int:
 def log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
     with caplog.at_level(logging.INFO, logger="footnote"):
         yield caplog
+
+
+def warnings(log: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in log.records if record.levelno == logging.WARNING]
 
 
 async def pid_of(source: McpSource) -> int:
@@ -91,8 +98,7 @@ async def test_servers_that_do_not_work_are_left_out_with_the_reason(
         async with McpSource(servers) as source:
             assert {tool.name.split("__")[1] for tool in source.tools} == {"demo"}
             assert (await result_of(tool(source, "add"), {"a": 1, "b": 1})).text == "2"
-            reasons = source.problems
-    assert sorted(reasons) == sorted(
+    assert sorted(warnings(log)) == sorted(
         f"{reason} Its tools are left out."
         for reason in (
             "The MCP server absent (the command no-such-command) could not be started: there is no such command.",
@@ -101,16 +107,33 @@ async def test_servers_that_do_not_work_are_left_out_with_the_reason(
             f"The MCP server locked ({locked.url}) answered with HTTP status 401; check its headers.",
         )
     )
-    warnings = [record.getMessage() for record in log.records if record.levelno == logging.WARNING]
-    assert sorted(warnings) == sorted(reasons)
     assert "wrong-token" not in log.text
 
 
-async def test_a_server_that_does_not_answer_is_given_up() -> None:
+async def test_a_server_that_does_not_answer_is_given_up(log: pytest.LogCaptureFixture) -> None:
     async with McpSource([SILENT], connect_seconds=0.3) as source:
-        assert source.problems == [
-            f"The MCP server silent ({SILENT.place}) did not answer within 0.3 s. Its tools are left out."
-        ]
+        assert source.tools == ()
+    assert warnings(log) == [
+        f"The MCP server silent ({SILENT.place}) did not answer within 0.3 s. Its tools are left out."
+    ]
+
+
+class LeftConnection:
+    """A connection that ended while its client was being handed out: nobody knows of it yet."""
+
+    def __init__(self) -> None:
+        self.over = asyncio.Event()
+
+    async def client(self) -> Client:
+        return Client("http://127.0.0.1:1/mcp")
+
+
+async def test_a_connection_that_ends_before_the_list_is_asked_for_is_the_servers_failure() -> None:
+    link = Link(SILENT, connect_seconds=1)
+    connections: list[Any] = [LeftConnection()]
+    link._connections = connections
+    with pytest.raises(UpstreamError, match=r"^The MCP server silent could not list its tools: .*[^.]\.$"):
+        await link.list_tools()
 
 
 async def test_the_headers_of_the_configuration_are_sent() -> None:
@@ -126,8 +149,8 @@ async def test_a_probe_that_fails_says_why() -> None:
 async def test_what_a_server_writes_to_stderr_goes_to_the_log_without_keys(
     log: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    async with McpSource([replace(EXAMPLE, env={"TOKEN": "very-secret"})]) as source:
-        assert source.problems == []
+    async with McpSource([replace(EXAMPLE, env={"TOKEN": "very-secret"})]):
+        pass
     assert "MCP server demo: ready, with TOKEN=***" in [record.getMessage() for record in log.records]
     assert "very-secret" not in log.text
     assert capfd.readouterr() == ("", "")
@@ -229,7 +252,7 @@ async def test_cancelling_while_servers_are_connected_leaves_no_child(log: pytes
 
 async def test_no_servers_are_no_work() -> None:
     async with McpSource([]) as source:
-        assert (source.tools, source.problems) == ((), [])
+        assert source.tools == ()
 
 
 def test_without_the_extra_the_error_says_how_to_install_it() -> None:

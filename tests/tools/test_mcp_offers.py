@@ -7,6 +7,8 @@ from hashlib import sha256
 import pytest
 import pytest_asyncio
 from jsonschema import Draft202012Validator
+from msgspec.structs import replace
+from rich.pretty import pretty_repr
 
 from footnote.protocol.errors import ConfigError, ToolFailed
 from footnote.tools.define import NAME
@@ -18,6 +20,10 @@ from tools.mcp_servers.start import ODD
 OBJECT = {"type": "object", "properties": {"x": {"type": "string"}}}
 
 in_one_loop = pytest.mark.asyncio(loop_scope="module")
+
+
+def messages(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.name.startswith("footnote")]
 
 
 def marked(name: str, tool: str) -> str:
@@ -33,7 +39,7 @@ async def source() -> AsyncIterator[McpSource]:
 @in_one_loop
 async def test_of_all_pages_the_tools_that_a_model_can_use_are_offered(source: McpSource) -> None:
     tools = {tool.name: tool for tool in source.tools}
-    assert {name: tool.input_schema for name, tool in tools.items()} == {
+    assert {name: tool.input_schema for name, tool in tools.items() if name != "mcp__odd__wordy"} == {
         "mcp__odd__plain": OBJECT,
         marked("mcp__odd__with_space", "with space"): OBJECT,
         "mcp__odd__with_space": OBJECT,
@@ -45,17 +51,25 @@ async def test_of_all_pages_the_tools_that_a_model_can_use_are_offered(source: M
         "mcp__odd__refusing": OBJECT,
         "mcp__odd__lying": OBJECT,
     }
-    assert source.problems == [
+    for tool in tools.values():
+        assert NAME.fullmatch(tool.name)
+        Draft202012Validator.check_schema(tool.input_schema)
+
+
+async def test_each_tool_that_no_model_could_use_is_left_out_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    async with McpSource([ODD]):
+        pass
+    assert messages(caplog) == [
         f"The tool {name} of the MCP server odd is left out: {reason}."
         for name, reason in [
             ("broken", "its schema is not valid: 'text' is not valid under any of the given schemas"),
             ("named", "it has the parameter 'tên', a name that models cannot use"),
             ("remote", "its schema refers to https://x.invalid/y, which is not part of it"),
+            ("huge", "its schema has 16,001 bytes, more than the 16,000 that a tool may take up"),
+            ("deep", "its schema is nested too deeply"),
+            ("l" * 80 + " …", "it has the parameter '" + "ê" * 200 + " …', a name that models cannot use"),
         ]
     ]
-    for tool in tools.values():
-        assert NAME.fullmatch(tool.name)
-        Draft202012Validator.check_schema(tool.input_schema)
 
 
 @in_one_loop
@@ -67,6 +81,30 @@ async def test_a_description_is_data_and_has_an_end(source: McpSource) -> None:
 
 
 @in_one_loop
+async def test_words_inside_a_schema_have_an_end_and_data_is_left_alone(source: McpSource) -> None:
+    wordy = next(tool for tool in source.tools if tool.name == "mcp__odd__wordy")
+    cut, data = "w" * 500 + " …", "w" * 600
+    assert wordy.input_schema == {
+        "type": "object",
+        "title": cut,
+        "description": cut,
+        "properties": {
+            "title": {"type": "string", "description": cut, "default": data},
+            "default": {"type": "object", "description": cut, "default": {"title": data}},
+            "list": {"type": "array", "items": {"anyOf": [{"description": cut, "const": data}, {"enum": [data]}]}},
+        },
+        "$defs": {"x": {"description": cut}},
+    }
+
+
+async def test_of_very_many_tools_the_first_are_taken(caplog: pytest.LogCaptureFixture) -> None:
+    async with McpSource([replace(ODD, args=(*ODD.args, "200"))]) as source:
+        names = [tool.name for tool in source.tools]
+    assert names == [f"mcp__odd__tool_{number}" for number in range(128)]
+    assert messages(caplog) == ["The MCP server odd offers more than 128 tools; all after these are left out."]
+
+
+@in_one_loop
 async def test_a_changed_name_still_calls_the_tool_that_it_stands_for(source: McpSource) -> None:
     answers = [(await result_of(tool, {})).text for tool in source.tools[:6]]
     assert answers == ["plain", "with space", "with_space", "with.space", "n" * 100, "n" * 99 + "m"]
@@ -74,7 +112,9 @@ async def test_a_changed_name_still_calls_the_tool_that_it_stands_for(source: Mc
 
 @in_one_loop
 async def test_an_answer_that_breaks_the_servers_own_promise_is_a_failure(source: McpSource) -> None:
-    *_, refusing, lying = source.tools
+    refusing, lying = (
+        next(tool for tool in source.tools if tool.name.endswith(end)) for end in ("_refusing", "_lying")
+    )
     with pytest.raises(ToolFailed, match=r"^The MCP server odd gave an invalid answer to the call\.$"):
         await steps_of(lying, {})
     with pytest.raises(ToolFailed, match=r"^The MCP server odd refused the call: not today$"):
@@ -121,3 +161,10 @@ def test_keys_are_masked_in_what_is_told_of_a_server() -> None:
     assert server.place == "https://host:8000/mcp"
     told = f"{server.url} refused header-secret and environment-secret, info"
     assert server.without_secrets(told) == "https://host:8000/mcp refused *** and ***, info"
+
+
+def test_keys_do_not_stand_in_the_representation_of_a_server() -> None:
+    reached = McpServer("x", url="https://user:password@host/mcp?key=secret", headers={"authorization": "secret"})
+    started = McpServer("y", command="run", args=("--key=secret",), env={"KEY": "secret"})
+    assert f"{[reached, started]}" == "[McpServer(x, https://host/mcp), McpServer(y, the command run)]"
+    assert pretty_repr(started) == "McpServer(name='y', place='the command run')"

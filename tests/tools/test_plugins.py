@@ -32,7 +32,9 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder where packages can be put as an installer would."""
     known = set(sys.modules)
     monkeypatch.syspath_prepend(tmp_path)
+    load_tools.cache_clear()
     yield tmp_path
+    load_tools.cache_clear()
     for name in set(sys.modules) - known:
         del sys.modules[name]
 
@@ -60,6 +62,13 @@ def test_without_plugins_there_are_no_tools() -> None:
     assert load_tools() == ()
 
 
+def test_plugins_are_looked_for_once(site: Path) -> None:
+    install(site, "echo_package", ECHO, "echo = echo_package:echo\n")
+    tools = load_tools()
+    install(site, "second", ECHO, "second = second:echo\n")
+    assert load_tools() is tools
+
+
 @pytest.mark.parametrize(
     ("code", "entry", "reason"),
     [
@@ -71,7 +80,7 @@ def test_without_plugins_there_are_no_tools() -> None:
         (
             f"{dedent(ECHO)}\nfrom dataclasses import replace\ntool = replace(echo, name='a b')",
             "bad:tool",
-            "ValueError: 'a b' cannot be the name of a tool: 1 to 64 of a-z, A-Z, 0-9, _ and -.",
+            "TypeError: 'a b' cannot be the name of a tool: 1 to 64 of a-z, A-Z, 0-9, _ and -.",
         ),
     ],
 )

@@ -1,3 +1,4 @@
+from cProfile import Profile
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -173,3 +174,29 @@ def test_what_the_schema_allows_is_parsed() -> None:
     arguments = {"query": "q", "count": 3, "home": {"city": "a", "floors": [1]}, "fresh": "pw"}
     assert validator.is_valid(arguments)
     assert parse(Order, arguments) == Order("q", count=3, home=Place("a", [1]), fresh="pw")
+
+
+def test_the_fields_of_a_type_are_looked_up_once() -> None:
+    parse(Order, {"query": "a"})
+    profile = Profile()
+    profile.runcall(parse, Order, {"query": "a"})
+    profile.create_stats()
+    assert "fields" not in {name for _, _, name in profile.stats}  # pyright: ignore[reportAttributeAccessIssue] - not in its stub
+
+
+class Anything(Struct, frozen=True):
+    value: Any
+    count: int = 0
+
+
+@pytest.mark.parametrize("depth", [300, 900, 100_000])
+def test_arguments_that_are_nested_deeply_are_refused_in_few_words(depth: int) -> None:
+    value: Any = "x"
+    for _ in range(depth):
+        value = [value]
+    with pytest.raises(InvalidArguments) as refused:
+        parse(Anything, {"value": value, "count": "many"})
+    assert refused.value.message.endswith(
+        'Received: {"value":' + "[" * 19 + '"…"' + "]" * 19 + ',"count":"many"}\n'
+        "Call the tool again with all of this corrected."
+    )

@@ -21,6 +21,11 @@ from workspace.hostile import HOSTILE_NAMES
         ("ba\u0301o ca\u0301o.md", "/b\u00e1o c\u00e1o.md"),
         ("/报告/一.md", "/报告/一.md"),
         ("/👩‍💻.md", "/👩‍💻.md"),
+        ("/👩🏽\u200d🚀 ❤\ufe0f\u200d🔥.md", "/👩🏽\u200d🚀 ❤\ufe0f\u200d🔥.md"),
+        ("/می\u200cخواهم.md", "/می\u200cخواهم.md"),
+        ("/ක්\u200dරම.md", "/ක්\u200dරම.md"),
+        ("/അവന്\u200d", "/അവന്\u200d"),
+        ("/র\u200d্যাব.md", "/র\u200d্যাব.md"),
         ("/.env", "/.env"),
         ("%2e%2e/x", "/%2e%2e/x"),
         ("notes: one.md", "/notes: one.md"),
@@ -52,6 +57,17 @@ def test_a_path_that_cannot_be_kept_is_refused_with_a_remedy(path: str, message:
     with pytest.raises(PathRefused) as refused:
         key_of(path)
     assert refused.value.message == message
+
+
+@pytest.mark.parametrize(
+    "character",
+    [*"\u00ad\u061c\u180e\u200b\u200c\u200d\u200e\u2060\u2064\u206a\u3164\ufeff\ufff9\U000e0041\U000e007f"],
+    ids=ascii,
+)
+@pytest.mark.parametrize("path", ["/re{}port.md", "/{}a", "/a{}", "/{}", "/报{}告", "/a{}☃", "/☃{}.md", "/é{}\u0301"])
+def test_what_cannot_be_seen_is_refused(path: str, character: str) -> None:
+    with pytest.raises(PathRefused, match=f"has the invisible character U\\+{ord(character):04X}"):
+        key_of(path.format(character))
 
 
 def test_the_folder_of_large_results_can_be_read_but_not_written() -> None:
@@ -96,6 +112,7 @@ def assert_harmless(key: str) -> None:
     assert all(part.strip(". ") for part in parts[1:])
     assert "\\" not in key
     assert unicodedata.is_normalized("NFC", key)
-    assert not any(unicodedata.category(character) in {"Cc", "Cs"} for character in key)
+    unseen = {character for character in key if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"}}
+    assert unseen <= {"\u200c", "\u200d"}
     assert len(key.encode()) <= 1024
     assert key_of(key) == key

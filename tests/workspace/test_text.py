@@ -153,3 +153,28 @@ def test_a_line_longer_than_a_page_is_cut() -> None:
     page = numbered(slice_lines("a" * (MAX_PAGE + 7) + "\nb", 0, 10))
     assert (page.shown, page.cut) == (1, 7)
     assert page.text.count("a") == MAX_PAGE
+
+
+@pytest.mark.parametrize(
+    ("column", "rows"),
+    [
+        (0, ["     1  " + "a" * MAX_ROW, "   1.1  bc"]),
+        (1, ["     1  " + "a" * (MAX_ROW - 1), "   1.1  bc"]),
+        (MAX_ROW, ["   1.1  bc"]),
+        (MAX_ROW + 1, ["   1.1  c"]),
+    ],
+)
+def test_a_line_read_from_its_middle_has_the_same_rows(column: int, rows: list[str]) -> None:
+    lines = slice_lines("a" * MAX_ROW + "bc\nd", 0, 2)
+    assert numbered(lines, column) == Page("\n".join([*rows, "     2  d"]), 2)
+
+
+@given(st.integers(0, 3 * MAX_PAGE))
+def test_the_parts_of_an_endless_line_are_all_of_it(length: int) -> None:
+    line = ("0123456789" * (length // 10 + 1))[:length] or "x"
+    column, parts = 0, ""
+    while column < len(line):
+        page = numbered(slice_lines(line, 0, 1), column)
+        parts += "".join(row[8:] for row in page.text.split("\n"))
+        column = len(line) - page.cut
+    assert parts == line

@@ -1,13 +1,13 @@
 """The calls of one round: prepare, execute side by side, answer in the order in which they were asked for."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+import logging
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
 from footnote.agent import repeats
-from footnote.agent.round import Numbering
 from footnote.cancel import Cancelled, CancelScope
 from footnote.protocol.errors import ToolFailed
 from footnote.protocol.events import BlockStart, BlockStop, Event, ToolProgress, ToolResultBlock, ToolStatus
@@ -17,11 +17,15 @@ from footnote.protocol.tools import Progress, ToolResult, failed
 from footnote.tools.base import Tool, ToolContext
 from footnote.tools.registry import Toolbox
 
+log = logging.getLogger(__name__)
+
 AT_ONCE = 8
 LAST_WORDS_SECONDS = 2.0
 """How long a cancelled tool may take to clean up before it is left behind."""
 
 STOPPED = "Stopped on request before this call finished; it may or may not have had its effect."
+NOT_BEGUN = "Stopped on request before this call began."
+BROKEN_OFF = "Not executed: the answer broke off before this call could be carried out."
 CUT = (
     "Not executed: the response reached its output limit, so that this call may be incomplete. "
     "Make the call again, with less content in it; a long file can be written in several calls."
@@ -38,13 +42,18 @@ class _Call:
     tool: Tool | None = None
     params: Any = None
     result: ToolResult | None = None
+    begun: bool = False
 
 
 class Calls:
     """Carries out the calls of one response. After `events` is exhausted, `results` are all there, in call order."""
 
     def __init__(
-        self, calls: Sequence[ToolCall], toolbox: Toolbox, numbering: Numbering, context: Callable[[str], ToolContext]
+        self,
+        calls: Sequence[ToolCall],
+        toolbox: Toolbox,
+        numbering: Iterator[int],
+        context: Callable[[str], ToolContext],
     ) -> None:
         self.results: list[tuple[ToolCall, ToolResult]] = []
         self._pending = [_Call(call) for call in calls]
@@ -65,7 +74,7 @@ class Calls:
 
     async def events(
         self, history: Sequence[Message], cancel: CancelScope, *, refused: str | None = None
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """Everything that happens until each call is answered. `refused`: why none of them is executed."""
         for pending in self._pending:
             if refused is not None:
@@ -98,6 +107,9 @@ class Calls:
                 pending.tool, pending.params = tool, tool.parse(call.arguments)
             except ToolFailed as error:
                 pending.result = failed(error.message)
+            except Exception:  # the types of a plugin are foreign code
+                log.exception("The arguments of %s could not be read.", call.name)
+                pending.result = failed(f"The arguments of {call.name} could not be read.")
 
     def _batches(self) -> Iterator[list[_Call]]:
         """Calls that may run together: an exclusive one has a batch of its own."""
@@ -129,14 +141,24 @@ class Calls:
                 for event in self._answer():
                     yield event
         except Cancelled:
-            for pending in batch:
-                if pending.result is None:
-                    pending.result = failed(STOPPED)
-                    yield ToolStatus(pending.call.id, "error")
+            # What was finished at this moment is finished, though nobody has looked yet.
+            unfinished = [pending for pending in batch if pending.result is None]
+            while not feed.empty():
+                pending, step = feed.get_nowait()
+                if isinstance(step, ToolResult):
+                    pending.result = step
+                else:
+                    yield step
+            for pending in unfinished:
+                result = pending.result = pending.result or failed(STOPPED if pending.begun else NOT_BEGUN)
+                yield ToolStatus(pending.call.id, "error" if result.is_error else "done")
         finally:
             for task in tasks:
                 task.cancel()
-            await asyncio.wait(tasks, timeout=LAST_WORDS_SECONDS)
+            _, stubborn = await asyncio.wait(tasks, timeout=LAST_WORDS_SECONDS)
+            _left_behind.update(stubborn)
+            for task in stubborn:
+                task.add_done_callback(_left_behind.discard)
 
     async def _work(
         self, pending: _Call, feed: asyncio.Queue[tuple[_Call, Event | ToolResult]], slots: asyncio.Semaphore
@@ -145,6 +167,7 @@ class Calls:
         assert tool is not None  # noqa: S101 - only prepared calls come here
         result = failed(f"{call.name} ended without a result.")
         async with slots:
+            pending.begun = True
             feed.put_nowait((pending, ToolStatus(call.id, "running")))
             try:
                 async for step in tool.run(pending.params, self._context(call.id)):
@@ -170,6 +193,10 @@ class Calls:
             call, result = pending.call, pending.result
             self.results.append((call, result))
             status = "error" if result.is_error else "success"
-            index = self._numbering.take()
+            index = next(self._numbering)
             yield BlockStart(index, ToolResultBlock(call.id, call.name, status, result.text, result.artifact))
             yield BlockStop(index)
+
+
+_left_behind: set[asyncio.Task[None]] = set()
+"""Tools that would not stop in time. Somebody has to hold them, or they vanish in the middle of what they do."""

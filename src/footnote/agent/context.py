@@ -5,7 +5,7 @@ touched. How far to go is decided on a grid of quarter windows counted from the 
 same cut holds for many turns and the provider's prompt cache keeps fitting.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 import msgspec
@@ -13,7 +13,15 @@ from msgspec import Struct
 
 from footnote.agent import tokens
 from footnote.agent.turn import Digest
-from footnote.protocol.messages import Message, Text, ToolResultMessage, UserMessage
+from footnote.protocol.messages import (
+    AssistantMessage,
+    Image,
+    Message,
+    Text,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
 
 DIGEST_TOKENS = 2_000
 """Room that is kept for a digest."""
@@ -40,6 +48,7 @@ class Fitted(Struct, frozen=True):
     messages: tuple[Message, ...]
     tokens: int
     shortened_results: int = 0
+    shortened_texts: int = 0
     summarised_turns: int = 0
 
 
@@ -58,7 +67,7 @@ def plan(messages: Sequence[Message], budget: int, *, step: int, digested: int =
     if sum(sizes) <= budget:
         return Plan()
     question = question_at(messages)
-    shelf = _Shelf(sizes, [_saving(message) for message in messages], _grid(sizes, question, step))
+    shelf = _Shelf(_totals(sizes), _totals(map(_saving, messages)), _grid(sizes, question, step))
     starts = [at for at in range(1, question + 1) if isinstance(messages[at], UserMessage)]
     known = digested if digested in starts else 0
     if (shorten_to := shelf.shortening(known, budget)) is not None:
@@ -70,7 +79,7 @@ def plan(messages: Sequence[Message], budget: int, *, step: int, digested: int =
 
 
 class _Shelf(Struct, frozen=True):
-    """Sizes of the messages, what shortening each would save, and the positions up to which it may be done."""
+    """Running totals of the messages' sizes and of what shortening would save, and where shortening may end."""
 
     sizes: list[int]
     savings: list[int]
@@ -78,11 +87,15 @@ class _Shelf(Struct, frozen=True):
 
     def shortening(self, cut: int, budget: int) -> int | None:
         """How far results must be shortened so that what follows `cut` fits; None: it does not."""
-        total = sum(self.sizes[cut:]) + (DIGEST_TOKENS if cut else 0)
-        for border in (0, *(border for border in self.borders if border > cut)):
-            if total - sum(self.savings[cut:border]) <= budget:
-                return border
-        return None
+        total = self.sizes[-1] - self.sizes[cut] + (DIGEST_TOKENS if cut else 0)
+        if total <= budget:
+            return 0
+        fitting = (b for b in self.borders if b > cut and total - self.savings[b] + self.savings[cut] <= budget)
+        return next(fitting, None)
+
+
+def _totals(values: Iterable[int]) -> list[int]:
+    return [0, *accumulate(values)]
 
 
 def _grid(sizes: list[int], question: int, step: int) -> list[int]:
@@ -106,55 +119,83 @@ def apply(messages: Sequence[Message], cut: Plan, digest: Digest | None, budget:
             shortened += 1
     if cut.digest_to and digest is not None:
         kept.insert(0, UserMessage((Text(_introduced(digest.text)),)))
-    shortened += _squeeze(kept, budget)
+    squeezed, texts = _squeeze(kept, budget)
     turns = sum(isinstance(message, UserMessage) for message in messages[: cut.digest_to])
-    return Fitted(tuple(kept), sum(map(tokens.of_message, kept)), shortened, turns)
+    return Fitted(tuple(kept), sum(map(tokens.of_message, kept)), shortened + squeezed, texts, turns)
 
 
-def _squeeze(kept: list[Message], budget: int) -> int:
-    """The last resort, in place: shortens results of the turn in progress, oldest first, then its question."""
-    shortened = 0
-    for at, message in enumerate(kept):
-        if sum(map(tokens.of_message, kept)) <= budget:
-            return shortened
-        if _saving(message):
-            kept[at] = _shorten(message)
-            shortened += 1
+def _squeeze(kept: list[Message], budget: int) -> tuple[int, int]:
+    """The last resort, in place: shortens what the turn in progress holds, oldest first, then what was said."""
+    shortened = texts = 0
     excess = sum(map(tokens.of_message, kept)) - budget
-    question = question_at(kept)
-    if excess > 0 and kept:
-        kept[question] = _cut_question(kept[question], excess)
-    return shortened
+    for at, message in enumerate(kept):
+        if excess > 0 and (saving := _saving(message)):
+            kept[at] = _shorten(message)
+            excess -= saving
+            shortened += 1
+    for at, message in enumerate(kept):
+        if excess > 0 and isinstance(message, AssistantMessage | UserMessage):
+            kept[at] = _cut(message, excess)
+            excess -= tokens.of_message(message) - tokens.of_message(kept[at])
+            texts += kept[at] is not message
+    return shortened, texts
 
 
 def _saving(message: Message) -> int:
     """Tokens that shortening this message would save."""
-    if not isinstance(message, ToolResultMessage) or len(message.text) <= SMALL_CHARS:
-        return 0
-    return tokens.of_message(message) - tokens.of_message(_shorten(message))
+    short = _shorten(message)
+    return 0 if short is message else max(0, tokens.of_message(message) - tokens.of_message(short))
 
 
 def _shorten(message: Message) -> Message:
-    if not isinstance(message, ToolResultMessage):
-        return message
+    """A result as a preview, a call with previews of its long arguments; anything else as it is.
+
+    Only calls that were answered ever come here: of a file that was written the model needs the path.
+    """
+    match message:
+        case ToolResultMessage():
+            seen = any(isinstance(part, Image) for part in message.content)
+            return _preview_of_result(message) if seen or len(message.text) > SMALL_CHARS else message
+        case AssistantMessage() if any(_is_long(call) for call in message.calls):
+            content = tuple(
+                _preview_of_call(block) if isinstance(block, ToolCall) else block for block in message.content
+            )
+            return msgspec.structs.replace(message, content=content)
+        case _:
+            return message
+
+
+def _preview_of_result(message: ToolResultMessage) -> ToolResultMessage:
     text = message.text
-    note = f"{text[:PREVIEW_CHARS]}\n[… shortened: {len(text):,} characters in all; call the tool again to see them]"
-    return msgspec.structs.replace(message, content=(Text(note),))
+    note = f"[… shortened: {len(text):,} characters in all; call the tool again to see them]"
+    return msgspec.structs.replace(message, content=(Text(f"{text[:PREVIEW_CHARS]}\n{note}"),))
 
 
-def _cut_question(message: Message, excess: int) -> Message:
-    """The largest text of the message with its middle taken out."""
-    if not isinstance(message, UserMessage):
-        return message
-    texts = [part.text for part in message.content if isinstance(part, Text)]
-    longest = max(texts, key=len, default="")
-    # An estimate counts bytes, at most four a character: taking out this many characters is enough for any text.
+def _is_long(call: ToolCall) -> bool:
+    return any(isinstance(value, str) and len(value) > SMALL_CHARS for value in call.arguments.values())
+
+
+def _preview_of_call(call: ToolCall) -> ToolCall:
+    arguments = {
+        name: f"{value[:PREVIEW_CHARS]} [… shortened: {len(value):,} characters in all]"
+        if isinstance(value, str) and len(value) > SMALL_CHARS
+        else value
+        for name, value in call.arguments.items()
+    }
+    return msgspec.structs.replace(call, arguments=arguments)
+
+
+def _cut(message: AssistantMessage | UserMessage, excess: int) -> AssistantMessage | UserMessage:
+    """The message with the middle of its largest text taken out."""
+    longest = max((part.text for part in message.content if isinstance(part, Text)), key=len, default="")
+    # An estimate counts bytes, three a token: taking out this many characters is enough for any text.
     keep = max(400, len(longest) - excess * 3 - 200)
     if keep >= len(longest):
         return message
-    middle = f"\n[… {len(longest) - keep:,} characters left out: the message is larger than the model's window …]\n"
-    short = longest[: keep // 2] + middle + longest[-(keep // 2) :]
-    return UserMessage(tuple(Text(short) if part == Text(longest) else part for part in message.content))
+    middle = f"\n[… {len(longest) - keep:,} characters left out: it is larger than the model's window …]\n"
+    short = Text(longest[: keep // 2] + middle + longest[-(keep // 2) :])
+    content = tuple(short if part == Text(longest) else part for part in message.content)
+    return msgspec.structs.replace(message, content=content)
 
 
 def _introduced(text: str) -> str:

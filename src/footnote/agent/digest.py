@@ -1,6 +1,9 @@
 """Old turns in few words: asked of the model, or taken from the text itself where the model cannot be asked."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import aclosing
+
+from msgspec import Struct
 
 from footnote.agent import tokens
 from footnote.agent.turn import Digest
@@ -20,24 +23,31 @@ LONGEST = 1_500
 """Tokens of a digest."""
 
 
+class Summarised(Struct, frozen=True):
+    """A digest and what it cost. `by_model` is false for a makeshift, which the next turn may do better."""
+
+    digest: Digest
+    usage: Usage
+    by_model: bool
+
+
 async def summarise(
     messages: Sequence[Message], upto: int, known: Digest | None, model: Model, cancel: CancelScope
-) -> tuple[Digest, Usage]:
+) -> Summarised:
     """A digest of `messages[:upto]`, going on from `known` where it covers a beginning of them."""
     start = known.upto if known is not None and known.upto <= upto else 0
     notes = [known.text] if known is not None and start else []
     transcript = "\n\n".join([*notes, *_lines(messages[start:upto], each=2_000)])
     room = max(2_000, (model.profile.window - LONGEST) // 2) * 3
     context = Context(INSTRUCTION, (user(_middle_out(transcript, room)),))
-    usage = Usage()
-    text = ""
-    async for event in model.stream(context, Options(max_tokens=LONGEST), cancel):
-        if isinstance(event, Done | Failed):
-            usage = event.message.usage
-            text = event.message.text.strip() if isinstance(event, Done) else ""
-    if not text:
-        text = _middle_out("\n".join([*notes, *_lines(messages[start:upto], each=200)]), LONGEST * 3)
-    return Digest(upto, _middle_out(text, LONGEST * 3)), usage
+    usage, text = Usage(), ""
+    async with aclosing(model.stream(context, Options(max_tokens=LONGEST), cancel)) as stream:
+        async for event in stream:
+            if isinstance(event, Done | Failed):
+                usage = event.message.usage
+                text = event.message.text.strip() if isinstance(event, Done) else ""
+    makeshift = "\n".join([*notes, *_lines(messages[start:upto], each=200)])
+    return Summarised(Digest(upto, _middle_out(text or makeshift, LONGEST * 3)), usage, by_model=bool(text))
 
 
 def _lines(messages: Iterable[Message], *, each: int) -> Iterable[str]:

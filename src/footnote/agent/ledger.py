@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from footnote.agent.calls import Calls
 from footnote.agent.context import question_at
-from footnote.agent.round import Numbering
-from footnote.agent.turn import Kept, Turn
+from footnote.agent.digest import Summarised
+from footnote.agent.turn import Digested, Kept, Turn
 from footnote.models.base import Model
 from footnote.protocol.events import (
     AttachmentsBlock,
@@ -51,10 +51,17 @@ class Ledger:
     def keep(self, message: AssistantMessage | ToolResultMessage) -> Kept:
         self.messages = (*self.messages, message)
         if isinstance(message, AssistantMessage):
-            self.spend(message.usage)
+            self._spend(message.usage)
         return Kept(message)
 
-    def spend(self, usage: Usage) -> None:
+    def keep_summary(self, summary: Summarised | None) -> Iterator[Digested]:
+        """What a summary cost, if one was made, and the summary itself, if it is worth storing."""
+        if summary is not None:
+            self._spend(summary.usage)
+            if summary.by_model:
+                yield Digested(summary.digest)
+
+    def _spend(self, usage: Usage) -> None:
         self._usage += usage
         price = self._model.profile.price
         if price is not None and self._cost is not None:
@@ -68,14 +75,14 @@ class Ledger:
             self._files.pop(file.path, None)
             self._files[file.path] = file
 
-    def end(self, reason: TurnStopReason, numbering: Numbering, context: ContextReport) -> Iterator[Event]:
+    def end(self, reason: TurnStopReason, numbering: Iterator[int], context: ContextReport) -> Iterator[Event]:
         """The last events of the turn, in the order in which every turn ends."""
         if self._files:
-            index = numbering.take()
+            index = next(numbering)
             yield BlockStart(index, AttachmentsBlock(tuple(self._files.values())))
             yield BlockStop(index)
-        last = self.messages[-1]
-        failure = last.failure if isinstance(last, AssistantMessage) else None
+        answers = (message for message in reversed(self.messages) if isinstance(message, AssistantMessage))
+        failure = next(answers).failure
         if reason == "error" and failure is not None:
             yield ErrorEvent(ErrorBody(failure.type, failure.message, failure.retryable))
         spent = self._usage

@@ -4,12 +4,14 @@ Everything that happens is yielded: events for whoever follows the turn, `Kept` 
 """
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from functools import partial
+from itertools import count
 
-from footnote.agent.calls import CUT, STOPPED, WITHHELD, Calls
+from footnote.agent.calls import BROKEN_OFF, CUT, WITHHELD, Calls
 from footnote.agent.ledger import Ledger
-from footnote.agent.round import Numbering, Round
+from footnote.agent.round import Round
 from footnote.agent.turn import Step, Turn
 from footnote.agent.window import Window
 from footnote.cancel import CancelScope
@@ -25,23 +27,27 @@ log = logging.getLogger(__name__)
 
 async def run(
     turn: Turn, model: Model, toolbox: Toolbox, abilities: Abilities, cancel: CancelScope
-) -> AsyncIterator[Step]:
+) -> AsyncGenerator[Step, None]:
     """One turn, from the question to the last word of the answer."""
-    ledger, window, numbering = Ledger(turn, model), Window(turn, model), Numbering(turn.first_index)
+    ledger, window, numbering = Ledger(turn, model), Window(turn, model), count(turn.first_index)
     title = partial(toolbox.title, locale=turn.locale)
     yield ledger.start()
     while True:
         withheld = len(toolbox) > 0 and ledger.rounds >= turn.max_tool_rounds
         tools = Toolbox.empty() if withheld else toolbox
 
-        context = await window.context(ledger.messages, tools.specs, cancel)
-        for step in window.news(ledger):
+        context, summary = await window.context(ledger.messages, tools.specs, cancel)
+        for step in ledger.keep_summary(summary):
             yield step
         response = Round(model, numbering, title)
-        async for event in response.events(context, window.options, cancel):
-            yield event
-        if (mended := _second_chance(response.refusal, window, toolbox)) is not None:
-            toolbox = mended
+        async with aclosing(response.events(context, window.options, cancel)) as events:
+            async for event in events:
+                yield event
+        if response.refusal == OVERFLOW and window.tighten():
+            continue
+        if response.refusal == NO_TOOLS and context.tools:
+            log.warning("%s does not take tools: it answers without them.", model.id)
+            toolbox = Toolbox.empty()
             continue
         message = response.message
         window.learn(message.usage)
@@ -49,9 +55,11 @@ async def run(
         if not message.calls:
             break
 
-        calls = Calls(message.calls, tools, numbering, partial(_told, turn, abilities))
-        async for event in calls.events(ledger.messages, cancel, refused=_unwanted(message, withheld=withheld)):
-            yield event
+        calls = Calls(message.calls, tools, numbering, partial(_context_of_call, turn, abilities))
+        refused = _why_refused(message, withheld=withheld)
+        async with aclosing(calls.events(ledger.messages, cancel, refused=refused)) as events:
+            async for event in events:
+                yield event
         for step in ledger.keep_answers(calls):
             yield step
         if cancel.cancelled or withheld or message.stop_reason in ("error", "aborted"):
@@ -60,20 +68,10 @@ async def run(
         yield event
 
 
-def _second_chance(refusal: str | None, window: Window, toolbox: Toolbox) -> Toolbox | None:
-    """The tools to ask again with after a refusal that can be mended; None: there was none, or it cannot."""
-    if refusal == OVERFLOW and window.tighten():
-        return toolbox
-    if refusal == NO_TOOLS and len(toolbox):
-        log.warning("The model does not take tools: it answers without them.")
-        return Toolbox.empty()
-    return None
-
-
-def _unwanted(message: AssistantMessage, *, withheld: bool) -> str | None:
+def _why_refused(message: AssistantMessage, *, withheld: bool) -> str | None:
     """Why the calls of this response are answered without being carried out. None: they are wanted."""
     if message.stop_reason in ("error", "aborted"):
-        return STOPPED
+        return BROKEN_OFF
     if message.stop_reason == "length":
         return CUT
     return WITHHELD if withheld else None
@@ -86,13 +84,13 @@ def _ending(message: AssistantMessage, cancel: CancelScope, *, withheld: bool) -
             return reason
         case _ if message.calls and cancel.cancelled:
             return "aborted"
+        case "length" if not message.calls:
+            return "length"
         case _ if withheld:
             return "max_rounds"
-        case "length":
-            return "length"
         case _:
             return "stop"
 
 
-def _told(turn: Turn, abilities: Abilities, call_id: str) -> ToolContext:
+def _context_of_call(turn: Turn, abilities: Abilities, call_id: str) -> ToolContext:
     return ToolContext(abilities, call_id, turn.message_id, turn.locale)

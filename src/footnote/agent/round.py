@@ -1,6 +1,7 @@
 """One round's response: the twelve events of a model into the events of the turn."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing
 
 from footnote.cancel import CancelScope
 from footnote.models.base import Context, Model, Options
@@ -37,18 +38,16 @@ WRITING_STEP = 2_048
 """A call whose arguments grow by this many characters says so: a report of some pages takes a minute to write."""
 
 
-class Numbering:
-    """Gives each block of the turn its index, over all rounds."""
+class _Writing:
+    """A call whose arguments are still being written: how much there is, and how much of it was told."""
 
-    __slots__ = ("next",)
+    __slots__ = ("id", "length", "title", "told")
 
-    def __init__(self, first: int) -> None:
-        self.next = first
-
-    def take(self) -> int:
-        index = self.next
-        self.next += 1
-        return index
+    def __init__(self, call_id: str, title: str) -> None:
+        self.id = call_id
+        self.title = title
+        self.length = 0
+        self.told = 0
 
 
 class Round:
@@ -56,12 +55,12 @@ class Round:
 
     message: AssistantMessage
 
-    def __init__(self, model: Model, numbering: Numbering, title: Callable[[str], str]) -> None:
+    def __init__(self, model: Model, numbering: Iterator[int], title: Callable[[str], str]) -> None:
         self._model = model
         self._numbering = numbering
         self._title = title
         self._indexes: dict[int, int] = {}
-        self._writing: dict[int, tuple[str, str, int, int]] = {}
+        self._writing: dict[int, _Writing] = {}
 
     @property
     def refusal(self) -> str | None:
@@ -69,16 +68,17 @@ class Round:
         failure = self.message.failure
         return failure.type if failure is not None and not self.message.content else None
 
-    async def events(self, context: Context, options: Options, cancel: CancelScope) -> AsyncIterator[Event]:
+    async def events(self, context: Context, options: Options, cancel: CancelScope) -> AsyncGenerator[Event, None]:
         indexes = self._indexes
-        async for event in self._model.stream(context, options, cancel):
-            if isinstance(event, TextDelta):
-                yield BlockDelta(indexes[event.index], TextGrowth(event.delta))
-            elif isinstance(event, ThinkingDelta):
-                yield BlockDelta(indexes[event.index], ThinkingGrowth(event.delta))
-            else:
-                for step in self._turn_event(event):
-                    yield step
+        async with aclosing(self._model.stream(context, options, cancel)) as stream:
+            async for event in stream:
+                if isinstance(event, TextDelta):
+                    yield BlockDelta(indexes[event.index], TextGrowth(event.delta))
+                elif isinstance(event, ThinkingDelta):
+                    yield BlockDelta(indexes[event.index], ThinkingGrowth(event.delta))
+                else:
+                    for step in self._turn_event(event):
+                        yield step
 
     def _turn_event(self, event: StreamEvent) -> Iterator[Event]:
         match event:
@@ -89,12 +89,12 @@ class Round:
             case TextEnd() | ThinkingEnd():
                 yield BlockStop(self._indexes[event.index])
             case ToolCallStart():
-                self._writing[event.index] = (event.id, self._title(event.name), 0, 0)
+                self._writing[event.index] = _Writing(event.id, self._title(event.name))
             case ToolCallDelta():
                 yield from self._grow_call(event)
             case ToolCallEnd():
                 call = event.call
-                index = self._numbering.take()
+                index = next(self._numbering)
                 yield BlockStart(index, ToolUseBlock(call.id, call.name, self._title(call.name), call.arguments))
                 yield BlockStop(index)
                 yield ToolStatus(call.id, "pending")
@@ -104,13 +104,12 @@ class Round:
                 pass
 
     def _open(self, stream_index: int) -> int:
-        index = self._indexes[stream_index] = self._numbering.take()
+        index = self._indexes[stream_index] = next(self._numbering)
         return index
 
     def _grow_call(self, event: ToolCallDelta) -> Iterator[Event]:
-        call_id, title, length, said = self._writing[event.index]
-        length += len(event.delta)
-        if length - said >= WRITING_STEP:
-            said = length
-            yield ToolProgress(call_id, "writing", length, None, title)
-        self._writing[event.index] = (call_id, title, length, said)
+        call = self._writing[event.index]
+        call.length += len(event.delta)
+        if call.length - call.told >= WRITING_STEP:
+            call.told = call.length
+            yield ToolProgress(call.id, "writing", call.length, None, call.title)

@@ -4,9 +4,8 @@ Three bytes of UTF-8 count as a token: a little too many for English and Vietnam
 error is always wanted on this side, and `Window` corrects it by what the provider counted for earlier rounds.
 """
 
-import msgspec
-
 from footnote.models.base import Context
+from footnote.models.wire import dumps
 from footnote.protocol.messages import AssistantMessage, Block, Foreign, Image, Message, Part, Text, Thinking
 from footnote.protocol.tools import ToolSpec
 
@@ -26,7 +25,7 @@ def of_message(message: Message) -> int:
 
 
 def of_tools(tools: tuple[ToolSpec, ...]) -> int:
-    return len(msgspec.json.encode(tools)) // 3 if tools else 0
+    return len(dumps(tools)) // 3 if tools else 0
 
 
 def of_context(context: Context) -> int:
@@ -45,6 +44,6 @@ def _of_block(block: Block) -> int:
             extra = (block.signature or "") + (block.redacted or "")
             return of_text(block.text) + len(extra) // 3
         case Foreign():
-            return len(msgspec.json.encode(block.block)) // 3
+            return len(dumps(block.block)) // 3
         case _:
-            return 16 + len(msgspec.json.encode(block.arguments)) // 3
+            return 16 + len(dumps(block.arguments)) // 3

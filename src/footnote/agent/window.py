@@ -1,12 +1,9 @@
 """The model's window over a run: what fits, learned from what the provider counted."""
 
-from collections.abc import Iterator
-
 from footnote.agent import context as fitting
 from footnote.agent import tokens
-from footnote.agent.digest import summarise
-from footnote.agent.ledger import Ledger
-from footnote.agent.turn import Digest, Digested, Turn
+from footnote.agent.digest import Summarised, summarise
+from footnote.agent.turn import Digest, Turn
 from footnote.cancel import CancelScope
 from footnote.models.base import Context, Model, Options
 from footnote.protocol.events import ContextReport
@@ -27,7 +24,6 @@ class Window:
         profile = model.profile
         self._max_tokens = min(profile.max_output, LONGEST_ANSWER, profile.window // 4)
         self._digest: Digest | None = turn.digest
-        self._unsaid: list[tuple[Digest, Usage]] = []
         self.report = ContextReport(0, profile.window)
         self._turn = turn
         self._model = model
@@ -40,32 +36,29 @@ class Window:
     def options(self) -> Options:
         return Options(thinking_budget=self._turn.thinking_budget, max_tokens=self._max_tokens)
 
-    async def context(self, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], cancel: CancelScope) -> Context:
-        """What the model is told in this round."""
+    async def context(
+        self, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], cancel: CancelScope
+    ) -> tuple[Context, Summarised | None]:
+        """What the model is told in this round, and the summary that had to be made for it."""
+        summary: Summarised | None = None
         fixed = tokens.of_text(self._turn.system) + tokens.of_tools(tools)
         room = int((self._model.profile.window * SAFE_SHARE - self._max_tokens) / self._scale)
         budget = max(500, (room if self._largest is None else min(room, self._largest)) - fixed)
         known = self._digest.upto if self._digest is not None else 0
         cut = fitting.plan(messages, budget, step=self._model.profile.window // 4, digested=known)
         if cut.digest_to and (self._digest is None or self._digest.upto != cut.digest_to):
-            self._digest, spent = await summarise(messages, cut.digest_to, self._digest, self._model, cancel)
-            self._unsaid.append((self._digest, spent))
+            summary = await summarise(messages, cut.digest_to, self._digest, self._model, cancel)
+            self._digest = summary.digest
         fitted = fitting.apply(messages, cut, self._digest, budget)
         self._estimate = fixed + fitted.tokens
         self.report = ContextReport(
             tokens=int(self._estimate * self._scale),
             window=self._model.profile.window,
             shortened_results=fitted.shortened_results,
+            shortened_texts=fitted.shortened_texts,
             summarised_turns=fitted.summarised_turns,
         )
-        return Context(self._turn.system, fitted.messages, tools)
-
-    def news(self, ledger: Ledger) -> Iterator[Digested]:
-        """Digests made since the last call: paid for, and handed up to be stored."""
-        while self._unsaid:
-            digest, spent = self._unsaid.pop(0)
-            ledger.spend(spent)
-            yield Digested(digest)
+        return Context(self._turn.system, fitted.messages, tools), summary
 
     def learn(self, usage: Usage) -> None:
         """Corrects the estimate by what the provider counted for the same request."""

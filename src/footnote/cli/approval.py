@@ -1,19 +1,27 @@
 """Asks the person at the terminal before a tool call that needs it."""
 
 import asyncio
+import json
 import os
+import re
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
-import msgspec
+from msgspec import Struct
 
 from footnote.cli.terminal.clean import clean_line
 from footnote.cli.terminal.screen import Screen
 from footnote.protocol.messages import ToolCall
 
-_LONGEST_VALUE = 1000
+_LONGEST = 4000
+_BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Unicode counts them as letters and signs, but nothing is seen of them."""
+
+# In JSON, where line breaks and tabs are escapes. One that follows a backslash may be two other characters.
+_blanks = re.compile(r"(?<!\\)(?: |\\[nrt]){9,}")
+_blank = re.compile(r" |\\[nrt]")
 
 
 class Keyboard:
@@ -53,25 +61,50 @@ class Approval:
             self._screen.hold()
             try:
                 self._typed.discard()
-                self._screen.err.write(question(call, title))
+                asked = question(call, title)
+                self._screen.err.write(asked.text)
                 answer = await _in_a_thread(self._typed.line)
             finally:
                 self._screen.release()
-        return answer.strip().lower() in (b"y", b"yes")
+        return answer.strip().lower() in asked.yes
 
 
-def question(call: ToolCall, title: str) -> str:
-    """What is asked: the tool and everything that it would be given."""
+class Question(Struct, frozen=True):
+    text: str
+    yes: tuple[bytes, ...]
+    """What must be typed to allow it."""
+
+
+def question(call: ToolCall, title: str) -> Question:
+    """The tool and everything that it would be given. If that is too much to be read, the middle of it is left out,
+    and no single key allows it."""
     lines = [f"{clean_line(title)} ({clean_line(call.name)}) wants to run with:"]
-    lines += [f"  {clean_line(name)}: {_shown(value)}" for name, value in call.arguments.items()]
-    return "\n".join([*lines, "Allow it? [y/N] "])
+    given = [f"{_visible(name)[1:-1]}: {_visible(value)}" for name, value in call.arguments.items()]
+    lines += [f"  {_both_ends(text)}" for text in given]
+    if any(len(text) > _LONGEST for text in given):
+        asked = "Not all of it is shown. Type yes to allow it all the same: [yes/N] "
+        return Question("\n".join([*lines, asked]), (b"yes",))
+    return Question("\n".join([*lines, "Allow it? [y/N] "]), (b"y", b"yes"))
 
 
-def _shown(value: object) -> str:
-    # As JSON, so that line breaks are seen and cannot pretend to be other arguments.
-    text = clean_line(msgspec.json.encode(value).decode())
-    more = len(text) - _LONGEST_VALUE
-    return f"{text[:_LONGEST_VALUE]}… ({more:,} more characters)" if more > 0 else text
+def _visible(value: object) -> str:
+    """As JSON, in which line breaks and whatever else cannot be seen are escapes: nothing hides, and nothing can
+    pretend to be another argument. Long gaps are counted, so that they push nothing out of sight."""
+    written = json.dumps(value, ensure_ascii=False)
+    text = "".join(letter if _is_seen(letter) else json.dumps(letter)[1:-1] for letter in written)
+    return _blanks.sub(lambda gap: f"[{len(_blank.findall(gap.group()))} blanks]", text)
+
+
+def _is_seen(letter: str) -> bool:
+    return letter.isprintable() and letter not in _BLANK_LETTERS
+
+
+def _both_ends(text: str) -> str:
+    hidden = len(text) - _LONGEST
+    if hidden <= 0:
+        return text
+    half = _LONGEST // 2
+    return f"{text[:half]}… [{hidden:,} characters are not shown] …{text[-half:]}"
 
 
 async def _in_a_thread(read: Callable[[], bytes]) -> bytes:

@@ -19,10 +19,8 @@ from footnote.cli.terminal.summary import Summary, file_lines
 from footnote.cli.terminal.warnings import warnings_on
 from footnote.config.environment import process_environment
 from footnote.protocol.errors import UsageError
-from footnote.protocol.files import FileRecord
 from footnote.protocol.tools import LOCALES, Locale
-from footnote.workspace.export import save_to
-from footnote.workspace.paths import LARGE_RESULTS
+from footnote.workspace.export import is_for_the_user, save_to
 
 if TYPE_CHECKING:
     from footnote.app import Run
@@ -128,7 +126,7 @@ class _Ask:
     async def _save(self, run: "Run", home: Path) -> tuple[list[tuple[str, Path]], list[Line]]:
         """Writes the agent's files to this machine: its name of each with its place, and what went wrong."""
         workspace = run.workspace
-        if workspace is None or not any(map(_is_for_the_user, await workspace.list())):
+        if workspace is None or not any(map(is_for_the_user, await workspace.list())):
             return [], []
         folder = self._arguments.output or home / "ask" / datetime.now().astimezone().strftime("%Y-%m-%d-%H%M%S")
         try:
@@ -162,10 +160,6 @@ async def _redraw(renderer: Renderer) -> None:
     while True:
         await asyncio.sleep(1 / REDRAWS_PER_SECOND)
         renderer.tick()
-
-
-def _is_for_the_user(record: FileRecord) -> bool:
-    return record.source == "generated" and not record.path.startswith(LARGE_RESULTS)
 
 
 def question_from(words: list[str], stdin: TextIO) -> str:

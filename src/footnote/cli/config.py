@@ -7,8 +7,7 @@ import msgspec
 
 from footnote.cli import Exit
 from footnote.cli.terminal.clean import clean_line
-from footnote.config.configuration import Configuration
-from footnote.config.listing import entries
+from footnote.config.configuration import Configuration, entries
 from footnote.config.load import load
 
 WIDEST_VALUE = 48

@@ -13,18 +13,17 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
 from footnote.cli import Exit
 from footnote.cli.terminal.clean import clean_line
-from footnote.config.configuration import Configuration
+from footnote.config.configuration import Configuration, entries
 from footnote.config.environment import process_environment
-from footnote.config.listing import entries
+from footnote.config.kinds import masked_address
 from footnote.config.load import home_folder, load
-from footnote.config.masking import masked_address
 from footnote.config.problems import InvalidConfiguration, Problem
 from footnote.config.providers import search_provider, usual_key_variables
 from footnote.config.resolve import (
@@ -34,8 +33,8 @@ from footnote.config.resolve import (
     resolve_model,
     resolve_server,
 )
-from footnote.models import anthropic, openai_chat
-from footnote.models.failures import Endpoint
+from footnote.models.base import ApiType, Endpoint
+from footnote.models.catalog import list_models
 from footnote.net.client import ConnectionFailed, Net
 from footnote.net.proxies import Proxies
 from footnote.protocol.errors import ConfigError, FootnoteError, UpstreamError
@@ -163,7 +162,7 @@ def _is_open_to_others(file: Path) -> bool:
 
 async def models_answer(examined: Examined) -> AsyncIterator[Finding]:
     settings = examined.configuration.settings
-    listed = await _listed(examined.net, f"{ollama_url(settings)}/models", {})
+    listed = await _listed(examined.net, "openai", Endpoint("ollama", ollama_url(settings)))
     yield _ollama_finding(listed, masked_address(ollama_url(settings)))
     names = None if isinstance(listed, UpstreamError) else listed
     wanted = dict.fromkeys([None, *(agent.model for agent in examined.configuration.agents)])
@@ -198,18 +197,14 @@ async def _model_finding(net: Net, choice: ModelChoice) -> Finding:
     if choice.type == "reader":
         remedy = "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, start Ollama, or name a server of yours in models.providers."
         return Finding("model", "FAIL", f"{about}: the reader is not part of this version yet", remedy)
-    endpoint = Endpoint(choice.provider, choice.base_url, choice.api_key, choice.key_name)
-    if choice.type == "anthropic":
-        listed = await _listed(net, endpoint.url("/v1/models?limit=1000"), anthropic.headers(endpoint))
-    else:
-        listed = await _listed(net, endpoint.url("/models"), openai_chat.headers(endpoint))
+    listed = await _listed(net, choice.type, choice.endpoint)
     setting = f"models.providers.{choice.provider}"
     match listed:
         case ConnectionFailed():
             remedy = f"Start it, or check the network and {setting}.baseUrl."
             return Finding("model", "FAIL", f"{about}: {listed.message}", remedy)
         case UpstreamError(status=401 | 403):
-            key = choice.key_name or f"{setting}.apiKey"
+            key = choice.endpoint.key_name or f"{setting}.apiKey"
             return Finding("model", "FAIL", f"{about}: the key was refused", f"Check {key}.")
         case UpstreamError():
             message = f"{about}: asked for its models, the server {listed.message}"
@@ -221,17 +216,11 @@ async def _model_finding(net: Net, choice: ModelChoice) -> Finding:
             return Finding("model", "OK", f"{about}: the server answers")
 
 
-async def _listed(net: Net, url: str, headers: dict[str, str]) -> list[str] | UpstreamError:
-    """Names of the models that a server lists; the two APIs do it in the same form."""
+async def _listed(net: Net, api: ApiType, endpoint: Endpoint) -> list[str] | UpstreamError:
     try:
-        answer = await net.get_json(url, headers=headers)
+        return await list_models(api, endpoint, net)
     except UpstreamError as error:
         return error
-    data: Any = cast("dict[str, Any]", answer).get("data") if isinstance(answer, dict) else None
-    if not isinstance(data, list):
-        return []
-    models = [cast("dict[str, Any]", one) for one in cast("list[Any]", data) if isinstance(one, dict)]
-    return [str(model["id"]) for model in models if "id" in model]
 
 
 async def search_is_ready(examined: Examined) -> AsyncIterator[Finding]:

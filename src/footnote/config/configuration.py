@@ -1,14 +1,16 @@
-"""The whole configuration as one frozen value, with the origin of each part."""
+"""The whole configuration as one frozen value, with the origin of each part, and as a list that can be shown."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path as FilePath
-from typing import Literal
+from typing import Any, Literal
 
-from msgspec import Struct, field
+from msgspec import Struct, field, inspect, to_builtins
+from msgspec.structs import replace
 
-from footnote.config.agents import Agent, researcher
+from footnote.config.agents import Agent, AgentsFile, researcher
+from footnote.config.problems import Path, nearest, place
 from footnote.config.settings import Settings
-from footnote.config.words import Path, nearest
+from footnote.config.shape import leaves, shown
 from footnote.protocol.errors import ConfigError
 
 
@@ -62,3 +64,21 @@ class Configuration(Struct, frozen=True):
 
     def origin(self, path: Path) -> Origin:
         return self.origins.get(path, DEFAULT)
+
+
+class Entry(Struct, frozen=True):
+    """One value that holds, ready to be shown: what is secret in it is masked."""
+
+    key: str
+    value: Any
+    origin: Origin
+
+
+def entries(configuration: Configuration) -> Iterator[Entry]:
+    """`config.json` first, then the agents. A known model provider is shown with what its name implies."""
+    models = configuration.settings.models
+    implied = replace(models, providers={name: models.provider(name) for name in models.providers})
+    settings = replace(configuration.settings, models=implied)
+    for section in (settings, AgentsFile(configuration.agents)):
+        for path, node, value in leaves(inspect.type_info(type(section)), to_builtins(section)):
+            yield Entry(place(path), shown(node, value), configuration.origin(path))

@@ -1,33 +1,31 @@
 """Settings from environment variables: `FOOTNOTE_` and the path of a key in upper snake case.
 
-This is the one module that reads the process's environment; everything else is handed a mapping.
+The process's environment is read here; everything else is handed a mapping. The one exception is FOOTNOTE_DEBUG, which
+the command line asks for itself: it decides how a crash is told, even one of this module.
 """
 
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from msgspec import inspect
+from msgspec import NODEFAULT, inspect
 
 from footnote.config.json_file import parse
-from footnote.config.keys import ANY, PREFIX, keys_of, leaves, snake
-from footnote.config.problems import Problem
+from footnote.config.kinds import MODEL_NAME
+from footnote.config.problems import Path, Problem, nearest, place
 from footnote.config.settings import Settings
-from footnote.config.shape import faults, shape_of
-from footnote.config.words import Path, nearest, place
+from footnote.config.shape import faults, leaves, shape_of
 
 HOME = "FOOTNOTE_HOME"
-DEBUG = "FOOTNOTE_DEBUG"
 AGENTS = "FOOTNOTE_AGENTS"
-OTHER_VARIABLES = (HOME, "FOOTNOTE_TOKEN", DEBUG, AGENTS)
-BENCHMARKS = "FOOTNOTE_BENCH"
-"""Variables that begin so belong to the benchmarks."""
+OTHER_VARIABLES = (HOME, "FOOTNOTE_TOKEN", "FOOTNOTE_DEBUG", AGENTS)
+PREFIX = "FOOTNOTE_"
+ANY = "*"
+"""Stands in a path for a name that the operator chooses."""
 
-SETTINGS = inspect.type_info(Settings)
-KEYS = keys_of(Settings)
-
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
@@ -36,12 +34,65 @@ def process_environment() -> Mapping[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
+class Key:
+    """One value that can be set. A map (`models.providers`) is a key itself, and so is all that is in it."""
+
+    path: tuple[str, ...]
+    node: inspect.Type
+    default: Any
+    has_variable: bool = True
+
+    def variable(self, name: str = "NAME") -> str:
+        """`FOOTNOTE_` and the path in upper snake case, with `name` for the name that the operator chooses."""
+        return PREFIX + "_".join(snake(name if step == ANY else step) for step in self.path)
+
+    def name_in(self, variable: str) -> str | None:
+        """The chosen name, in upper snake case, if `variable` sets this key."""
+        head, _, tail = self.variable("*").partition("*")
+        name = variable.removeprefix(head).removesuffix(tail)
+        return name if name and variable == head + name + tail else None
+
+
+def keys_of(struct: type) -> tuple[Key, ...]:
+    return tuple(_keys(inspect.type_info(struct), (), None, has_variable=True))
+
+
+def _keys(node: inspect.Type, path: tuple[str, ...], default: Any, *, has_variable: bool) -> Iterator[Key]:
+    match shape_of(node).node:
+        case inspect.StructType(fields=fields):
+            for part in fields:
+                yield from _keys(part.type, (*path, part.encode_name), _default(part), has_variable=has_variable)
+        case inspect.DictType(key_type=names, value_type=values):
+            yield Key(path, node, default, has_variable)
+            # PROVIDER/MODEL cannot be spelled in the name of a variable; the whole map can be given as JSON.
+            spellable = shape_of(names).kind is not MODEL_NAME
+            yield from _keys(values, (*path, ANY), None, has_variable=has_variable and spellable)
+        case _:
+            yield Key(path, node, default, has_variable)
+
+
+def _default(part: inspect.Field) -> Any:
+    if part.default_factory is not NODEFAULT:
+        return part.default_factory()
+    return None if part.default is NODEFAULT else part.default
+
+
+def snake(name: str) -> str:
+    """`webSearch` and `web-search` are both `WEB_SEARCH` in the name of a variable."""
+    return re.sub(r"[^A-Za-z0-9*]", "_", _HUMP.sub("_", name)).upper()
+
+
+SETTINGS = inspect.type_info(Settings)
+KEYS = keys_of(Settings)
+
+
+@dataclass(frozen=True, slots=True)
 class Given:
     """One value from the environment, and where in `config.json` it belongs."""
 
     variable: str
     path: Path
-    value: Any
+    value: Any = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +116,7 @@ def given_by(environ: Mapping[str, str], names: Collection[str]) -> tuple[list[G
     given: list[Given] = []
     problems: list[Problem] = []
     for variable in sorted(environ):
-        if not variable.startswith(PREFIX) or _is_another(variable) or not text_of(environ, variable):
+        if not variable.startswith(PREFIX) or variable in OTHER_VARIABLES or not text_of(environ, variable):
             continue
         if target := _target(variable, names):
             targets.append(target)
@@ -77,12 +128,10 @@ def given_by(environ: Mapping[str, str], names: Collection[str]) -> tuple[list[G
         value, wrong = _read(target, text_of(environ, target.variable) or "")
         problems += wrong
         if not wrong:
-            given += [Given(target.variable, path, leaf) for path, leaf in leaves(target.node, value, target.path)]
+            parts = leaves(target.node, value, target.path)
+            # An empty map adds nothing to the one in the file, and must not replace it.
+            given += [Given(target.variable, path, part) for path, _, part in parts if part != {}]
     return given, problems
-
-
-def _is_another(variable: str) -> bool:
-    return variable in OTHER_VARIABLES or variable.startswith(BENCHMARKS)
 
 
 def _variables(names: Collection[str]) -> Iterator[str]:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
-from footnote.config.problems import Problem
-from footnote.config.words import Path, place, quoted
+from footnote.config.problems import Path, Problem, place, quoted
 
 _SIGN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],\n]|[^\s{}\[\],":]+')
 
@@ -18,7 +17,7 @@ class Document:
     """What stands in `source`. It is `absent` if there is nothing, or nothing that can be read: `problems` tells."""
 
     source: str
-    value: Any = None
+    value: Any = field(default=None, repr=False)
     lines: dict[Path, int] = field(default_factory=dict[Path, int])
     problems: tuple[Problem, ...] = ()
     absent: bool = False

@@ -17,14 +17,12 @@ from footnote.config.agents import AgentsFile, researcher
 from footnote.config.configuration import Configuration, Ignored, Origin
 from footnote.config.environment import AGENTS, HOME, SETTINGS, Given, given_by, process_environment, text_of
 from footnote.config.json_file import Document, parse, read
-from footnote.config.keys import leaves
 from footnote.config.kinds import SECRET
-from footnote.config.problems import InvalidConfiguration, Problem
+from footnote.config.problems import Fault, InvalidConfiguration, Path, Problem, place
 from footnote.config.providers import usual_key_variables
 from footnote.config.rules import agents_faults, provider_names, settings_faults
 from footnote.config.settings import Settings
-from footnote.config.shape import Fault, faults
-from footnote.config.words import Path, place
+from footnote.config.shape import faults, leaves
 
 AGENTS_FILE = inspect.type_info(AgentsFile)
 
@@ -63,7 +61,7 @@ class _Layers:
     """`config.json` with the environment laid over it, value by value."""
 
     document: Document
-    tree: dict[str, Any] = field(default_factory=dict[str, Any])
+    tree: dict[str, Any] = field(default_factory=dict[str, Any], repr=False)
     origins: dict[Path, Origin] = field(default_factory=dict[Path, Origin])
     ignored: list[Ignored] = field(default_factory=list[Ignored])
 
@@ -140,5 +138,5 @@ def _origins(document: Document, node: inspect.Type) -> dict[Path, Origin]:
     kind = "environment" if document.source == AGENTS else "file"
     return {
         path: Origin(kind, document.source, place(path), document.line(path))
-        for path, _ in leaves(node, document.value)
+        for path, _, _ in leaves(node, document.value)
     }

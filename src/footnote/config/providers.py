@@ -4,7 +4,8 @@ from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
-Api: TypeAlias = Literal["anthropic", "openai"]
+from footnote.models.base import ApiType
+
 SearchProvider: TypeAlias = Literal["duckduckgo", "brave", "serper", "tavily", "searxng", "library"]
 SearchProviderName: TypeAlias = Literal[SearchProvider, "duck-duck-scrape"]
 
@@ -20,7 +21,7 @@ SEARCH_KEYS: dict[SearchProvider, str] = {
 class KnownProvider(Struct, frozen=True):
     """A model provider whose name says enough. One with a `key_name` is hosted and answers nobody without a key."""
 
-    type: Api
+    type: ApiType
     base_url: str
     key_name: str | None = None
     default_model: str | None = None

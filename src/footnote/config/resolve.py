@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from footnote.config.agents import Agent
 from footnote.config.agents import McpServer as ServerSettings
-from footnote.config.masking import REFERENCE
+from footnote.config.kinds import REFERENCE
+from footnote.config.problems import nearest
 from footnote.config.providers import (
     BUILT_IN,
     MODEL_PROVIDERS,
@@ -20,8 +21,8 @@ from footnote.config.providers import (
     SearchProvider,
     search_provider,
 )
-from footnote.config.settings import ModelProvider, SearchAccess, Settings
-from footnote.config.words import nearest
+from footnote.config.settings import SearchAccess, Settings
+from footnote.models.base import ApiType, Endpoint
 from footnote.models.profiles import Profile, profile_of
 from footnote.protocol.errors import ConfigError
 from footnote.tools.mcp import McpServer
@@ -80,16 +81,17 @@ def _search_access(settings: Settings, provider: SearchProvider) -> SearchAccess
 
 
 class ModelChoice(Struct, frozen=True):
-    """A model that can be asked. `origin` says why it was chosen; `key_name` is the usual variable of its key."""
+    """A model that can be asked at its `endpoint`. `origin` says why it was chosen."""
 
-    provider: str
     model: str
-    type: Literal["anthropic", "openai", "reader"]
-    api_key: str | None
-    base_url: str
+    type: Literal[ApiType, "reader"]
+    endpoint: Endpoint
     profile: Profile
     origin: str
-    key_name: str | None = None
+
+    @property
+    def provider(self) -> str:
+        return self.endpoint.provider
 
     @property
     def id(self) -> str:
@@ -108,7 +110,7 @@ def resolve_model(
     if settings.models.default:
         return _chosen(settings, settings.models.default, "models.default")
     for provider in ("anthropic", "openai"):
-        if provider_settings(settings, provider).api_key:
+        if settings.models.provider(provider).api_key:
             model = f"{provider}/{MODEL_PROVIDERS[provider].default_model}"
             return _chosen(settings, model, f"there is a key for {provider}")
     if ollama_models:
@@ -118,24 +120,13 @@ def resolve_model(
 
 def needs_ollama(settings: Settings, agent_model: str | None = None) -> bool:
     """Whether `resolve_model` will look at the names of Ollama's models at all."""
-    keys = (provider_settings(settings, provider).api_key for provider in ("anthropic", "openai"))
+    keys = (settings.models.provider(provider).api_key for provider in ("anthropic", "openai"))
     return not (agent_model or settings.models.default or any(keys))
 
 
 def ollama_url(settings: Settings) -> str:
     """The base URL of Ollama; `{it}/models` lists the models of a running one."""
-    return provider_settings(settings, "ollama").base_url or ""
-
-
-def provider_settings(settings: Settings, name: str) -> ModelProvider:
-    """What is configured for a model provider, with what its name implies in the empty places."""
-    configured = settings.models.providers.get(name) or ModelProvider()
-    known = MODEL_PROVIDERS.get(name)
-    return ModelProvider(
-        type=configured.type or (known.type if known else None),
-        api_key=configured.api_key,
-        base_url=(configured.base_url or (known.base_url if known else "")).rstrip("/") or None,
-    )
+    return settings.models.provider("ollama").base_url or ""
 
 
 def _chosen(settings: Settings, name: str, origin: str) -> ModelChoice:
@@ -146,8 +137,8 @@ def _chosen(settings: Settings, name: str, origin: str) -> ModelChoice:
     if provider == BUILT_IN:
         if model != READER:
             raise ConfigError(f"The built-in model is {BUILT_IN}/{READER}; there is no {name!r}.")
-        return ModelChoice(provider, model, "reader", None, "", profile, origin)
-    access = provider_settings(settings, provider)
+        return ModelChoice(model, "reader", Endpoint(provider, base_url=""), profile, origin)
+    access = settings.models.provider(provider)
     if access.type is None:
         raise ConfigError(_unknown_provider(settings, provider, name))
     if access.base_url is None:
@@ -157,8 +148,8 @@ def _chosen(settings: Settings, name: str, origin: str) -> ModelChoice:
         raise ConfigError(
             f"{name} needs a key: set {known.key_name}, or models.providers.{provider}.apiKey in config.json."
         )
-    key_name = known.key_name if known else None
-    return ModelChoice(provider, model, access.type, access.api_key, access.base_url, profile, origin, key_name)
+    endpoint = Endpoint(provider, access.base_url, access.api_key, known.key_name if known else None)
+    return ModelChoice(model, access.type, endpoint, profile, origin)
 
 
 def _unknown_provider(settings: Settings, provider: str, name: str) -> str:

@@ -3,10 +3,9 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, cast
 
-from footnote.config.masking import REFERENCE, names_a_secret
+from footnote.config.kinds import REFERENCE, names_a_secret
+from footnote.config.problems import Fault, Path, nearest, quoted
 from footnote.config.providers import BUILT_IN, MODEL_PROVIDERS, READER
-from footnote.config.shape import Fault
-from footnote.config.words import Path, nearest, quoted
 
 _STDIO_KEYS = ("args", "env", "cwd")
 
@@ -26,7 +25,7 @@ def provider_names(tree: Any) -> list[str]:
 def settings_faults(tree: Any) -> Iterator[Fault]:
     """`tree` is `config.json` with the environment laid over it."""
     for name, provider in member(tree, "models", "providers").items():
-        if name not in MODEL_PROVIDERS and name != BUILT_IN and not member({"it": provider}, "it").get("type"):
+        if name not in MODEL_PROVIDERS and name != BUILT_IN and not member(provider).get("type"):
             yield Fault(
                 ("models", "providers", name),
                 f'the provider {quoted(name)} needs a "type": "anthropic" or "openai", by the API that it speaks',
@@ -36,13 +35,13 @@ def settings_faults(tree: Any) -> Iterator[Fault]:
 
 def agents_faults(tree: Any, providers: Collection[str], *, from_file: bool) -> Iterator[Fault]:
     """`tree` is `agents.json`, or the same from the environment; `providers` are those of `config.json`."""
-    listed: Any = member({"it": tree}, "it").get("agents")
+    listed: Any = member(tree).get("agents")
     if not isinstance(listed, list):
         return
     first: dict[str, int] = {}
     for index, agent in enumerate(cast("list[Any]", listed)):
         path: Path = ("agents", index)
-        fields = member({"it": agent}, "it")
+        fields = member(agent)
         name = fields.get("id")
         if isinstance(name, str) and first.setdefault(name, index) != index:
             yield Fault((*path, "id"), f"agents[{first[name]}] has the id {quoted(name)} too; give one another id")

@@ -1,8 +1,8 @@
 """`config.json`: every key with its default and its limits."""
 
-from typing import Annotated
+from typing import Annotated, Any, cast
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct, field, inspect
 
 from footnote.config.kinds import (
     BusAddress,
@@ -16,7 +16,9 @@ from footnote.config.kinds import (
     StorageAddress,
     WebAddress,
 )
-from footnote.config.providers import Api, SearchProviderName
+from footnote.config.providers import MODEL_PROVIDERS, SearchProviderName
+from footnote.config.shape import shown
+from footnote.models.base import ApiType
 from footnote.models.profiles import Price, ThinkingStyle
 
 _MIB = 1024 * 1024
@@ -25,6 +27,15 @@ _GIB = 1024 * _MIB
 
 class Section(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """An object in a file: camelCase keys, and no others."""
+
+    def __repr__(self) -> str:
+        """With secrets masked: this ends in logs and in other people's error reports."""
+        parts = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"{type(self).__name__}({parts})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        struct = cast("inspect.StructType", inspect.type_info(type(self)))
+        return [(part.name, shown(part.type, getattr(self, part.name))) for part in struct.fields]
 
 
 class SearchAccess(Section, frozen=True):
@@ -61,7 +72,7 @@ class Tools(Section, frozen=True):
 class ModelProvider(Section, frozen=True):
     """`type` is implied for the names in `providers.MODEL_PROVIDERS` and needed for all others."""
 
-    type: Api | None = None
+    type: ApiType | None = None
     api_key: Secret | None = None
     base_url: WebAddress | None = None
 
@@ -80,6 +91,16 @@ class Models(Section, frozen=True):
     default: ModelName | None = None
     providers: dict[ProviderName, ModelProvider] = field(default_factory=dict[ProviderName, ModelProvider])
     profiles: dict[ModelName, ProfileFacts] = field(default_factory=dict[ModelName, ProfileFacts])
+
+    def provider(self, name: str) -> ModelProvider:
+        """What is configured for a provider, with what its name implies in the empty places."""
+        configured = self.providers.get(name) or ModelProvider()
+        known = MODEL_PROVIDERS.get(name)
+        return ModelProvider(
+            type=configured.type or (known.type if known else None),
+            api_key=configured.api_key,
+            base_url=(configured.base_url or (known.base_url if known else "")).rstrip("/") or None,
+        )
 
 
 class Server(Section, frozen=True):

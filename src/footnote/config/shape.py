@@ -1,29 +1,21 @@
-"""What is wrong with a JSON value, judged by the Struct that it should become. All of it, not only the first.
+"""A JSON value, held against the Struct that it should become: what is wrong with it (all of it, not only the
+first), and which single values it is made of.
 
 The Structs of `settings` and `agents` are the only place where keys, defaults and limits are written; what is
 said about them here, in the environment and in `config show` is read from their types.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 from msgspec import inspect
 
-from footnote.config.kinds import Kind
-from footnote.config.masking import names_a_secret
-from footnote.config.words import Path, found, nearest, quoted
+from footnote.config.kinds import Kind, names_a_secret
+from footnote.config.problems import Fault, Path, found, nearest, quoted
 
 LARGEST = 2**63 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What is wrong at `path`. `message` says what was expected, and never repeats a secret."""
-
-    path: Path
-    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +139,7 @@ def expected(shape: Shape) -> str:
         case inspect.StrType():
             words = "a string" if shape.kind is None else shape.kind.expected
         case inspect.VarTupleType(item_type=items):
-            words = "a list of " + ("strings" if isinstance(shape_of(items).node, inspect.StrType) else "objects")
+            words = "a list of " + ("objects" if _are_objects(items) else "strings")
         case _:
             pass
     return words
@@ -170,3 +162,40 @@ def _range(limits: Numeric) -> str:
             return f" above {above}"
         case above, _, most:
             return f" above {above}, at most {most}"
+
+
+def leaves(node: inspect.Type, value: Any, path: Path = ()) -> Iterator[tuple[Path, inspect.Type, Any]]:
+    """The single values in a JSON value of this type, each with its own type.
+
+    A list of plain values is one of them, and so is a map with nothing in it.
+    """
+    match shape_of(node).node:
+        case inspect.StructType(fields=fields) if isinstance(value, dict):
+            present = cast("dict[str, Any]", value)
+            for field in fields:
+                if field.encode_name in present:
+                    yield from leaves(field.type, present[field.encode_name], (*path, field.encode_name))
+        case inspect.DictType(value_type=values) if isinstance(value, dict) and value:
+            for name, item in cast("dict[str, Any]", value).items():
+                yield from leaves(values, item, (*path, name))
+        case inspect.VarTupleType(item_type=items) if isinstance(value, list | tuple) and _are_objects(items):
+            for index, item in enumerate(cast("Sequence[Any]", value)):
+                yield from leaves(items, item, (*path, index))
+        case _:
+            yield path, node, value
+
+
+def _are_objects(items: inspect.Type) -> bool:
+    return isinstance(shape_of(items).node, inspect.StructType)
+
+
+def shown(node: inspect.Type, value: Any) -> Any:
+    """`value` as it may be shown: what its kind masks is masked, in a map too. Structs mask themselves."""
+    shape = shape_of(node)
+    if value is None:
+        return None
+    if shape.kind and shape.kind.mask:
+        return shape.kind.mask(value)
+    if isinstance(shape.node, inspect.DictType):
+        return {name: shown(shape.node.value_type, item) for name, item in value.items()}
+    return value

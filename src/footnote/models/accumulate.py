@@ -4,8 +4,8 @@ An API module says what happened (`open_text`, `grow`, `sign`, …); the fold an
 pieces. Pieces are joined once, at the end, so that the cost of a delta does not grow with the answer.
 """
 
-from collections.abc import Iterator
-from typing import Any, Literal
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, cast
 
 import jiter
 
@@ -16,6 +16,7 @@ from footnote.protocol.messages import (
     Block,
     Failure,
     Foreign,
+    StopReason,
     Text,
     Thinking,
     ToolCall,
@@ -36,6 +37,8 @@ from footnote.protocol.stream import (
     ToolCallStart,
 )
 
+DEEPEST = 64
+
 
 class _OpenText:
     __slots__ = ("parts",)
@@ -51,7 +54,7 @@ class _OpenThinking:
         self.parts: list[str] = []
         self.signature: list[str] = []
         self.redacted = redacted
-        self.details: tuple[dict[str, Any], ...] = ()
+        self.details: Callable[[], tuple[dict[str, Any], ...]] = tuple
 
 
 class _OpenCall:
@@ -106,10 +109,9 @@ class Accumulator:
         return ToolCallStart(self._open(_OpenCall(call_id, name)), call_id, name)
 
     def keep_foreign(self, block: dict[str, Any]) -> int:
-        self._blocks.append(Foreign(block))
-        return len(self._blocks) - 1
+        return self._open(Foreign(block))
 
-    def _open(self, block: _OpenBlock) -> int:
+    def _open(self, block: _OpenBlock | Foreign) -> int:
         self._blocks.append(block)
         return len(self._blocks) - 1
 
@@ -130,14 +132,20 @@ class Accumulator:
             return ToolCallDelta(index, delta, block.grow(delta))
         return None
 
+    def name(self, index: int, name: str) -> None:
+        """The name of a call that was opened without one. It is set once: some servers repeat it in every piece."""
+        block = self._blocks[index]
+        if isinstance(block, _OpenCall) and not block.name:
+            block.name = name
+
     def sign(self, index: int, signature: str) -> None:
         """The provider's proof of a thinking block; it may come in pieces."""
         block = self._blocks[index]
         if isinstance(block, _OpenThinking):
             block.signature.append(signature)
 
-    def detail(self, index: int, details: tuple[dict[str, Any], ...]) -> None:
-        """A router's own reasoning records, to be sent back as they are."""
+    def detail(self, index: int, details: Callable[[], tuple[dict[str, Any], ...]]) -> None:
+        """A router's own reasoning records, to be sent back as they are; asked for when the block is whole."""
         block = self._blocks[index]
         if isinstance(block, _OpenThinking):
             block.details = details
@@ -154,7 +162,7 @@ class Accumulator:
             case _OpenThinking():
                 text = "".join(block.parts)
                 signature = "".join(block.signature) or None
-                self._blocks[index] = Thinking(text, signature, block.redacted, block.details)
+                self._blocks[index] = Thinking(text, signature, block.redacted, block.details())
                 return ThinkingEnd(index, text)
             case _OpenCall():
                 call = _finished_call(block.id, block.name, "".join(block.parts))
@@ -163,14 +171,14 @@ class Accumulator:
             case _:
                 return None
 
-    def close_all(self) -> Iterator[StreamEvent]:
+    def _close_all(self) -> Iterator[StreamEvent]:
         for index in range(len(self._blocks)):
             if (event := self.close(index)) is not None:
                 yield event
 
     def done(self, reason: Literal["stop", "length", "toolUse"], raw: str | None) -> Iterator[StreamEvent]:
         """The good end. A response that asks for calls stops with `toolUse` whatever the server called it."""
-        yield from self.close_all()
+        yield from self._close_all()
         if reason == "stop" and any(isinstance(block, ToolCall) for block in self._blocks):
             reason = "toolUse"
         yield Done(reason, self._message(reason, raw, None))
@@ -179,12 +187,12 @@ class Accumulator:
         self, reason: Literal["error", "aborted"], failure: Failure, raw: str | None = None
     ) -> Iterator[StreamEvent]:
         """The bad end: closes what is open and keeps all that came."""
-        yield from self.close_all()
+        yield from self._close_all()
         yield Failed(reason, self._message(reason, raw, failure))
 
     def _message(
         self,
-        reason: Literal["stop", "length", "toolUse", "error", "aborted"],
+        reason: StopReason,
         raw: str | None,
         failure: Failure | None,
     ) -> AssistantMessage:
@@ -206,6 +214,18 @@ def _finished_call(call_id: str, name: str, text: str) -> ToolCall:
         value: Any = loads(text) if text.strip() else {}
     except Unreadable:
         return ToolCall(call_id, name, {}, invalid=text)
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or _is_deeper(value, DEEPEST):  # pyright: ignore[reportUnknownArgumentType] - JSON
         return ToolCall(call_id, name, {}, invalid=text)
     return ToolCall(call_id, name, value)  # pyright: ignore[reportUnknownArgumentType] - JSON
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    """Nested more than `levels` deep: nothing that a tool takes is, and recursion has an end."""
+    match value:
+        case dict():
+            inner = cast("dict[Any, Any]", value).values()
+        case list():
+            inner = cast("list[Any]", value)
+        case _:
+            return False
+    return levels == 0 or any(_is_deeper(item, levels - 1) for item in inner)

@@ -2,15 +2,14 @@
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from msgspec import Struct
 
 from footnote.models import failures
 from footnote.models.accumulate import Accumulator
-from footnote.models.base import Context, Options
-from footnote.models.failures import Endpoint
-from footnote.models.profiles import Profile
+from footnote.models.base import Context, Endpoint, Options
+from footnote.models.profiles import Profile, effort_of
 from footnote.models.repair import Rules, repair
 from footnote.models.wire import Decoder, dumps
 from footnote.protocol.messages import (
@@ -29,6 +28,7 @@ from footnote.protocol.messages import (
 from footnote.protocol.stream import StreamEvent
 
 PATH = "/v1/messages"
+MODELS_PATH = "/v1/models?limit=1000"
 VERSION = "2026-10-21"
 
 _STOP_REASONS: dict[str, Literal["stop", "length", "toolUse"]] = {
@@ -81,7 +81,7 @@ def _lengths(options: Options, profile: Profile) -> dict[str, Any]:
         return {
             "max_tokens": longest,
             "thinking": {"type": "adaptive", "display": "summarized"},
-            "output_config": {"effort": "low" if budget < 4096 else "medium" if budget < 16_384 else "high"},
+            "output_config": {"effort": effort_of(budget)},
         }
     budget = max(1024, budget)
     if profile.thinking is not None:  # of an unknown model the limit is not known either: the wish counts
@@ -134,8 +134,9 @@ def _part(part: Part) -> dict[str, Any]:
 
 
 def _tool_result(message: ToolResultMessage) -> dict[str, Any]:
-    seen = any(isinstance(part, Image) for part in message.content)
-    content = [_part(part) for part in message.content] if seen else message.text
+    # An error may hold text only: the API refuses images in it.
+    seen = any(isinstance(part, Image) for part in message.content) and not message.is_error
+    content = [_part(part) for part in message.content] if seen else message.text or "(no output)"
     result = {"type": "tool_result", "tool_use_id": message.tool_call_id, "content": content}
     return result | {"is_error": True} if message.is_error else result
 
@@ -277,13 +278,13 @@ class Reader:
         if usage is None:
             return
         known = self._fold.usage
-        thought = cast("int | None", (usage.output_tokens_details or {}).get("thinking_tokens"))
+        thought = (usage.output_tokens_details or {}).get("thinking_tokens")
         self._fold.usage = Usage(
             _newer(usage.input_tokens, known.input),
             _newer(usage.output_tokens, known.output),
             _newer(usage.cache_read_input_tokens, known.cache_read),
             _newer(usage.cache_creation_input_tokens, known.cache_write),
-            _newer(thought, known.reasoning),
+            thought if isinstance(thought, int) else known.reasoning,
         )
 
 

@@ -1,18 +1,15 @@
-"""From a choice of model to a model that can be asked."""
+"""From a choice of model to a model that can be asked, and the models that there are to choose from."""
 
-from typing import Literal, TypeAlias
+from typing import Any, cast
 
 from footnote.models import anthropic, openai_chat
-from footnote.models.base import Model
-from footnote.models.failures import Endpoint
+from footnote.models.base import ApiType, Endpoint, Model
 from footnote.models.profiles import Profile
 from footnote.models.retry import Retry
-from footnote.models.stream import HttpModel
+from footnote.models.stream import Api, HttpModel
 from footnote.net.client import Net
 
-ApiType: TypeAlias = Literal["anthropic", "openai"]
-
-_APIS = {"anthropic": anthropic, "openai": openai_chat}
+_APIS: dict[ApiType, Api] = {"anthropic": anthropic, "openai": openai_chat}
 
 
 def build_model(
@@ -20,3 +17,13 @@ def build_model(
 ) -> Model:
     """The model called `name` behind `endpoint`, which speaks `api`."""
     return HttpModel(_APIS[api], endpoint, name, profile, net=net, retry=retry)
+
+
+async def list_models(api: ApiType, endpoint: Endpoint, net: Net, *, seconds: float = 5.0) -> list[str]:
+    """Names of the models that a server lists; the two APIs do it in the same form. `UpstreamError`: it does not."""
+    module = _APIS[api]
+    answer = await net.get_json(endpoint.url(module.MODELS_PATH), headers=module.headers(endpoint), timeout=seconds)
+    data: Any = cast("dict[str, Any]", answer).get("data") if isinstance(answer, dict) else None
+    listed = cast("list[Any]", data) if isinstance(data, list) else []
+    models = [cast("dict[str, Any]", one) for one in listed if isinstance(one, dict)]
+    return [str(model["id"]) for model in models if "id" in model]

@@ -2,8 +2,7 @@
 
 from typing import Any, cast
 
-from msgspec import Struct
-
+from footnote.models.base import Endpoint
 from footnote.models.retry import is_retryable
 from footnote.models.wire import Unreadable, loads
 from footnote.protocol.messages import Failure
@@ -38,29 +37,6 @@ _NO_TOOLS_SIGNS = (
 )
 
 
-class Endpoint(Struct, frozen=True):
-    """Where a provider is asked and with which key; `key_name` is the variable to check when it is refused."""
-
-    provider: str
-    base_url: str
-    api_key: str | None = None
-    key_name: str | None = None
-
-    def __repr__(self) -> str:
-        """Without the key: what is printed ends in logs and bug reports."""
-        return f"Endpoint(provider={self.provider!r}, base_url={self.base_url!r})"
-
-    def __rich_repr__(self) -> list[tuple[str, Any]]:
-        return [("provider", self.provider), ("base_url", self.base_url)]
-
-    def url(self, path: str) -> str:
-        return self.base_url.rstrip("/") + path
-
-    def hide(self, text: str) -> str:
-        """`text` without the key, for providers that echo it in their errors."""
-        return text.replace(self.api_key, "***") if self.api_key else text
-
-
 def from_status(endpoint: Endpoint, status: int, body: bytes) -> Failure:
     """The failure behind a response that is not a 2xx."""
     kind, said = _read(body)
@@ -93,15 +69,23 @@ def from_event(endpoint: Endpoint, error: Any) -> Failure:
     sentence = f"{endpoint.provider} broke off the answer"
     if said:
         sentence += f": {endpoint.hide(said)}"
+    if kind.isdigit():  # some routers give the status of whoever stands behind them
+        kind, retryable = _kind(int(kind)), is_retryable(int(kind))
+    else:
+        retryable = kind in _PASSING
     kind = OVERFLOW if _shows(_OVERFLOW_SIGNS, f"{kind} {said}") else kind or "stream_error"
-    retryable = kind in ("overloaded_error", "rate_limit_error", "api_error", "server_error", "timeout_error")
     return Failure(kind, f"{_ended(sentence)} What came before it is kept.", retryable)
 
 
-def unreachable(endpoint: Endpoint, reason: str) -> Failure:
+def unreachable(endpoint: Endpoint, reason: str, *, retryable: bool) -> Failure:
     sentence = f"{endpoint.provider} could not be reached: {reason}."
     step = "Check the network and the provider's baseUrl."
-    return Failure("connection_error", f"{sentence} {step}", retryable=True)
+    return Failure("connection_error", f"{sentence} {step}", retryable)
+
+
+def empty(endpoint: Endpoint) -> Failure:
+    sentence = f"{endpoint.provider} answered with nothing."
+    return Failure("truncated", f"{sentence} Check the baseUrl of {endpoint.provider}, or try again.", retryable=True)
 
 
 def broken(endpoint: Endpoint, reason: str) -> Failure:
@@ -118,6 +102,8 @@ def refused(endpoint: Endpoint, cause: str | None) -> Failure:
     sentence = f"{endpoint.provider} refused to answer" + (f": {endpoint.hide(cause)}" if cause else "")
     return Failure("refusal", f"{_ended(sentence)} Ask in another way, or choose another model.")
 
+
+_PASSING = ("overloaded_error", "rate_limit_error", "api_error", "server_error", "timeout_error")
 
 ABORTED = Failure("aborted", "Stopped on request. What came before it is kept.")
 
@@ -167,6 +153,8 @@ def _next_step(endpoint: Endpoint, status: int) -> str:
     match status:
         case 401 | 403:
             return f"Check {key}."
+        case _ if 300 <= status < 400:
+            return f"The address leads elsewhere: set the baseUrl of {endpoint.provider} to where it leads."
         case 404:
             return f"Check the model's name and the baseUrl of {endpoint.provider}."
         case 429:

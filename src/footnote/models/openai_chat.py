@@ -12,9 +12,8 @@ from msgspec import Struct
 
 from footnote.models import failures
 from footnote.models.accumulate import Accumulator
-from footnote.models.base import Context, Options
-from footnote.models.failures import Endpoint
-from footnote.models.profiles import Profile
+from footnote.models.base import Context, Endpoint, Options
+from footnote.models.profiles import Profile, effort_of
 from footnote.models.repair import Rules, repair
 from footnote.models.wire import Decoder, dumps
 from footnote.protocol.messages import (
@@ -30,6 +29,7 @@ from footnote.protocol.messages import (
 from footnote.protocol.stream import StreamEvent
 
 PATH = "/chat/completions"
+MODELS_PATH = "/models"
 
 _STOP_REASONS: dict[str, Literal["stop", "length", "toolUse"]] = {
     "stop": "stop",
@@ -66,8 +66,7 @@ def body(model_id: str, context: Context, options: Options, profile: Profile) ->
     if options.temperature is not None and profile.thinking in (None, "none"):
         request["temperature"] = options.temperature
     if options.thinking_budget and profile.thinking == "effort":
-        budget = options.thinking_budget
-        request["reasoning_effort"] = "low" if budget < 4096 else "medium" if budget < 16_384 else "high"
+        request["reasoning_effort"] = effort_of(options.thinking_budget)
     if context.tools:
         request["tools"] = [
             {
@@ -163,6 +162,7 @@ class _Delta(Struct):
     reasoning_details: list[dict[str, Any]] | None = None
     refusal: str | None = None
     tool_calls: list[_CallDelta] | None = None
+    function_call: _Function | None = None
 
 
 class _Choice(Struct):
@@ -185,6 +185,29 @@ class _Chunk(Struct):
     detail: Any = None
 
 
+class _Records:
+    """A router's own reasoning records, which come in pieces: texts grow, other fields are replaced by later ones."""
+
+    def __init__(self) -> None:
+        self._fields: dict[str, dict[str, Any]] = {}
+        self._texts: dict[tuple[str, str], list[str]] = {}
+
+    def add(self, details: list[dict[str, Any]]) -> None:
+        for detail in details:
+            key = f"{detail.get('type')} {detail.get('index')}"
+            record = self._fields.setdefault(key, {})
+            for name, value in detail.items():
+                if name in ("text", "summary", "data") and isinstance(value, str):
+                    self._texts.setdefault((key, name), []).append(value)
+                if value is not None:
+                    record[name] = value
+
+    def joined(self) -> tuple[dict[str, Any], ...]:
+        for (key, name), pieces in self._texts.items():
+            self._fields[key][name] = "".join(pieces)
+        return tuple(self._fields.values())
+
+
 class Reader:
     """Payloads of one response, in order. `ended` is true once the answer is whole, or has failed."""
 
@@ -196,7 +219,7 @@ class Reader:
         self._endpoint = endpoint
         self._text: int | None = None
         self._thinking: int | None = None
-        self._details: dict[tuple[Any, Any], dict[str, Any]] = {}
+        self._records = _Records()
         self._calls: dict[int, tuple[str, int]] = {}
         self._last_call: int | None = None
         self._finish_reason: str | None = None
@@ -209,15 +232,15 @@ class Reader:
         chunk = self._decode(payload)
         if chunk.usage is not None:
             self._count(chunk.usage)
-        if chunk.choices:
-            choice = chunk.choices[0]
-            self._finish_reason = choice.finish_reason or self._finish_reason
-            return () if choice.delta is None else self._grow(choice.delta)
-        said = chunk.error or (chunk.usage is None and (chunk.message or chunk.detail))
-        if said:
+        # An error may stand beside choices: OpenRouter sends both, with the finish reason `error`.
+        if said := chunk.error or (not chunk.choices and chunk.usage is None and (chunk.message or chunk.detail)):
             self.ended = True
             return self._fold.fail("error", failures.from_event(self._endpoint, said))
-        return ()
+        if not chunk.choices:
+            return ()
+        choice = chunk.choices[0]
+        self._finish_reason = choice.finish_reason or self._finish_reason
+        return () if choice.delta is None else self._grow(choice.delta)
 
     def end_of_body(self) -> Iterable[StreamEvent]:
         """The body ended without `[DONE]`: whole all the same if a finish reason was given."""
@@ -226,7 +249,7 @@ class Reader:
         return self._fold.fail("error", failures.truncated(self._endpoint))
 
     def _grow(self, delta: _Delta) -> Iterable[StreamEvent]:
-        if self._text is not None and type(delta.content) is str and delta.tool_calls is None:
+        if self._text is not None and type(delta.content) is str and _is_only_text(delta):
             # The path of nearly every chunk of an answer.
             event = self._fold.grow(self._text, delta.content)
             return () if event is None else (event,)
@@ -242,16 +265,17 @@ class Reader:
             self._refusal.append(delta.refusal)
         for call in delta.tool_calls or ():
             yield from self._call(call)
+        if delta.function_call is not None:  # the form of before there were several calls
+            yield from self._call(_CallDelta(index=0, function=delta.function_call))
 
     def _think(self, piece: str, details: list[dict[str, Any]]) -> Iterator[StreamEvent]:
         if self._thinking is None:
             start = self._fold.open_thinking()
             self._thinking = start.index
-            self._details = {}
+            self._records = _Records()
+            self._fold.detail(self._thinking, self._records.joined)
             yield start
-        if details:
-            self._merge(details)
-            self._fold.detail(self._thinking, tuple(self._details.values()))
+        self._records.add(details)
         if event := self._fold.grow(self._thinking, piece):
             yield event
 
@@ -270,14 +294,15 @@ class Reader:
         key = delta.index if delta.index is not None else self._key_without_index(delta)
         known = self._calls.get(key)
         if known is not None and delta.id and function.name and delta.id != known[0]:
-            # A new call under a used number.
-            key, known = max(self._calls) + 1, None
+            known = None  # a new call under a used number, which is its number from now on
         if known is None:
             yield from self._end_thinking()
             yield from self._end_text()
             start = self._fold.open_call(delta.id or "", function.name or "")
             self._calls[key] = known = (delta.id or "", start.index)
             yield start
+        elif function.name:
+            self._fold.name(known[1], function.name)
         self._last_call = key
         piece = function.arguments
         if piece and not isinstance(piece, str):
@@ -303,17 +328,10 @@ class Reader:
             yield event
         self._text = None
 
-    def _merge(self, details: list[dict[str, Any]]) -> None:
-        """Pieces of a reasoning record under one: texts grow, other fields are replaced by later ones."""
-        for detail in details:
-            record = self._details.setdefault((detail.get("type"), detail.get("index")), {})
-            for name, value in detail.items():
-                grows = name in ("text", "summary", "data") and isinstance(value, str) and record.get(name)
-                if value is not None:
-                    record[name] = record[name] + value if grows else value
-
     def _end(self) -> Iterable[StreamEvent]:
         raw = self._finish_reason
+        if raw == "error":
+            return self._fold.fail("error", failures.from_event(self._endpoint, None), raw)
         if raw in _REFUSALS or self._refusal:
             cause = "".join(self._refusal) or None
             return self._fold.fail("error", failures.refused(self._endpoint, cause), raw)
@@ -332,6 +350,17 @@ class Reader:
             cache_write=written,
             reasoning=_detail(usage.completion_tokens_details, "reasoning_tokens", known.reasoning),
         )
+
+
+def _is_only_text(delta: _Delta) -> bool:
+    return not (
+        delta.tool_calls
+        or delta.function_call
+        or delta.reasoning
+        or delta.reasoning_content
+        or delta.reasoning_details
+        or delta.refusal
+    )
 
 
 def _detail(details: dict[str, Any] | None, name: str, known: int) -> int:

@@ -58,6 +58,11 @@ class Profile(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     price: Price | None = None
 
 
+def effort_of(budget: int) -> Literal["low", "medium", "high"]:
+    """A thinking budget in tokens, for models that take a word instead."""
+    return "low" if budget < 4_096 else "medium" if budget < 16_384 else "high"
+
+
 @cache
 def _known() -> dict[str, Profile]:
     data = files("footnote.models").joinpath("profiles.json").read_bytes()

@@ -41,7 +41,8 @@ class Rules(Struct, frozen=True):
     images: bool
     longest_id: int
     thinking: bool
-    """The API has a place for thinking: signed blocks go back, unsigned ones go back as text."""
+    """The API has a place for thinking, and for blocks that we do not know: signed ones go back as they are,
+    unsigned thinking goes back as text."""
 
 
 def repair(messages: Sequence[Message], rules: Rules) -> list[Message]:
@@ -89,8 +90,9 @@ def _exchange(
             answers.append(_answer(block, call_id, results, rules))
         elif (mended := _block(block, rules, same_model=same_model)) is not None:
             content.append(mended)
-    said = rules.thinking or any(isinstance(block, Text | ToolCall) for block in content)
-    if content and said:
+    while rules.thinking and content and isinstance(content[-1], Thinking):
+        content.pop()  # it led to nothing, and a message may not end with it
+    if any(not isinstance(block, Thinking) for block in content):
         yield msgspec.structs.replace(message, content=tuple(content))
         yield from answers
 
@@ -100,7 +102,7 @@ def _block(block: Thinking | Text | Foreign, rules: Rules, *, same_model: bool) 
         case Text():
             return block if block.text.strip() else None
         case Foreign():
-            return block if same_model else None
+            return block if same_model and rules.thinking else None
         case Thinking():
             proof = (block.signature or block.redacted) if rules.thinking else block.details
             if same_model and proof:

@@ -10,7 +10,7 @@ A response may also be a function of the context, for tests that react to what t
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -97,7 +97,7 @@ class ScriptedModel:
         context: Context,
         options: Options,  # noqa: ARG002 - a script answers the same however it is asked
         cancel: CancelScope,
-    ) -> AsyncIterator[StreamEvent]:
+    ) -> AsyncGenerator[StreamEvent, None]:
         fold = Accumulator(self.id, call_ids(context.messages))
         fold.usage = self._usage
         end: End | None = None

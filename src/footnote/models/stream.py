@@ -1,21 +1,20 @@
 """The shell around an API module: opens the request, retries, reads, cancels, and always closes the socket."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from itertools import count
-from types import ModuleType
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from msgspec import Struct
 
 from footnote.cancel import Cancelled, CancelScope
 from footnote.models import failures
 from footnote.models.accumulate import Accumulator
-from footnote.models.base import Context, Options
-from footnote.models.failures import Endpoint
+from footnote.models.base import Context, Endpoint, Options
 from footnote.models.profiles import Profile
 from footnote.models.retry import Retry
 from footnote.models.wire import Unreadable, dumps
 from footnote.net.client import ConnectionFailed, Net, Response
+from footnote.protocol.errors import LimitReached
 from footnote.protocol.messages import Failure, call_ids
 from footnote.protocol.sse import SseDecoder
 from footnote.protocol.stream import Failed, Start, StreamEvent
@@ -36,7 +35,11 @@ class Reader(Protocol):
 class Api(Protocol):
     """What an API module has to offer: `anthropic` and `openai_chat` are two."""
 
-    PATH: str
+    @property
+    def PATH(self) -> str: ...  # noqa: N802 - a constant of the module
+
+    @property
+    def MODELS_PATH(self) -> str: ...  # noqa: N802 - as above
 
     def headers(self, endpoint: Endpoint) -> dict[str, str]: ...
 
@@ -56,16 +59,17 @@ class _Answer:
     """One response while it arrives: its socket, the bytes not yet read, and what they add up to."""
 
     def __init__(self, api: Api, endpoint: Endpoint, model_id: str, taken: frozenset[str]) -> None:
-        self._fresh = lambda: Accumulator(model_id, taken)
+        self.response: Response | None = None
         self._api = api
         self._endpoint = endpoint
-        self.response: Response | None = None
+        self._model_id = model_id
+        self._taken = taken
         self.restart()
 
     def restart(self) -> None:
         """Forgets a failed attempt, of which nobody has seen anything."""
         self.close()
-        self.fold = self._fresh()
+        self.fold = Accumulator(self._model_id, self._taken)
         self._reader = self._api.Reader(self.fold, self._endpoint)
         self._decoder = SseDecoder()
 
@@ -81,7 +85,9 @@ class _Answer:
             for payload in self._decoder.push(chunk) if chunk else self._decoder.flush():
                 if not self._reader.ended:
                     events += self._reader.read(payload)
-        except Unreadable as error:
+        except (Unreadable, LimitReached) as error:
+            if not chunk:  # the body ended in the middle of an event
+                return [*events, *self.fail(failures.truncated(self._endpoint))]
             events += self.fail(failures.broken(self._endpoint, f"an event could not be read ({error})"))
         if not chunk and not self._reader.ended:
             self._reader.ended = True
@@ -103,7 +109,7 @@ class HttpModel:
 
     def __init__(
         self,
-        api: ModuleType,
+        api: Api,
         endpoint: Endpoint,
         name: str,
         profile: Profile,
@@ -113,12 +119,14 @@ class HttpModel:
     ) -> None:
         self.id = f"{endpoint.provider}/{name}"
         self.profile = profile
-        self._api = cast("Api", api)
+        self._api = api
         self._endpoint = endpoint
         self._net = net
         self._retry = retry or Retry()
 
-    async def stream(self, context: Context, options: Options, cancel: CancelScope) -> AsyncIterator[StreamEvent]:
+    async def stream(
+        self, context: Context, options: Options, cancel: CancelScope
+    ) -> AsyncGenerator[StreamEvent, None]:
         yield Start(self.id)
         answer = _Answer(self._api, self._endpoint, self.id, call_ids(context.messages))
         try:
@@ -162,13 +170,16 @@ class HttpModel:
             if not 200 <= response.status < 300:
                 said = await response.read_all(ERROR_BODY_BYTES)
                 return _Refused(failures.from_status(self._endpoint, response.status, said), response.headers)
-            if response.headers.get("content-type", "").startswith("application/json"):
+            if response.headers.get("content-type", "").startswith(("application/json", "text/html")):
                 said = await response.read_all(ERROR_BODY_BYTES)
                 return _Refused(failures.not_a_stream(self._endpoint, said), {})
             events: list[StreamEvent] = []
             while not events:
                 events = await answer.read(response)
         except ConnectionFailed as error:
-            return _Refused(failures.unreachable(self._endpoint, error.message), {})
+            failure = failures.unreachable(self._endpoint, error.message, retryable=error.retryable)
+            return _Refused(failure, {})
         failure = events[0].message.failure if isinstance(events[0], Failed) else None
-        return _Refused(failure, {}) if failure is not None and failure.retryable else events
+        if failure is None or not failure.retryable:
+            return events
+        return _Refused(failures.empty(self._endpoint) if failure.type == "truncated" else failure, {})

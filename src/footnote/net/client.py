@@ -22,6 +22,10 @@ class ConnectionFailed(UpstreamError):
 
     type = "connection_error"
 
+    def __init__(self, message: str, *, retryable: bool = True) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+
 
 class Response:
     """A response whose body is read as it arrives. Close it, whether or not it was read to its end."""
@@ -132,7 +136,7 @@ class Net:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0),
                 cookie_jar=aiohttp.DummyCookieJar(),
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
+                timeout=aiohttp.ClientTimeout(total=None, connect=CONNECT_SECONDS),
             )
         try:
             async with asyncio.timeout(self._stall):
@@ -149,6 +153,9 @@ _REASONS: tuple[tuple[type[Exception], str], ...] = (
     (aiohttp.ConnectionTimeoutError, "no connection could be made in time"),
     (TimeoutError, "nothing was received for too long"),
     (aiohttp.ClientConnectorDNSError, "the host name could not be resolved"),
+    (aiohttp.ClientProxyConnectionError, "the proxy could not be reached"),
+    (aiohttp.ClientHttpProxyError, "the proxy refused the connection"),
+    (aiohttp.ClientConnectorCertificateError, "its certificate was not accepted"),
     (aiohttp.ClientSSLError, "the TLS handshake failed"),
     (aiohttp.ClientConnectorError, "the connection was refused"),
 )
@@ -156,4 +163,5 @@ _REASONS: tuple[tuple[type[Exception], str], ...] = (
 
 def _failed(error: Exception) -> ConnectionFailed:
     found = (reason for kind, reason in _REASONS if isinstance(error, kind))
-    return ConnectionFailed(next(found, "the connection was broken"))
+    passing = not isinstance(error, aiohttp.InvalidURL | aiohttp.ClientConnectorCertificateError)
+    return ConnectionFailed(next(found, "the connection was broken"), retryable=passing)

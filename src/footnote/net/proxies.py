@@ -1,11 +1,14 @@
 """Which requests go through a proxy, by the variables that every other program of the machine follows."""
 
 import ipaddress
+import logging
 from collections.abc import Mapping
 from typing import Self
 from urllib.parse import urlsplit
 
 from msgspec import Struct
+
+log = logging.getLogger(__name__)
 
 
 class Proxies(Struct, frozen=True):
@@ -18,13 +21,16 @@ class Proxies(Struct, frozen=True):
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> Self:
         def value(name: str) -> str | None:
-            return (
-                environ.get(name) or environ.get(name.upper()) or environ.get("all_proxy") or environ.get("ALL_PROXY")
-            )
+            named = (environ.get(known) for known in (name, name.upper(), "all_proxy", "ALL_PROXY"))
+            return _address(next(filter(None, named), ""))
 
         listed = environ.get("no_proxy") or environ.get("NO_PROXY") or ""
         exceptions = tuple(name.strip().lower() for name in listed.split(",") if name.strip())
         return cls(value("http_proxy"), value("https_proxy"), exceptions)
+
+    def __repr__(self) -> str:
+        """Without the addresses: a proxy's often holds a password."""
+        return f"Proxies(http={bool(self.http)}, https={bool(self.https)})"
 
     def of_url(self, url: str) -> str | None:
         parts = urlsplit(url)
@@ -32,6 +38,17 @@ class Proxies(Struct, frozen=True):
         if _is_this_machine(host) or any(_matches(host, name) for name in self.exceptions):
             return None
         return self.https if parts.scheme == "https" else self.http
+
+
+def _address(value: str) -> str | None:
+    """The address of an HTTP proxy; a bare `host:port` is one. Other kinds are not spoken here."""
+    scheme, separator, _ = value.partition("://")
+    if not value or not separator:
+        return f"http://{value}" if value else None
+    if scheme.lower() in ("http", "https"):
+        return value
+    log.warning("A proxy of the kind %s is set in the environment and cannot be used; it is left out.", scheme)
+    return None
 
 
 def _is_this_machine(host: str) -> bool:

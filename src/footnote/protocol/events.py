@@ -123,6 +123,7 @@ class ContextReport(Struct, frozen=True):
     tokens: int
     window: int
     shortened_results: int = 0
+    shortened_texts: int = 0
     summarised_turns: int = 0
 
 

@@ -4,8 +4,12 @@ from typing import get_args
 
 import msgspec
 
+from footnote.protocol.errors import LimitReached
 from footnote.protocol.events import Event
 
+LONGEST_LINE = 32_000_000
+
+_BOM = b"\xef\xbb\xbf"
 _encoder = msgspec.json.Encoder()
 
 
@@ -16,29 +20,43 @@ class SseDecoder:
     names are ignored: both model APIs repeat them inside the JSON, and some servers leave them out.
     """
 
-    __slots__ = ("_data", "_rest")
+    __slots__ = ("_data", "_rest", "_size")
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._rest: list[bytes] = []
+        self._size = 0
         self._data: list[bytes] = []
 
     def push(self, chunk: bytes) -> list[bytes]:
         """The payloads that `chunk` completes."""
         if b"\n" not in chunk:
-            self._rest += chunk
+            self._wait_for_more(chunk)
             return []
-        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        *lines, rest = b"".join([*self._rest, chunk]).split(b"\n")
+        self._rest, self._size = [], 0
+        self._wait_for_more(rest)
         return self._payloads(lines)
 
     def flush(self) -> list[bytes]:
         """The payload that the end of the stream completes, for servers that leave out the last newline."""
-        lines, self._rest = [self._rest, b""], b""
+        lines = [b"".join(self._rest), b""]
+        self._rest = []
         return self._payloads(lines)
+
+    def _wait_for_more(self, piece: bytes) -> None:
+        """Keeps the beginning of a line. Pieces are joined once, since a line may come in very many of them."""
+        self._size += len(piece)
+        if self._size > LONGEST_LINE:
+            raise LimitReached(f"a line of the stream is longer than {LONGEST_LINE:,} bytes")
+        if piece:
+            self._rest.append(piece)
 
     def _payloads(self, lines: list[bytes]) -> list[bytes]:
         payloads: list[bytes] = []
         data = self._data
         for line in lines:
+            if line[:3] == _BOM:
+                line = line[3:]  # noqa: PLW2901 - a mark that some servers put before the first line
             if line[-1:] == b"\r":
                 line = line[:-1]  # noqa: PLW2901 - the line without the end that some servers give it
             if line[:5] == b"data:":

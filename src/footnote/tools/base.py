@@ -15,6 +15,10 @@ class Abilities:
     workspace: Workspace | None = None
 
 
+def always(_: Abilities) -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """What a call is told beside its arguments."""
@@ -42,7 +46,7 @@ class Tool:
     titles: Mapping[Locale, str]
     parse: Callable[[dict[str, Any]], Any]
     run: Callable[[Any, ToolContext], AsyncIterator[Outcome]]
-    available: Callable[[Abilities], bool] = lambda _: True
+    available: Callable[[Abilities], bool] = always
     exclusive: bool = False
     idempotent: bool = False
     bounded: bool = False

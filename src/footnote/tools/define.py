@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar, cast, get_type_hints
 from msgspec import Struct
 
 from footnote.protocol.tools import LOCALES, Locale, ToolResult
-from footnote.tools.base import Abilities, Outcome, Tool, ToolContext
+from footnote.tools.base import Abilities, Outcome, Tool, ToolContext, always
 from footnote.tools.schema import parse, schema_of
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -19,14 +19,10 @@ P = TypeVar("P", bound=Struct)
 Work: TypeAlias = Callable[[P, ToolContext], Awaitable[ToolResult]] | Callable[[P, ToolContext], AsyncIterator[Outcome]]
 
 
-def _always(_: Abilities) -> bool:
-    return True
-
-
 def tool(
     *,
     titles: Mapping[Locale, str],
-    when: Callable[[Abilities], bool] = _always,
+    when: Callable[[Abilities], bool] = always,
     exclusive: bool = False,
     idempotent: bool = False,
     bounded: bool = False,
@@ -76,11 +72,14 @@ def _parameters(work: Work[P]) -> type[P]:
     return cast("type[P]", kind)
 
 
-def _name(work: Work[Any]) -> str:
-    name = str(getattr(work, "__name__", ""))
+def checked_name(name: str) -> str:
     if not NAME.fullmatch(name):
         raise TypeError(f"{name!r} cannot be the name of a tool: 1 to 64 of a-z, A-Z, 0-9, _ and -.")
     return name
+
+
+def _name(work: Work[Any]) -> str:
+    return checked_name(str(getattr(work, "__name__", "")))
 
 
 def _description(work: Work[Any]) -> str:

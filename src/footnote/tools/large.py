@@ -5,13 +5,14 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
+import msgspec
 from msgspec.structs import replace
 
 from footnote.protocol.messages import Image, Text
 from footnote.protocol.tools import ToolResult
 from footnote.tools.base import ToolContext
 from footnote.workspace.paths import LARGE_RESULTS
-from footnote.workspace.text import count_lines, counted
+from footnote.workspace.text import MAX_ROW, count_lines, counted
 
 log = logging.getLogger(__name__)
 
@@ -23,6 +24,10 @@ BYTES_PER_TOKEN = 4
 
 _PREVIEW_LINES = 5
 _PREVIEW_CHARACTERS = 1000
+_LONGEST_JSON = 2_000_000
+_DEEPEST_JSON = 20
+# A string that is not closed goes on to the end: looking for its end again and again would take for ever.
+_json_parts = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 
 
 async def spill_to_workspace(text: str, context: ToolContext) -> str | None:
@@ -40,8 +45,9 @@ async def shortened(result: ToolResult, tokens: int, spill: Spill, context: Tool
     text = result.text
     if len(text) <= tokens or len(text.encode(errors="replace")) <= tokens * BYTES_PER_TOKEN:
         return result
-    path = await _keep(text, spill, context)
-    shown = _preview(text, path) if path else _cut(text, tokens)
+    kept = _in_lines(text)
+    path = await _keep(kept, spill, context)
+    shown = _preview(kept, path, is_changed=kept is not text) if path else _cut(text, tokens)
     images = (part for part in result.content if isinstance(part, Image))
     return replace(result, content=(Text(shown), *images))
 
@@ -54,13 +60,34 @@ async def _keep(text: str, spill: Spill, context: ToolContext) -> str | None:
         return None
 
 
-def _preview(text: str, path: str) -> str:
+def _in_lines(text: str) -> str:
+    """JSON that was sent as one line, in many: line by line is how files are read and searched."""
+    is_long = len(text) <= _LONGEST_JSON and any(len(line) > MAX_ROW for line in text.split("\n"))
+    if not is_long or not text.lstrip().startswith(("{", "[")) or _depth(text) > _DEEPEST_JSON:
+        return text
+    try:
+        return msgspec.json.format(text, indent=2)
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        return text
+
+
+def _depth(text: str) -> int:
+    """How deep JSON is nested. Indented, what is deep grows out of all proportion."""
+    depth = deepest = 0
+    for part in _json_parts.finditer(text):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(part.group(), 0)
+        deepest = max(depth, deepest)
+    return deepest
+
+
+def _preview(text: str, path: str, *, is_changed: bool) -> str:
     lines = text.split("\n")
     head = "\n".join(line[:_PREVIEW_CHARACTERS] for line in lines[:_PREVIEW_LINES])
-    tail = "\n".join(line[-_PREVIEW_CHARACTERS:] for line in lines[_PREVIEW_LINES:][-_PREVIEW_LINES:])
+    tail = "\n".join(line[-_PREVIEW_CHARACTERS:] for line in lines[-_PREVIEW_LINES:])
+    added = ", with line breaks added" if is_changed else ""
     return (
         f"The result is too large to show: {len(text):,} characters in {counted(count_lines(text), 'line')}."
-        f" All of it is in {path}: read it with read_file, using offset and limit, or look for words in it with"
+        f" All of it is in {path}{added}: read it with read_file, using offset and limit, or look for words in it with"
         " search_files."
         f"\n\nIt begins:\n{head}\n\nIt ends:\n{tail}"
     )

@@ -5,6 +5,8 @@ the model that leaves a field out can stand in `Meta(extra={"missing": "..."})`.
 """
 
 import difflib
+from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, TypeGuard, TypeVar, cast, get_args, get_origin
 
 import msgspec
@@ -27,7 +29,11 @@ def schema_of(parameters: type[Struct]) -> Json:
 def parse(parameters: type[T], arguments: Json) -> T:
     """The arguments as a value of `parameters`; every violation at once in `InvalidArguments` otherwise."""
     problems: list[str] = []
-    value = _struct(parameters, arguments, "", problems)
+    try:
+        value = _struct(parameters, arguments, "", problems)
+    except RecursionError:
+        problems = ["They are nested too deeply."]
+        value = {}
     if problems:
         listed = "\n".join(f"- {problem}" for problem in problems)
         raise InvalidArguments(
@@ -67,9 +73,14 @@ def _inlined(node: Any, definitions: Json, within: tuple[str, ...]) -> Any:
     }
 
 
+@cache
+def _fields(kind: type[Struct]) -> Mapping[str, FieldInfo]:
+    return {field.encode_name: field for field in fields(kind)}
+
+
 def _struct(kind: type[Struct], value: Json, path: str, problems: list[str]) -> Json:
     """`value` with each field coerced; what does not fit is added to `problems`."""
-    known = {field.encode_name: field for field in fields(kind)}
+    known = _fields(kind)
     checked: Json = {}
     for name, item in value.items():
         if name not in known:
@@ -129,7 +140,7 @@ def _means_absent(field: FieldInfo, value: Any) -> bool:
     return False
 
 
-def _instead(near: list[str], known: Json) -> str:
+def _instead(near: list[str], known: Mapping[str, FieldInfo]) -> str:
     if near:
         return f"did you mean {near[0]}?"
     return f"the parameters are {', '.join(known)}." if known else "the tool takes none."

@@ -6,6 +6,7 @@ import msgspec
 
 _MAX_RECEIVED = 600
 _MAX_STRING = 80
+_MAX_DEPTH = 20
 _LIMITS = {
     "minimum": "at least {}",
     "exclusiveMinimum": "more than {}",
@@ -41,17 +42,19 @@ def expected(schema: dict[str, Any]) -> str:
 
 
 def received(value: Any) -> str:
-    """The value as JSON, with long strings and the whole cut: enough to see what was sent."""
+    """The value as JSON, with long strings, deep parts and the whole cut: enough to see what was sent."""
     text = msgspec.json.encode(_shortened(value), enc_hook=repr).decode()
     return text if len(text) <= _MAX_RECEIVED else text[:_MAX_RECEIVED] + " …"
 
 
-def _shortened(value: Any) -> Any:
+def _shortened(value: Any, depth: int = 0) -> Any:
     if isinstance(value, str):
         shown = value[:_MAX_STRING].encode(errors="replace").decode()
         return shown if len(value) <= _MAX_STRING else f"{shown}… ({len(value)} characters)"
+    if isinstance(value, list | dict) and depth == _MAX_DEPTH:
+        return "…"
     if isinstance(value, list):
-        return [_shortened(item) for item in cast("list[Any]", value)]
+        return [_shortened(item, depth + 1) for item in cast("list[Any]", value)]
     if isinstance(value, dict):
-        return {str(key): _shortened(item) for key, item in cast("dict[Any, Any]", value).items()}
+        return {str(key): _shortened(item, depth + 1) for key, item in cast("dict[Any, Any]", value).items()}
     return value

@@ -31,11 +31,14 @@ _DEVICES = frozenset(
 async def save_to(directory: Path, workspace: Workspace) -> list[tuple[FileRecord, Path]]:
     """Write the generated files below `directory`; what a name was changed to stands beside its record."""
     files = [
-        (record, await workspace.read(record.path))
-        for record in await workspace.list()
-        if record.source == "generated" and not record.path.startswith(LARGE_RESULTS)
+        (record, await workspace.read(record.path)) for record in await workspace.list() if is_for_the_user(record)
     ]
     return await asyncio.to_thread(_save_all, directory, files)
+
+
+def is_for_the_user(record: FileRecord) -> bool:
+    """True of what the agent made on purpose, not of uploads and large tool results."""
+    return record.source == "generated" and not record.path.startswith(LARGE_RESULTS)
 
 
 def safe_name(part: str) -> str:

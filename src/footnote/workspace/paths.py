@@ -19,10 +19,14 @@ MAX_DEPTH = 32
 
 _DRIVE = re.compile(r"[A-Za-z]:")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-# Invisible characters that change how the rest of a name is shown. The joiners U+200C and U+200D are not among
-# them: Persian words and many emoji need them.
-_DECEIVING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
-_UNPRINTABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+"""Unicode counts them as letters, marks and signs, but nothing is seen of them."""
+_JOINERS = frozenset("\u200c\u200d")
+_EMOJI_STYLES = frozenset("\ufe0f\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
+"""What may follow the first sign of an emoji: that it is one, or the tone of a skin."""
+_VIRAMA = 9
+"""The combining class of the sign that joins letters in the scripts of India."""
 
 
 class PathRefused(UsageError):
@@ -74,13 +78,28 @@ def _refuse_foreign_kinds(path: str) -> None:
 def _check_part(part: str, path: str) -> None:
     if not part.strip(". "):
         raise PathRefused(f"{_shown(path)} has the part {part}. Write the whole path from the root: /folder/name.md.")
-    for character in part:
-        if unicodedata.category(character) in _UNPRINTABLE or character in _DECEIVING:
+    for at, character in enumerate(part):
+        is_unseen = unicodedata.category(character) in _UNSEEN or character in _BLANK
+        if is_unseen and not _joins(part, at):
             raise PathRefused(f"{_shown(path)} has the invisible character U+{ord(character):04X}. Leave it out.")
     if part != part.strip():
         raise PathRefused(f"{_shown(path)} has a name that starts or ends with a space. Leave the space out.")
     if (size := len(part.encode())) > MAX_NAME_BYTES:
         raise PathRefused(f"A name of {size} bytes is too long; at most {MAX_NAME_BYTES}. Choose a shorter one.")
+
+
+def _joins(part: str, at: int) -> bool:
+    """True of a joiner where writing needs it: in Persian and its kin, in the scripts of India, in emoji."""
+    before, after = part[:at][-1:], part[at + 1 :][:1]
+    if part[at] not in _JOINERS or not before:
+        return False
+    if unicodedata.combining(before) == _VIRAMA:
+        return True
+    if not after:
+        return False
+    arabic = unicodedata.bidirectional(before) in {"AL", "NSM"} and unicodedata.bidirectional(after) == "AL"
+    emoji = (unicodedata.category(before) == "So" or before in _EMOJI_STYLES) and unicodedata.category(after) == "So"
+    return arabic or emoji or unicodedata.combining(after) == _VIRAMA
 
 
 def _shown(path: str) -> str:

@@ -83,25 +83,32 @@ def slice_lines(text: str, offset: int, limit: int) -> Lines:
     return Lines(tuple(line.removesuffix("\r") for line in chosen), offset, len(lines))
 
 
-def numbered(lines: Lines) -> Page:
-    """The lines with their numbers, which count from 1. A long line goes on in rows 5.1, 5.2, …, and the page ends
-    early rather than pass `MAX_PAGE` characters; a single line that is longer than that is cut."""
+def numbered(lines: Lines, column: int = 0) -> Page:
+    """The lines with their numbers, which count from 1; of the first one, what stands from `column` on.
+
+    A long line goes on in rows 5.1, 5.2, …, and the page ends early rather than pass `MAX_PAGE` characters; a single
+    line that is longer than that is cut.
+    """
     rows: list[str] = []
     room = MAX_PAGE
     for shown, line in enumerate(lines.lines):
-        if rows and len(line) > room:
+        start = 0 if shown else column
+        more = len(line) - start - room
+        if rows and more > 0:
             return Page("\n".join(rows), shown)
-        rows.extend(_rows(lines.offset + shown + 1, line[:room]))
-        if len(line) > room:
-            return Page("\n".join(rows), shown + 1, len(line) - room)
-        room -= len(line)
+        rows.extend(_rows(lines.offset + shown + 1, line, start, start + room))
+        if more > 0:
+            return Page("\n".join(rows), shown + 1, more)
+        room = -more
     return Page("\n".join(rows), len(lines.lines))
 
 
-def _rows(number: int, line: str) -> list[str]:
-    pieces = [line[start : start + MAX_ROW] for start in range(0, len(line), MAX_ROW)] or [""]
-    labels = [str(number), *(f"{number}.{part}" for part in range(1, len(pieces)))]
-    return [f"{label:>6}  {piece}" for label, piece in zip(labels, pieces, strict=True)]
+def _rows(number: int, line: str, start: int, end: int) -> list[str]:
+    """Rows end where they would if the line were read from its beginning, so that each has its own label."""
+    first = start // MAX_ROW
+    last = max(first, (min(end, len(line)) - 1) // MAX_ROW)
+    pieces = [(row, line[max(row * MAX_ROW, start) : min((row + 1) * MAX_ROW, end)]) for row in range(first, last + 1)]
+    return [f"{f'{number}.{row}' if row else number:>6}  {piece}" for row, piece in pieces]
 
 
 def _only_crlf(text: str) -> bool:

@@ -1,4 +1,6 @@
-"""An MCP server whose list of tools comes in pages, and in which most tools are odd."""
+"""An MCP server whose list of tools comes in pages, and in which most are odd; given a number, so many plain ones."""
+
+import sys
 
 import anyio
 from mcp import MCPError
@@ -7,6 +9,30 @@ from mcp.server.stdio import stdio_server
 from mcp.types import CallToolResult, ListToolsResult, TextContent, Tool
 
 OBJECT = {"type": "object", "properties": {"x": {"type": "string"}}}
+WORDS = "w" * 600
+WORDY = {
+    "type": "object",
+    "title": WORDS,
+    "description": WORDS,
+    "properties": {
+        "title": {"type": "string", "description": WORDS, "default": WORDS},
+        "default": {"type": "object", "description": WORDS, "default": {"title": WORDS}},
+        "list": {"type": "array", "items": {"anyOf": [{"description": WORDS, "const": WORDS}, {"enum": [WORDS]}]}},
+    },
+    "$defs": {"x": {"description": WORDS}},
+}
+
+
+def nested(depth):
+    return {"type": "object", "properties": {"x": nested(depth - 1)}} if depth else {"type": "string"}
+
+
+def huge(size):
+    """A schema of so many bytes in compact JSON."""
+    empty = len('{"properties":{},"type":"object","examples":[""]}')
+    return {"type": "object", "examples": ["x" * (size - empty)]}
+
+
 TOOLS = [
     Tool(name="plain", input_schema=OBJECT, description="Fine.\x1b[31m " + "a" * 5000),
     Tool(name="with space", input_schema=OBJECT),
@@ -21,9 +47,15 @@ TOOLS = [
     Tool(name="broken", input_schema={"type": "object", "properties": {"x": {"type": "text"}}}),
     Tool(name="named", input_schema={"type": "object", "properties": {"tên": {"type": "string"}}}),
     Tool(name="remote", input_schema={"type": "object", "properties": {"x": {"$ref": "https://x.invalid/y"}}}),
+    Tool(name="huge", input_schema=huge(16_001)),
+    Tool(name="deep", input_schema=nested(97)),
+    Tool(name="l" * 1000, input_schema={"type": "object", "properties": {"ê" * 1000: {}}}),
+    Tool(name="wordy", input_schema=WORDY),
     Tool(name="refusing", input_schema=OBJECT),
     Tool(name="lying", input_schema=OBJECT, output_schema={"type": "object", "required": ["y"]}),
 ]
+if len(sys.argv) > 1:
+    TOOLS = [Tool(name=f"tool_{number}", input_schema=OBJECT) for number in range(int(sys.argv[1]))]
 PAGE = 5
 
 

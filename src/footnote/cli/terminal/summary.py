@@ -20,6 +20,7 @@ from footnote.protocol.events import (
     TurnStopReason,
     TurnUsage,
 )
+from footnote.workspace.text import counted
 
 # Chinese and Japanese are written without spaces: there a character counts as a word.
 _word = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
@@ -94,9 +95,9 @@ class Summary:
     def kept(self, files: int) -> Line:
         """What a stopped run leaves behind."""
         words = len(_word.findall("".join(self._text)))
-        parts = [f"{_counted(words, 'word')} of the answer"] if words else []
+        parts = [f"{counted(words, 'word')} of the answer"] if words else []
         if files:
-            parts.append(_counted(files, "file"))
+            parts.append(counted(files, "file"))
         return (Span(f"Stopped. Kept: {', '.join(parts)}." if parts else "Stopped. Nothing had come yet."),)
 
 
@@ -109,14 +110,10 @@ def _trimmed(context: ContextReport | None) -> str:
     if context is None:
         return ""
     parts = [
-        f"{_counted(context.shortened_results, 'old tool result')} shortened" if context.shortened_results else "",
-        f"{_counted(context.summarised_turns, 'old turn')} summarised" if context.summarised_turns else "",
+        f"{counted(context.shortened_results, 'old tool result')} shortened" if context.shortened_results else "",
+        f"{counted(context.summarised_turns, 'old turn')} summarised" if context.summarised_turns else "",
     ]
     return ", ".join(part for part in parts if part)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _dollars(cost: float) -> str:

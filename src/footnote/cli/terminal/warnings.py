@@ -14,7 +14,10 @@ class _Notes(logging.Handler):
         self._screen = screen
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._screen.note((Span(f"{record.levelname.capitalize()}: {record.getMessage()}", "dim"),))
+        try:
+            self._screen.note((Span(f"{record.levelname.capitalize()}: {record.getMessage()}", "dim"),))
+        except Exception:  # noqa: BLE001 - whoever logs must not fail because the message cannot be shown
+            self.handleError(record)
 
 
 @contextmanager

@@ -14,6 +14,9 @@ class ReadFile(Struct, frozen=True, forbid_unknown_fields=True):
     file_path: Annotated[str, Meta(description="The file to read.")]
     offset: Annotated[int, Meta(ge=0, description="How many lines to skip.")] = 0
     limit: Annotated[int, Meta(ge=1, le=2000, description="How many lines to read at most.")] = 100
+    column: Annotated[
+        int, Meta(ge=0, description="How many characters of the first line to skip, where a line is too long to show.")
+    ] = 0
 
 
 @tool(
@@ -26,7 +29,7 @@ async def read_file(params: ReadFile, context: ToolContext) -> ToolResult:
     """Read lines of a text file in the workspace.
 
     Each line comes with its number, which counts from 1 and is not part of the file; a very long line goes on in
-    rows such as 5.1 and 5.2. If lines are left, the answer says with which offset to go on."""
+    rows such as 5.1 and 5.2. If something is left, the answer says with which offset and column to go on."""
     workspace = workspace_of(context)
     record = await workspace.record(params.file_path)
     lines = slice_lines(await workspace.read_text(record.path), params.offset, params.limit)
@@ -37,7 +40,11 @@ async def read_file(params: ReadFile, context: ToolContext) -> ToolResult:
             f"{record.path} has {counted(lines.total, 'line')}, so offset {params.offset} is past its end."
             f" The last line has offset {lines.total - 1}."
         )
-    page = numbered(lines)
+    if params.column and params.column >= (length := len(lines.lines[0])):
+        raise ToolFailed(
+            f"Line {params.offset + 1} has {counted(length, 'character')}, so column {params.column} is past its end."
+        )
+    page = numbered(lines, params.column)
     return said("\n".join([page.text, *_notes(page, lines)]), artifact=artifact_of(record))
 
 
@@ -45,7 +52,9 @@ def _notes(page: Page, lines: Lines) -> list[str]:
     following = lines.offset + page.shown
     notes: list[str] = []
     if page.cut:
-        notes.append(f"[Line {following} goes on for {page.cut:,} more characters, which are not shown.]")
+        column = len(lines.lines[page.shown - 1]) - page.cut
+        more = counted(page.cut, "more character")
+        notes.append(f"[Line {following} goes on for {more}. Go on with offset={following - 1}, column={column}.]")
     if following < lines.total:
         notes.append(f"[{counted(lines.total - following, 'more line')}. Go on with offset={following}.]")
     return notes

@@ -12,10 +12,12 @@ from footnote.protocol.tools import Progress
 from footnote.tools.base import Outcome, Tool, ToolContext
 from footnote.tools.mcp.answer import progress_of, result_of
 from footnote.tools.mcp.connection import Connection
-from footnote.tools.mcp.offer import Run, Unfit, tool_of
+from footnote.tools.mcp.offer import Run, Unfit, short, tool_of
 from footnote.tools.mcp.server import McpServer
 
 _MAX_PAGES = 100
+_MAX_TOOLS = 128
+_MAX_NAME_SHOWN = 80
 
 
 class _SessionForgotten(TransientFailure):
@@ -29,7 +31,8 @@ class Link:
         self._connections: list[Connection] = []
 
     async def list_tools(self) -> list[types.Tool]:
-        """All tools that the server offers, page by page; `UpstreamError` if it does not say."""
+        """The tools that the server offers, page by page until there are more than anyone takes; `UpstreamError` if it
+        does not say."""
         _, client = await self._connected()
         tools: list[types.Tool] = []
         cursor: str | None = None
@@ -38,23 +41,29 @@ class Link:
                 page = await client.list_tools(cursor=cursor)
                 tools.extend(page.tools)
                 cursor = page.next_cursor
-                if cursor is None:
+                if cursor is None or len(tools) > _MAX_TOOLS:
                     break
-        except (MCPError, ValueError) as error:
-            reason = self.server.without_secrets(str(error))
+        except (MCPError, ValueError, RuntimeError) as error:
+            # A RuntimeError comes of a client whose connection was lost a moment ago.
+            reason = self.server.without_secrets(str(error)).rstrip(".")
             raise UpstreamError(f"The MCP server {self.server.name} could not list its tools: {reason}.") from error
         return tools
 
     def tools(self, offer: list[types.Tool], taken: set[str]) -> tuple[list[Tool], list[str]]:
-        """The offered tools as ours, and a sentence for each that no model could use. `taken` gets their names."""
+        """The offered tools as ours, and a sentence for each that is left out. `taken` gets their names."""
         tools: list[Tool] = []
-        unfit: list[str] = []
-        for offered in offer:
+        left_out: list[str] = []
+        for offered in offer[:_MAX_TOOLS]:
             try:
                 tools.append(tool_of(offered, self.server, self._runner(offered.name), taken))
             except Unfit as error:
-                unfit.append(f"The tool {offered.name} of the MCP server {self.server.name} is left out: {error}.")
-        return tools, unfit
+                name = short(offered.name, _MAX_NAME_SHOWN)
+                left_out.append(f"The tool {name} of the MCP server {self.server.name} is left out: {error}.")
+        if len(offer) > _MAX_TOOLS:
+            left_out.append(
+                f"The MCP server {self.server.name} offers more than {_MAX_TOOLS} tools; all after these are left out."
+            )
+        return tools, left_out
 
     def _runner(self, tool: str) -> Run:
         """The `run` of one of the server's tools."""

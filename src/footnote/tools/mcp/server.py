@@ -32,6 +32,13 @@ class McpServer(Struct, frozen=True):
         if self.url and urlsplit(self.url).scheme not in {"http", "https"}:
             raise ConfigError(f"The url of the MCP server {self.name} must start with http:// or https://.")
 
+    def __repr__(self) -> str:
+        """Not the fields: the environment, the headers, the arguments and the URL may hold keys."""
+        return f"McpServer({self.name}, {self.place})"
+
+    def __rich_repr__(self) -> list[tuple[str, str]]:
+        return [("name", self.name), ("place", self.place)]
+
     @property
     def place(self) -> str:
         """Where it is, for messages: without credentials and query, which may hold a key."""

@@ -23,12 +23,11 @@ CONNECT_SECONDS = 30.0
 class McpSource:
     """`async with McpSource(servers) as source:` connects to all servers at once; `source.tools` are theirs.
 
-    A server that cannot be reached has no tools, and the reason stands in `source.problems`.
+    A server that cannot be reached has no tools; a warning says why.
     """
 
     def __init__(self, servers: Sequence[McpServer], *, connect_seconds: float = CONNECT_SECONDS) -> None:
         self.tools: tuple[Tool, ...] = ()
-        self.problems: list[str] = []
         self._servers = servers
         self._connect_seconds = connect_seconds
         self._links: list[Link] = []
@@ -55,18 +54,14 @@ class McpSource:
         try:
             return await link.list_tools()
         except UpstreamError as error:
-            self._warn(f"{error.message} Its tools are left out.")
+            log.warning("%s Its tools are left out.", error.message)
             return []
 
     def _fit(self, link: "Link", offer: "list[types.Tool]", taken: set[str]) -> list[Tool]:
-        tools, unfit = link.tools(offer, taken)
-        for problem in unfit:
-            self._warn(problem)
+        tools, left_out = link.tools(offer, taken)
+        for reason in left_out:
+            log.warning("%s", reason)
         return tools
-
-    def _warn(self, problem: str) -> None:
-        log.warning("%s", problem)
-        self.problems.append(problem)
 
     async def _close(self) -> None:
         await asyncio.gather(*(link.close() for link in self._links))
