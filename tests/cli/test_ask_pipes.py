@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 from pathlib import Path
 
 import msgspec
@@ -222,3 +223,22 @@ async def test_without_rich_the_answer_is_plain_and_a_line_says_how_to_get_more(
     lines = process.out.text.splitlines()
     assert lines[:2] == ['For formatted answers: pip install "footnote[terminal]"', "The **answer**."]
     assert len(lines) == 3
+
+
+@API
+async def test_an_answer_of_nothing_is_said_to_be_one(upstream: Upstream, tmp_path: Path, api: Api) -> None:
+    upstream.script(reply(stop()))
+    code, out, err = await footnote("ask", "why?", env=environment(tmp_path, upstream, api))
+    assert (code, out.strip()) == (1, "")
+    assert "answered with nothing" in err
+
+
+@pytest.mark.parametrize("closed", [0, 1, 2])
+async def test_a_stream_that_is_closed_from_the_start_is_no_accident(
+    upstream: Upstream, tmp_path: Path, closed: int
+) -> None:
+    upstream.script(reply(say("42"), stop()))
+    env = environment(tmp_path, upstream)
+    command = f'exec "$0" -m footnote ask --quiet why {closed}{"<" if closed == 0 else ">"}&-'
+    process = await asyncio.create_subprocess_exec("sh", "-c", command, sys.executable, env=env)
+    assert await asyncio.wait_for(process.wait(), 20) == 0

@@ -236,3 +236,21 @@ async def test_all_attempts_share_one_time_limit() -> None:
     sleep: Callable[[float], Any] = Clock()
     tool = standard(failing(TransientFailure("busy"), idempotent=True, timeout=0.01), sleep=sleep)
     assert await result_of(tool, {}) == failed("work was stopped: it took longer than 0.01 s.")
+
+
+async def test_half_a_character_in_a_result_does_not_reach_the_wire() -> None:
+    async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        yield said("half \ud83d", artifact={"title": "also \ude00 half", "n": 1})
+
+    result = await result_of(standard(made(body)), {})
+    assert (result.text, result.artifact) == ("half \ufffd", {"title": "also \ufffd half", "n": 1})
+
+
+async def test_an_artifact_that_is_no_json_is_an_error_result(caplog: pytest.LogCaptureFixture) -> None:
+    async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        yield said("fine", artifact={"handle": object()})
+
+    result = await result_of(standard(made(body)), {})
+    assert result.is_error
+    assert "internal error" in result.text
+    assert "Encoding objects of type object" in caplog.text

@@ -85,6 +85,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         _write_anything(stream)
     parser = _parser(words)
@@ -123,6 +124,13 @@ def _unexpected(error: Exception) -> str:
         named = f" ({error.filename})" if error.filename else ""
         return f"{error.strerror}{named}."
     return f"An error that should not happen: {type(error).__name__}."
+
+
+def _open_closed_streams() -> None:
+    """A stream that was closed before the start (`2>&-`) reads and writes nothing, instead of being none."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - until the end
 
 
 def _write_anything(stream: TextIO) -> None:

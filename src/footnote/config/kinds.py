@@ -55,15 +55,18 @@ def masked_address(address: str) -> str:
     scheme, slashes, rest = address.partition("://")
     if not slashes:
         return address
-    # Split at the last `@` before anything else: a password may hold `/`, `?` and `#` unescaped. A bucket has
-    # none, and the address of its endpoint may stand behind the `?`.
-    userinfo, at, rest = ("", "", rest) if scheme == "s3" else rest.rpartition("@")
+    query = ""
+    if scheme == "s3":  # the address of an endpoint may stand behind the `?`, with a password of its own
+        rest, _, query = rest.partition("?")
+    # The last `@` before anything else: a password may hold `/`, `?` and `#` unescaped.
+    userinfo, at, rest = rest.rpartition("@")
     if at:
         user, colon, _ = userinfo.partition(":")
         userinfo = f"{user}:{MASK}" if colon else MASK
-    head, question, query = rest.partition("?")
-    shown = "&".join(_masked_pair(pair) for pair in query.split("&")) if question else ""
-    return f"{scheme}://{userinfo}{at}{head}{question}{shown}"
+    if scheme != "s3":
+        rest, _, query = rest.partition("?")
+    shown = "?" + "&".join(_masked_pair(pair) for pair in query.split("&")) if query else ""
+    return f"{scheme}://{userinfo}{at}{rest}{shown}"
 
 
 def _masked_pair(pair: str) -> str:

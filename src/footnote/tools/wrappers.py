@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from footnote.models.wire import scrub
 from footnote.protocol.errors import FootnoteError, ToolFailed, TransientFailure
 from footnote.protocol.messages import ToolCall
 from footnote.protocol.tools import Progress, ToolResult, failed
@@ -135,9 +136,10 @@ def with_readable_errors(tool: Tool) -> Tool:
         try:
             async with _steps(tool, params, context) as steps:
                 async for outcome in steps:
-                    yield outcome
                     if isinstance(outcome, ToolResult):
+                        yield _sayable(outcome)
                         return
+                    yield outcome
         except FootnoteError as error:
             problem = error.message
         except Exception:  # foreign code may raise anything, and the run must go on
@@ -146,6 +148,15 @@ def with_readable_errors(tool: Tool) -> Tool:
         yield failed(problem)
 
     return replace(tool, run=run)
+
+
+def _sayable(result: ToolResult) -> ToolResult:
+    """The result as it can travel: without half characters. What is not JSON at all raises, and is an error."""
+    try:
+        msgspec.json.encode(result)
+    except UnicodeEncodeError:
+        return msgspec.convert(scrub(msgspec.to_builtins(result)), ToolResult)
+    return result
 
 
 async def _nobody(_call: ToolCall, _title: str) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 from footnote.cli import Exit
 from footnote.cli.terminal.lines import Line, Span, Symbols
 from footnote.protocol.events import (
+    AttachmentsBlock,
     BlockDelta,
     BlockStart,
     ContextReport,
@@ -43,11 +44,14 @@ class Summary:
         self._usage: TurnUsage | None = None
         self._context: ContextReport | None = None
         self._error: ErrorBody | None = None
+        self._wrote = False
 
     def feed(self, event: Event) -> None:
         match event:
             case BlockDelta(delta=TextGrowth(text)) | BlockStart(content_block=TextBlock(text)):
                 self._text.append(text)
+            case BlockStart(content_block=AttachmentsBlock()):
+                self._wrote = True
             case MessageStart(message):
                 self._model = message.model
             case MessageDelta(delta, usage, context):
@@ -60,7 +64,12 @@ class Summary:
     @property
     def exit_code(self) -> Exit:
         failed = self._error is not None or self._stop_reason in ("error", "aborted", None)
-        return Exit.FAILURE if failed else Exit.OK
+        return Exit.FAILURE if failed or self._is_empty else Exit.OK
+
+    @property
+    def _is_empty(self) -> bool:
+        """The run ended well, and there is nothing to show for it."""
+        return not self._wrote and not "".join(self._text).strip()
 
     def problems(self) -> list[Line]:
         """What the person must know and can act on."""
@@ -71,6 +80,8 @@ class Summary:
             return [(Span("Error: the model gave up without saying why. Try again, or try another model.", "bad"),)]
         if self._stop_reason is None:
             return [(Span("Error: the run broke off before its end. Try again.", "bad"),)]
+        if self._stop_reason != "aborted" and self._is_empty:
+            return [(Span("The model answered with nothing. Ask again, or try another model.", "bad"),)]
         ending = _ENDINGS.get(self._stop_reason)
         return [(Span(ending, "bad"),)] if ending else []
 
@@ -111,6 +122,7 @@ def _trimmed(context: ContextReport | None) -> str:
         return ""
     parts = [
         f"{counted(context.shortened_results, 'old tool result')} shortened" if context.shortened_results else "",
+        f"{counted(context.shortened_texts, 'long text')} cut in the middle" if context.shortened_texts else "",
         f"{counted(context.summarised_turns, 'old turn')} summarised" if context.summarised_turns else "",
     ]
     return ", ".join(part for part in parts if part)
