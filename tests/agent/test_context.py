@@ -251,3 +251,29 @@ async def test_half_a_character_in_an_old_call_does_not_break_the_turn():
     history = (user("Look."), half, ToolResultMessage("c1", "look", (Text("seen"),)), user("And?"))
     play = await Stage(ScriptedModel([[text("Ok.")]]), history=history).play()
     assert play.text == "Ok."
+
+
+class WritingModel(CountingModel):
+    """Writes a long file in every round that has tools."""
+
+    def _next(self, context: Context):
+        answer = super()._next(context)
+        refused = answer and isinstance(answer[0], End)
+        if refused or not context.tools or "minutes of a conversation" in context.system:
+            return answer
+        words = "word " * int(self.profile.window / 4 * 0.4)
+        return [text("I write. " * 20), call("look", {"n": len(self.contexts), "content": words})]
+
+
+@pytest.mark.parametrize("window", [8_192, 32_768])
+async def test_long_files_written_in_every_round_never_show_an_overflow(window: int):
+    model = WritingModel(window, 0.33)
+    messages: tuple[Message, ...] = ()
+    digest: Digest | None = None
+    for n in range(6):
+        messages = (*messages, user(f"Report {n}, please."))
+        play = await Stage(model, [answering("look", "written")], messages, settings={"digest": digest}).play()
+        assert play.stop_reason == "max_rounds"
+        messages = (*messages, *play.kept)
+        digest = next((step.digest for step in play.steps if isinstance(step, Digested)), digest)
+    assert model.refused == 0

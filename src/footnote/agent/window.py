@@ -12,6 +12,10 @@ from footnote.protocol.tools import ToolSpec
 
 LONGEST_ANSWER = 32_000
 SHORTEST_ANSWER = 512
+SMALLEST_SCALE, LARGEST_SCALE = 0.75, 3.0
+"""English text comes to three quarters of the estimate. What counts less counts something else: some servers leave
+out what they had in their cache."""
+
 SAFE_SHARE = 0.95
 TIGHTER = 0.7
 TIGHTENINGS = 5
@@ -63,7 +67,7 @@ class Window:
     def learn(self, usage: Usage) -> None:
         """Corrects the estimate by what the provider counted for the same request."""
         if usage.context and self._estimate:
-            self._scale = min(3.0, max(0.4, usage.context / self._estimate))
+            self._scale = min(LARGEST_SCALE, max(SMALLEST_SCALE, usage.context / self._estimate))
 
     def tighten(self) -> bool:
         """After the provider said that the request was too large: leave out more. False: it was tried enough."""

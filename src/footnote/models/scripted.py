@@ -5,7 +5,7 @@
         [text("The answer", " is 42.")],
     ])
 
-Each item of the script is one response: a list of blocks, or an `AssistantMessage`-shaped end such as `fails(…)`.
+Each item of the script is one response: a list of blocks, with an `End` such as `fails(…)` last if it is not whole.
 A response may also be a function of the context, for tests that react to what they are sent.
 """
 
@@ -99,11 +99,12 @@ class ScriptedModel:
         cancel: CancelScope,
     ) -> AsyncGenerator[StreamEvent, None]:
         fold = Accumulator(self.id, call_ids(context.messages))
+        reply = self._next(context)
         fold.usage = self._usage
         end: End | None = None
         yield Start(self.id)
         try:
-            for step in self._next(context):
+            for step in reply:
                 if isinstance(step, End):
                     end = step
                 elif isinstance(step, Pause):
