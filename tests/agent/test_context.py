@@ -119,6 +119,12 @@ def test_any_session_fits_any_budget(parts: list[tuple[str, str]], question: str
     assert question_at(fitted.messages) == len(fitted.messages) - 1
 
 
+def size_of(context: Context) -> int:
+    """All of a request, in the estimate's own tokens."""
+    said = sum(map(tokens.of_message, context.messages))
+    return tokens.of_text(context.system) + tokens.of_tools(context.tools) + said
+
+
 class CountingModel(ScriptedModel):
     """Refuses what is larger than its window, as a provider does, and counts in its own way."""
 
@@ -130,7 +136,7 @@ class CountingModel(ScriptedModel):
 
     def _next(self, context: Context):
         self.contexts.append(context)
-        size = int(tokens.of_context(context) * 3 * self.per_byte)
+        size = int(size_of(context) * 3 * self.per_byte)
         self._usage = Usage(input=size, output=100)
         self.largest = max(self.largest, size)
         if size + 1_000 > self.profile.window:
@@ -172,7 +178,7 @@ async def test_a_provider_that_says_too_large_is_asked_again_with_less():
     model = ScriptedModel([refusal, refusal, [text("Now it fits.")]], profile=Profile(window=60_000, max_output=1_000))
     play = await Stage(model, history=session(12, result="x" * 9_000)).play()
     assert (play.text, play.stop_reason) == ("Now it fits.", "stop")
-    sizes = [tokens.of_context(context) for context in model.contexts]
+    sizes = [size_of(context) for context in model.contexts]
     assert sizes[0] > sizes[1] > sizes[2]
 
 

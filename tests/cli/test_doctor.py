@@ -148,7 +148,7 @@ async def test_a_server_that_is_not_there_is_a_failure(tmp_path: Path) -> None:
     (finding,) = found["model"]
     assert (code, finding["status"]) == (1, "FAIL")
     assert finding["message"] == "vllm/qwen3 (models.default): the connection was refused"
-    assert finding["remedy"] == "Start it, or check the network and models.providers.vllm.baseUrl."
+    assert finding["remedy"] == "Check the network, and that it runs where models.providers.vllm.baseUrl says."
 
 
 async def test_a_model_that_the_server_does_not_list_is_pointed_out(tmp_path: Path) -> None:

@@ -5,11 +5,16 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 
-from agent.stage import check
+from agent.stage import Stage, check, tool
 from footnote import App, Run
+from footnote.models.base import Endpoint
+from footnote.models.catalog import build_model
+from footnote.models.profiles import Profile
+from footnote.net.client import Net
 from footnote.protocol.errors import ConfigError, UsageError
 from footnote.protocol.events import (
     AttachmentsBlock,
@@ -22,7 +27,9 @@ from footnote.protocol.events import (
     ToolResultBlock,
 )
 from footnote.protocol.messages import AssistantMessage, ToolResultMessage
-from upstream import Upstream, call, overflow, reply, say, stall, stop, think
+from footnote.protocol.tools import said
+from footnote.tools.base import Outcome, ToolContext
+from upstream import Upstream, call, overflow, reply, say, stall, stop, think, together
 from upstream.server import KEY
 
 
@@ -107,6 +114,25 @@ async def test_all_results_of_a_round_go_back_together(app: App, upstream: Upstr
     else:
         roles = [message["role"] for message in body["messages"]]
         assert roles == ["system", "user", "assistant", "tool", "tool"]
+
+
+@pytest.mark.parametrize("api", ["anthropic", "openai"])
+async def test_two_calls_of_one_second_each_take_little_more_than_one_second_together(
+    api: Literal["anthropic", "openai"], upstream: Upstream
+):
+    async def wait(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        await asyncio.sleep(1)
+        yield said("waited")
+
+    both = together(call("wait", {"n": 1}, id="toolu_1"), call("wait", {"n": 2}, id="toolu_2"))
+    upstream.script(reply(both, stop("toolUse")), reply(say("Both."), stop()))
+    base = upstream.url if api == "anthropic" else f"{upstream.url}/v1"
+    async with Net() as net:
+        model = build_model(api, Endpoint(api, base, KEY), "m", Profile(), net=net)
+        began = time.monotonic()
+        play = await Stage(model, [tool("wait", wait)]).play()
+    assert time.monotonic() - began < 1.3
+    assert play.text == "Both."
 
 
 async def test_the_last_round_has_no_tools_field(app: App, upstream: Upstream):

@@ -4,7 +4,6 @@ Three bytes of UTF-8 count as a token: a little too many for English and Vietnam
 error is always wanted on this side, and `Window` corrects it by what the provider counted for earlier rounds.
 """
 
-from footnote.models.base import Context
 from footnote.models.wire import dumps
 from footnote.protocol.messages import AssistantMessage, Block, Foreign, Image, Message, Part, Text, Thinking
 from footnote.protocol.tools import ToolSpec
@@ -26,10 +25,6 @@ def of_message(message: Message) -> int:
 
 def of_tools(tools: tuple[ToolSpec, ...]) -> int:
     return len(dumps(tools)) // 3 if tools else 0
-
-
-def of_context(context: Context) -> int:
-    return of_text(context.system) + of_tools(context.tools) + sum(map(of_message, context.messages))
 
 
 def _of_part(part: Part) -> int:

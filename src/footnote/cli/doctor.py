@@ -201,7 +201,7 @@ async def _model_finding(net: Net, choice: ModelChoice) -> Finding:
     setting = f"models.providers.{choice.provider}"
     match listed:
         case ConnectionFailed():
-            remedy = f"Start it, or check the network and {setting}.baseUrl."
+            remedy = f"Check the network, and that it runs where {setting}.baseUrl says."
             return Finding("model", "FAIL", f"{about}: {listed.message}", remedy)
         case UpstreamError(status=401 | 403):
             key = choice.endpoint.key_name or f"{setting}.apiKey"
