@@ -86,3 +86,19 @@ async def test_a_lookup_ends_within_its_time():
     async with serving(b"", then_close=False) as url, Net() as net:
         with pytest.raises(ConnectionFailed, match=r"within 0\.05 seconds"):
             await net.get_json(url, timeout=0.05)
+
+
+async def test_a_name_server_that_hangs_holds_up_neither_a_cancelled_request_nor_the_end():
+    asked, never = asyncio.Event(), asyncio.Event()
+
+    async def look_up(_host: str) -> list[str]:
+        asked.set()
+        await never.wait()
+        return []
+
+    async with Net(look_up=look_up) as net:
+        request = asyncio.create_task(net.get("http://slow.example/"))
+        await asked.wait()
+        request.cancel()
+        await asyncio.wait([request], timeout=1)
+        assert request.cancelled()

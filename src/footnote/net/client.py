@@ -1,30 +1,23 @@
-"""One HTTP client for everything, on aiohttp. Nothing of aiohttp leaves this module, neither values nor errors."""
+"""One HTTP client for everything, on aiohttp. Nothing of aiohttp leaves `net`, neither values nor errors."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import TracebackType
 from typing import Any, Self
 
 import aiohttp
 import msgspec
 
+from footnote.net.failures import FAILURES, ConnectionFailed, failed
+from footnote.net.guard import PageUrl
+from footnote.net.names import LookUp, connector, look_up
+from footnote.net.pages import CONNECT_SECONDS, PageDoor
 from footnote.net.proxies import Proxies
 from footnote.protocol.errors import UpstreamError
 
-CONNECT_SECONDS = 15.0
 STALL_SECONDS = 180.0
 """No byte for this long is a dead stream: providers send pings every 15 to 30 seconds."""
 DRAIN_SECONDS = 0.1
-
-
-class ConnectionFailed(UpstreamError):
-    """Nobody answered, or the connection broke. The message says which, and names no header or body."""
-
-    type = "connection_error"
-
-    def __init__(self, message: str, *, retryable: bool = True) -> None:
-        super().__init__(message)
-        self.retryable = retryable
 
 
 class Response:
@@ -45,8 +38,8 @@ class Response:
         self._waiting_since = asyncio.get_running_loop().time()
         try:
             return await self._inner.content.readany()
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise _failed(error) from error
+        except FAILURES as error:
+            raise failed(error) from error
         finally:
             self._waiting_since = None
 
@@ -83,11 +76,16 @@ class Response:
 
 
 class Net:
-    """`async with Net() as net`. Endpoints that an operator configured are trusted and asked directly."""
+    """`async with Net() as net`. Endpoints that an operator configured are trusted and asked directly; pages, which
+    anybody may have named, only through `open_page`. `look_up` finds the addresses of names."""
 
-    def __init__(self, proxies: Proxies | None = None, *, stall: float = STALL_SECONDS) -> None:
+    def __init__(
+        self, proxies: Proxies | None = None, *, stall: float = STALL_SECONDS, look_up: LookUp = look_up
+    ) -> None:
         self._stall = stall
         self._proxies = proxies or Proxies()
+        self._look_up = look_up
+        self._pages = PageDoor(self._proxies, look_up)
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
@@ -102,10 +100,15 @@ class Net:
         if self._session is not None:
             await self._session.close()
             self._session = None
+        await self._pages.close()
 
     async def post(self, url: str, *, headers: Mapping[str, str], body: bytes) -> Response:
         """Sends `body`; returns when the head of the response is there."""
         return await self._request("POST", url, headers=headers, data=body)
+
+    async def get(self, url: str, *, headers: Mapping[str, str] | None = None) -> Response:
+        """Asks a configured endpoint; returns when the head of the response is there."""
+        return await self._request("GET", url, headers=headers or {}, data=None)
 
     async def get_json(
         self,
@@ -131,10 +134,26 @@ class Net:
         except msgspec.DecodeError:
             raise UpstreamError("answered with something that is not JSON") from None
 
+    async def open_page(
+        self, url: str, *, headers: Mapping[str, str] | None = None, private_hosts: Collection[str] = ()
+    ) -> Response:
+        """Asks for a page that a model or another page named; returns when the head of the response is there.
+
+        One hop: a redirect is returned as it is. The body is as it was sent, compressed or not. `AddressRefused` if it
+        is not on the public web and `private_hosts` (exact `host:port`) does not open it.
+        """
+        target = PageUrl.parse(url)
+        try:
+            async with asyncio.timeout(self._stall):
+                inner = await self._pages.open(target, headers=headers or {}, private_hosts=private_hosts)
+        except TimeoutError as error:
+            raise failed(error) from error
+        return Response(inner, self._stall)
+
     async def _request(self, method: str, url: str, *, headers: Mapping[str, str], data: bytes | None) -> Response:
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0),
+                connector=connector(self._look_up),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(total=None, connect=CONNECT_SECONDS),
             )
@@ -143,25 +162,6 @@ class Net:
                 inner = await self._session.request(
                     method, url, headers=headers, data=data, allow_redirects=False, proxy=self._proxies.of_url(url)
                 )
-        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
-            raise _failed(error) from error
+        except FAILURES as error:
+            raise failed(error) from error
         return Response(inner, self._stall)
-
-
-_REASONS: tuple[tuple[type[Exception], str], ...] = (
-    (aiohttp.InvalidURL, "the address is not a valid URL"),
-    (aiohttp.ConnectionTimeoutError, "no connection could be made in time"),
-    (TimeoutError, "nothing was received for too long"),
-    (aiohttp.ClientConnectorDNSError, "the host name could not be resolved"),
-    (aiohttp.ClientProxyConnectionError, "the proxy could not be reached"),
-    (aiohttp.ClientHttpProxyError, "the proxy refused the connection"),
-    (aiohttp.ClientConnectorCertificateError, "its certificate was not accepted"),
-    (aiohttp.ClientSSLError, "the TLS handshake failed"),
-    (aiohttp.ClientConnectorError, "the connection was refused"),
-)
-
-
-def _failed(error: Exception) -> ConnectionFailed:
-    found = (reason for kind, reason in _REASONS if isinstance(error, kind))
-    passing = not isinstance(error, aiohttp.InvalidURL | aiohttp.ClientConnectorCertificateError)
-    return ConnectionFailed(next(found, "the connection was broken"), retryable=passing)

@@ -34,10 +34,12 @@ class Proxies(Struct, frozen=True):
 
     def of_url(self, url: str) -> str | None:
         parts = urlsplit(url)
-        host = (parts.hostname or "").lower()
+        return self.of_host(parts.scheme, (parts.hostname or "").lower())
+
+    def of_host(self, scheme: str, host: str) -> str | None:
         if _is_this_machine(host) or any(_matches(host, name) for name in self.exceptions):
             return None
-        return self.https if parts.scheme == "https" else self.http
+        return self.https if scheme == "https" else self.http
 
 
 def _address(value: str) -> str | None:

@@ -1,0 +1,39 @@
+"""A web to attack from, and traps that nobody may reach."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from footnote.net.client import Net
+from web import Trap, Web
+from web.internet import SITE, Internet
+
+
+@pytest.fixture
+async def traps() -> AsyncIterator[tuple[Trap, Trap]]:
+    """Servers on loopback, IPv4 and IPv6. A single connection to one of them fails the test."""
+    async with Trap("127.0.0.1") as four, Trap("::1") as six:
+        yield four, six
+        assert (four.connections, six.connections) == (0, 0), "something connected to loopback"
+
+
+@pytest.fixture
+def internet(monkeypatch: pytest.MonkeyPatch) -> Internet:
+    internet = Internet()
+    internet.bend(monkeypatch)
+    return internet
+
+
+@pytest.fixture
+async def site(internet: Internet) -> AsyncIterator[Web]:
+    """The small web, at a public address and under the name `site.test`."""
+    async with Web() as web:
+        internet.lead(SITE, web)
+        internet.name("site.test", [SITE])
+        yield web
+
+
+@pytest.fixture
+async def net(internet: Internet) -> AsyncIterator[Net]:
+    async with Net(look_up=internet.look_up) as net:
+        yield net

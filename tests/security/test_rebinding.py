@@ -1,0 +1,71 @@
+"""SSRF: a name that answers differently the next time. What is connected to is what was judged."""
+
+import pytest
+
+from footnote.net.client import ConnectionFailed, Net
+from footnote.net.guard import AddressRefused
+from web import Reply, Trap, Web
+from web.internet import SITE, Internet
+
+LOOPBACK = ["127.0.0.1", "::1"]
+
+
+async def opened(net: Net, url: str) -> int:
+    response = await net.open_page(url)
+    await response.read_all(100_000)
+    response.close()
+    return response.status
+
+
+async def test_a_name_that_turns_from_public_to_loopback_is_looked_up_once_and_connected_to_where_it_was_judged(
+    net: Net, internet: Internet, site: Web, traps: tuple[Trap, Trap]
+):
+    internet.name("rebind.test", [SITE], LOOPBACK)
+    assert await opened(net, traps[0].url("/en/Oxygen", name="rebind.test")) == 200
+    assert (internet.asked, internet.connected) == (["rebind.test"], [(SITE, traps[0].port)])
+
+
+async def test_the_next_request_is_judged_by_the_next_answer(
+    net: Net, internet: Internet, site: Web, traps: tuple[Trap, Trap]
+):
+    internet.name("rebind.test", [SITE], LOOPBACK)
+    site.put("/closing", Reply(headers={"Connection": "close"}))
+    url = traps[0].url("/closing", name="rebind.test")
+    assert await opened(net, url) == 200
+    with pytest.raises(AddressRefused):
+        await net.open_page(url)
+    assert internet.asked == ["rebind.test", "rebind.test"]
+
+
+async def test_a_kept_connection_still_leads_to_where_it_was_judged(
+    net: Net, internet: Internet, site: Web, traps: tuple[Trap, Trap]
+):
+    internet.name("rebind.test", [SITE], LOOPBACK)
+    url = traps[0].url("/en/Oxygen", name="rebind.test")
+    assert [await opened(net, url), await opened(net, url)] == [200, 200]
+    assert (len(site.requests), site.connections, internet.asked) == (2, 1, ["rebind.test"])
+
+
+async def test_https_is_pinned_to_the_judged_address_too(
+    net: Net, internet: Internet, site: Web, traps: tuple[Trap, Trap]
+):
+    internet.name("rebind.test", [SITE], LOOPBACK)
+    url = traps[0].url("/", name="rebind.test", scheme="https")
+    with pytest.raises(ConnectionFailed, match="TLS handshake") as failure:
+        await net.open_page(url)  # the site speaks no TLS, but it is the site that was asked
+    assert (failure.value.trouble, internet.connected) == ("tls", [(SITE, traps[0].port)])
+    with pytest.raises(AddressRefused):
+        await net.open_page(url)
+
+
+async def test_a_connection_that_the_operator_opened_is_not_used_for_those_who_may_not(net: Net, internet: Internet):
+    """The name is opened for one call; its kept connection must not serve another call."""
+    async with Web() as intranet:
+        internet.name("wiki.test", LOOPBACK[:1])
+        url = intranet.url("/en/Oxygen", name="wiki.test")
+        response = await net.open_page(url, private_hosts=[f"wiki.test:{intranet.port}"])
+        await response.read_all(100_000)
+        response.close()
+        with pytest.raises(AddressRefused):
+            await net.open_page(url)
+        assert len(intranet.requests) == 1

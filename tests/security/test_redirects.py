@@ -1,0 +1,97 @@
+"""SSRF: each hop is judged anew, by real redirects through the crawler. Ordinary redirects still work."""
+
+from urllib.parse import quote
+
+import pytest
+
+from footnote.net.client import Net
+from footnote.web_search.reading.crawl import Crawler, Page
+from security.addresses import NOT_PUBLIC
+from web import Trap, Web, page, redirect
+from web.internet import SITE, Internet
+from web_search.plain_text import PlainText
+
+
+async def read(net: Net, url: str, *, robots: bool = False, private_hosts: tuple[str, ...] = ()) -> Page:
+    crawler = Crawler(net, PlainText())
+    reading = crawler.read([url], seconds=10, respect_robots=robots, private_hosts=private_hosts)
+    [page] = [page async for page in reading]
+    return page
+
+
+def ending(page: Page) -> tuple[str, str | None]:
+    return page.report.status, page.report.failure
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_a_redirect_to_loopback_is_refused(
+    status: int, net: Net, internet: Internet, site: Web, traps: tuple[Trap, Trap]
+):
+    internet.name("inside.test", ["127.0.0.1"])
+    for trap in traps:
+        for target in (trap.url("/"), trap.url("/", name="localhost"), trap.url("/", name="inside.test")):
+            site.put("/away", redirect(target, status))
+            assert ending(await read(net, "http://site.test/away")) == ("failed", "refused_address")
+
+
+@pytest.mark.parametrize("address", NOT_PUBLIC)
+async def test_a_redirect_into_a_private_range_is_refused(address: str, net: Net, site: Web):
+    target = f"http://[{address}]/latest/meta-data/" if ":" in address else f"http://{address}/latest/meta-data/"
+    found = await read(net, f"http://site.test/go?to={quote(target)}")
+    assert ending(found) == ("failed", "refused_address")
+    assert found.report.http_status == 302
+
+
+async def test_the_last_of_several_redirects_is_judged_like_the_first(
+    net: Net, internet: Internet, site: Web, traps: tuple[Trap, Trap]
+):
+    for number in range(4):
+        site.put(f"/step/{number}", redirect(f"/step/{number + 1}"))
+    site.put("/step/4", redirect(traps[0].url("/")))
+    assert ending(await read(net, "http://site.test/step/0")) == ("failed", "refused_address")
+    assert [request.path for request in site.requests] == [f"/step/{number}" for number in range(5)]
+
+
+async def test_a_name_that_is_public_on_the_first_hop_and_loopback_on_the_second_is_refused(
+    net: Net, internet: Internet, site: Web, traps: tuple[Trap, Trap]
+):
+    internet.name("turn.test", [SITE], ["127.0.0.1"])
+    site.put("/", redirect(traps[0].url("/", name="turn.test")))
+    assert ending(await read(net, "http://turn.test/")) == ("failed", "refused_address")
+    assert internet.asked == ["turn.test", "turn.test"]
+
+
+@pytest.mark.parametrize("location", ["file:///etc/passwd", "ftp://site.test/", "http://user@site.test/", "/a\\b"])
+async def test_a_redirect_out_of_the_web_is_refused(location: str, net: Net, site: Web):
+    site.put("/away", redirect(location))
+    assert ending(await read(net, "http://site.test/away")) == ("failed", "refused_address")
+
+
+async def test_robots_txt_that_redirects_to_loopback_reaches_nobody(
+    net: Net, internet: Internet, site: Web, traps: tuple[Trap, Trap]
+):
+    site.put("/robots.txt", redirect(traps[0].url("/robots.txt")))
+    assert ending(await read(net, "http://site.test/en/Oxygen", robots=True)) == ("failed", "refused_address")
+
+
+async def test_an_intranet_page_that_redirects_opens_no_other_host(
+    net: Net, internet: Internet, traps: tuple[Trap, Trap]
+):
+    async with Web() as intranet:
+        intranet.put("/away", redirect(traps[0].url("/")))
+        found = await read(net, intranet.url("/away"), private_hosts=(intranet.host,))
+    assert ending(found) == ("failed", "refused_address")
+
+
+async def test_ordinary_redirects_still_work(net: Net, internet: Internet, site: Web):
+    """Relative, over to another public host, and from there into an intranet host that the operator opened."""
+    async with Web({"/end": page("Arrived.")}) as intranet, Web() as other:
+        internet.lead("8.8.8.8", other)
+        internet.name("other.test", ["8.8.8.8"])
+        site.put("/start", redirect("/next"))
+        site.put("/next", redirect("//other.test/there", 301))
+        other.put("/there", redirect(intranet.url("/end"), 307))
+        found = await read(net, "http://site.test/start", private_hosts=(intranet.host,))
+        assert found.snapshot is not None
+        assert (found.snapshot.text, found.snapshot.url) == ("A page Arrived.", intranet.url("/end"))
+    assert found.report.final_url == intranet.url("/end")

@@ -1,0 +1,56 @@
+"""Names and public addresses that lead to servers on loopback, as a router would lead there.
+
+Only the last step, the connection itself, is bent: the program looks the name up, judges the address and makes a socket
+for it as it would anywhere.
+"""
+
+import socket
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from web.server import Trap, Web
+
+SITE = "93.184.215.14"
+"""A public address like any other."""
+
+
+class Internet:
+    """`lead` puts a server behind an address; `name` says what a name resolves to."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        """The names that were looked up, in order."""
+        self.connected: list[tuple[str, int]] = []
+        """The public addresses and ports that were connected to, in order."""
+        self._servers: dict[str, Web | Trap] = {}
+        self._answers: dict[str, list[Sequence[str]]] = {}
+
+    def lead(self, address: str, server: Web | Trap) -> None:
+        self._servers[address] = server
+
+    def name(self, name: str, *answers: Sequence[str]) -> None:
+        """`answers` are given one after the other, the last one for ever."""
+        self._answers[name] = list(answers)
+
+    async def look_up(self, host: str) -> Sequence[str]:
+        self.asked.append(host)
+        answers = self._answers.get(host)
+        if not answers:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return answers.pop(0) if len(answers) > 1 else answers[0]
+
+    def bend(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """From now on connections to addresses that were given a server go there."""
+        connect = socket.socket.connect
+
+        def bent(sock: socket.socket, address: Any) -> None:
+            server = self._servers.get(address[0]) if isinstance(address, tuple) else None
+            if server is None:
+                connect(sock, address)
+            else:
+                self.connected.append(address[:2])
+                connect(sock, (server.address, server.port))
+
+        monkeypatch.setattr(socket.socket, "connect", bent)
