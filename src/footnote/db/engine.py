@@ -1,0 +1,118 @@
+"""`Database`: opens what the settings name, reads and writes.
+
+    async with Database.open("sqlite:footnote.db", home) as database:
+        await database.write(keep(entry))
+        row = await database.read(latest(url))
+
+Nothing is opened, and no file made, before the first script that needs it.
+"""
+
+import os
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Protocol, Self, TypeVar
+
+from footnote.db.failures import DatabaseUnwritable
+from footnote.db.script import Script
+from footnote.protocol.errors import ConfigError
+
+T = TypeVar("T")
+
+
+class Driver(Protocol):
+    """How scripts reach a database. Closing returns when all that was handed over is written."""
+
+    async def read(self, script: Script[T]) -> T: ...
+
+    async def write(self, script: Script[T], *, erase: bool) -> T: ...
+
+    async def close(self) -> None: ...
+
+
+class Database:
+    """Of one event loop. Any number of processes may have the same file open."""
+
+    def __init__(self, start: Callable[[], Driver]) -> None:
+        self._start = start
+        self._driver: Driver | None = None
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, url: str, home: Path) -> AsyncGenerator[Self, None]:
+        """The database at `url`, in which a file is relative to the home folder. `DatabaseUnwritable` is raised at
+        once; what else may be wrong with a file shows when it is first used."""
+        database = cls(_driver_for(url, home))
+        try:
+            yield database
+        finally:
+            await database.close()
+
+    @classmethod
+    @asynccontextmanager
+    async def in_memory(cls) -> AsyncGenerator[Self, None]:
+        """For this process alone, where nothing can be written: what was read is kept until its end."""
+        database = cls(_memory)
+        try:
+            yield database
+        finally:
+            await database.close()
+
+    async def read(self, script: Script[T]) -> T:
+        """What the script returns, on one state of the database from its first statement to its last."""
+        return await self._started().read(script)
+
+    async def write(self, script: Script[T], *, erase: bool = False) -> T:
+        """What the script returns, once it is safely kept: all of it, or on an error nothing.
+
+        `erase`: what it deletes is also removed from the log that stands beside the file for a while.
+        """
+        return await self._started().write(script, erase=erase)
+
+    async def close(self) -> None:
+        if self._driver is not None:
+            await self._driver.close()
+            self._driver = None
+
+    def _started(self) -> Driver:
+        if self._driver is None:
+            self._driver = self._start()
+        return self._driver
+
+
+def _driver_for(url: str, home: Path) -> Callable[[], Driver]:
+    scheme, _, rest = url.partition(":")
+    if scheme != "sqlite":
+        raise ConfigError(
+            f"database.url names a {scheme} database, which this version cannot use yet. Write sqlite:FILE, or leave "
+            "it out."
+        )
+    path = home / Path(rest).expanduser()
+    _check_writable(path)
+    return lambda: _file(path)
+
+
+def _check_writable(path: Path) -> None:
+    """Cheap, and before anything is read: whoever falls back to memory does so for all that follows."""
+    place = next(place for place in (path, *path.parents) if os.path.lexists(place))
+    if place == path and path.is_dir():
+        raise DatabaseUnwritable(str(path), "it is a folder")
+    if place != path and not place.is_dir():
+        raise DatabaseUnwritable(str(path), f"{place} is not a folder")
+    # A file needs a folder that can be written too: SQLite keeps its log there.
+    for needed in {place, place if place.is_dir() else place.parent}:
+        if not os.access(needed, os.W_OK):
+            raise DatabaseUnwritable(str(path), f"no write access to {needed}")
+
+
+# The driver takes some milliseconds to import, which a command that keeps nothing should not spend.
+def _file(path: Path) -> Driver:
+    from footnote.db.sqlite.driver import SqliteFile  # noqa: PLC0415 - see above
+
+    return SqliteFile(path)
+
+
+def _memory() -> Driver:
+    from footnote.db.sqlite.driver import SqliteMemory  # noqa: PLC0415 - see above
+
+    return SqliteMemory()

@@ -1,0 +1,63 @@
+"""What can go wrong with a database, by what a person does about it.
+
+DatabaseFailed
+├─ DatabaseLocked      another process holds it: wait
+├─ DatabaseFull        the disk is full: free some space
+├─ DatabaseUnwritable  no right to write there: grant it, or choose another place
+├─ DatabaseBroken      not a database, or damaged: move it away, or bring back a copy
+└─ DatabaseForeign     another program's, or a newer Footnote's: choose another file, or upgrade
+
+A write that fails leaves the database as it was before it.
+"""
+
+from footnote.protocol.errors import FootnoteError
+
+OTHER_PLACE = "or choose another place with FOOTNOTE_HOME or with database.url in config.json"
+
+
+class DatabaseFailed(FootnoteError):
+    type = "database_error"
+
+
+class DatabaseLocked(DatabaseFailed):
+    type = "database_locked"
+    retryable = True
+
+    def __init__(self, name: str, seconds: float) -> None:
+        super().__init__(
+            f"{name} was held by another program for more than {seconds:g} seconds, so nothing was written. Try again "
+            "when that program is done, or end it."
+        )
+
+
+class DatabaseFull(DatabaseFailed):
+    type = "database_full"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"There is no space left for {name}, so the last change was not written; all before it is kept. Free some "
+            f"space, {OTHER_PLACE}."
+        )
+
+
+class DatabaseUnwritable(DatabaseFailed):
+    type = "database_unwritable"
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(
+            f"{name} cannot be written ({reason}). Give yourself write access to it and its folder, {OTHER_PLACE}."
+        )
+
+
+class DatabaseBroken(DatabaseFailed):
+    type = "database_broken"
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(
+            f"{name} cannot be read ({reason}), and was left as it is. Bring back a copy of it, or move it away: "
+            "Footnote then begins a new one."
+        )
+
+
+class DatabaseForeign(DatabaseFailed):
+    type = "database_foreign"

@@ -1,0 +1,238 @@
+"""The transactions of the library: texts that were read, and the pages that they stood on."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import astuple, replace
+
+from footnote.db.index import Terms, enter, leave, purge
+from footnote.db.script import Script, sql
+
+Kind: TypeAlias = Literal["web", "upload", "documentation"]
+
+DOCUMENTATION = "documentation"
+"""The fact that names the edition of the documentation in the library."""
+
+
+class Reading(Struct, frozen=True):
+    """One text at one address. `links` and `pages` are packed by the caller."""
+
+    url: str
+    snapshot_id: str
+    title: str
+    author: str | None
+    published: str | None
+    language: str | None
+    site_name: str | None
+    canonical_url: str | None
+    media_type: str
+    fetched_at: str
+    links: bytes
+    pages: bytes
+
+
+class Entry(Struct, frozen=True):
+    """All that is kept of one reading. `packed` is the text, compressed by the caller."""
+
+    reading: Reading
+    packed: bytes
+    characters: int
+    passages: tuple[Terms, ...] = ()
+
+
+class Found(Struct, frozen=True):
+    """A reading with its text, as it was packed."""
+
+    reading: Reading
+    packed: bytes
+
+
+class LibraryPage(Struct, frozen=True):
+    """A page as a list shows it."""
+
+    url: str
+    kind: Kind
+    title: str
+    site_name: str | None
+    fetched_at: str
+    characters: int
+    snapshot_id: str
+
+
+def keep(entry: Entry, kind: Kind, now: float, *, origin: str | None = None) -> Script[None]:
+    """The text is what the page has from now on. What it had before stays for the footnotes that lead to it."""
+    reading = entry.reading
+    yield from keep_aside(entry, now)
+    before = yield sql("SELECT snapshot_id FROM page WHERE url = ?", reading.url)
+    yield sql(
+        """
+        INSERT INTO page (url, snapshot_id, kind, origin) VALUES (?, ?, ?, ?)
+        ON CONFLICT (url) DO UPDATE
+        SET snapshot_id = excluded.snapshot_id, kind = excluded.kind, origin = excluded.origin
+        """,
+        reading.url,
+        reading.snapshot_id,
+        kind,
+        origin,
+    )
+    if before and before[0][0] != reading.snapshot_id:
+        yield from leave(before[0][0])
+    yield from enter(reading.snapshot_id, entry.passages)
+
+
+def keep_aside(entry: Entry, now: float) -> Script[None]:
+    """Kept so that it can be opened, and no more: it is neither listed nor searched."""
+    yield sql(
+        "INSERT INTO snapshot (id, text, characters) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING",
+        entry.reading.snapshot_id,
+        entry.packed,
+        entry.characters,
+    )
+    yield sql(
+        """
+        INSERT INTO reading
+            (url, snapshot_id, title, author, published, language, site_name, canonical_url, media_type, fetched_at,
+             links, pages, kept_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (url, snapshot_id) DO UPDATE
+        SET title = excluded.title, author = excluded.author, published = excluded.published,
+            language = excluded.language, site_name = excluded.site_name, canonical_url = excluded.canonical_url,
+            media_type = excluded.media_type, fetched_at = excluded.fetched_at, links = excluded.links,
+            pages = excluded.pages, kept_at = excluded.kept_at
+        """,
+        *astuple(entry.reading),
+        now,
+    )
+
+
+def add(entry: Entry, urls: Iterable[str], origin: str, now: float) -> Script[str]:
+    """Keeps a person's own file under the first of `urls` that is free, or that this very file has already."""
+    for url in urls:
+        taken = yield sql("SELECT origin, snapshot_id FROM page WHERE url = ?", url)
+        if not taken or taken[0][0] == origin or taken[0][1] == entry.reading.snapshot_id:
+            named = Entry(replace(entry.reading, url=url), entry.packed, entry.characters, entry.passages)
+            yield from keep(named, "upload", now, origin=origin)
+            return url
+    raise ValueError("there are not enough addresses to choose from")
+
+
+def remove(url: str) -> Script[bool]:
+    """Everything that was ever read there, or where it led; False: nothing was. A text that also stands elsewhere
+    stays there."""
+    led_to = yield sql("SELECT snapshot_url FROM page_cache WHERE url = ?", url)
+    url = led_to[0][0] if led_to else url
+    texts = yield sql("SELECT snapshot_id FROM reading WHERE url = ?", url)
+    if not texts:
+        return False
+    yield sql("DELETE FROM search_cache")  # what was found may quote the page
+    yield sql("DELETE FROM page WHERE url = ?", url)
+    yield sql("DELETE FROM reading WHERE url = ?", url)
+    for (snapshot_id,) in texts:
+        yield from leave(snapshot_id)
+        yield sql(
+            "DELETE FROM snapshot WHERE id = ? AND NOT EXISTS (SELECT 1 FROM reading WHERE snapshot_id = snapshot.id)",
+            snapshot_id,
+        )
+    yield from purge()
+    return True
+
+
+def keep_documentation(edition: str, entries: Sequence[Entry], now: float) -> Script[None]:
+    """Replaces the edition that is there. Texts of earlier ones can still be opened."""
+    if (yield from edition_of_documentation()) == edition:  # another process was faster
+        return
+    for entry in entries:
+        yield from keep(entry, "documentation", now)
+    present = {entry.reading.url for entry in entries}
+    for url, snapshot_id in (yield sql("SELECT url, snapshot_id FROM page WHERE kind = 'documentation'")):
+        if url not in present:
+            yield sql("DELETE FROM page WHERE url = ?", url)
+            yield from leave(snapshot_id)
+    yield sql(
+        "INSERT INTO library_fact (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        DOCUMENTATION,
+        edition,
+    )
+
+
+def edition_of_documentation() -> Script[str | None]:
+    rows = yield sql("SELECT value FROM library_fact WHERE name = ?", DOCUMENTATION)
+    return rows[0][0] if rows else None
+
+
+def latest(url: str) -> Script[Found | None]:
+    """What the page has now; also by an address that led to it."""
+    rows = yield sql(
+        """
+        SELECT found.* FROM page
+        JOIN reading_with_text AS found ON found.url = page.url AND found.snapshot_id = page.snapshot_id
+        WHERE page.url = ? OR page.url = (SELECT snapshot_url FROM page_cache WHERE page_cache.url = ?)
+        ORDER BY page.url = ? DESC LIMIT 1
+        """,
+        url,
+        url,
+        url,
+    )
+    return found(rows[0]) if rows else None
+
+
+def snapshots(ids: Iterable[str]) -> Script[dict[str, Found]]:
+    """By id. A text that was read in several places comes with the last of them."""
+    texts: dict[str, Found] = {}
+    for snapshot_id in ids:
+        rows = yield sql(
+            "SELECT * FROM reading_with_text WHERE snapshot_id = ? ORDER BY kept_at DESC LIMIT 1", snapshot_id
+        )
+        if rows:
+            texts[snapshot_id] = found(rows[0])
+    return texts
+
+
+def is_kept(url: str, snapshot_id: str, fetched_at: str) -> Script[bool]:
+    """Whether this very reading is what the page has now."""
+    rows = yield sql(
+        """
+        SELECT 1 FROM page JOIN reading ON reading.url = page.url AND reading.snapshot_id = page.snapshot_id
+        WHERE page.url = ? AND page.snapshot_id = ? AND reading.fetched_at = ?
+        """,
+        url,
+        snapshot_id,
+        fetched_at,
+    )
+    return bool(rows)
+
+
+def pages() -> Script[list[LibraryPage]]:
+    """Every page, the last read first; the documentation after all others."""
+    rows = yield sql(
+        """
+        SELECT page.url, page.kind, found.title, found.site_name, found.fetched_at, found.characters, page.snapshot_id
+        FROM page
+        JOIN reading_with_text AS found ON found.url = page.url AND found.snapshot_id = page.snapshot_id
+        ORDER BY page.kind = 'documentation', found.kept_at DESC, page.url
+        """
+    )
+    return [LibraryPage(*row) for row in rows]
+
+
+def pages_with(ids: Iterable[str]) -> Script[dict[str, Found]]:
+    """For each of these texts a page that has it now, the last read of them."""
+    texts: dict[str, Found] = {}
+    for snapshot_id in ids:
+        rows = yield sql(
+            """
+            SELECT found.* FROM page
+            JOIN reading_with_text AS found ON found.url = page.url AND found.snapshot_id = page.snapshot_id
+            WHERE page.snapshot_id = ? ORDER BY found.kept_at DESC LIMIT 1
+            """,
+            snapshot_id,
+        )
+        if rows:
+            texts[snapshot_id] = found(rows[0])
+    return texts
+
+
+def found(row: Sequence[Any]) -> Found:
+    """A row of `reading_with_text`."""
+    return Found(Reading(*row[:12]), row[13])

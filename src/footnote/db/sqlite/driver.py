@@ -1,0 +1,91 @@
+"""What `Database` drives: a file, or a database in memory."""
+
+import asyncio
+import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from footnote.db.script import Script
+from footnote.db.sqlite.connection import BUSY_SECONDS, in_our_words, open_file, open_memory, play
+from footnote.db.sqlite.migrate import roll_back
+from footnote.db.sqlite.writer import Writer
+
+T = TypeVar("T")
+
+READERS = 4
+
+
+class SqliteFile:
+    """One file. It is made by the first script that writes; until then a script that reads finds nothing."""
+
+    def __init__(self, path: Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
+        self._path = path
+        self._in_our_words = partial(in_our_words, path, busy_seconds)
+        self._open = partial(open_file, path, busy_seconds)
+        self._writer = Writer(self._open, self._in_our_words)
+        self._readers = ThreadPoolExecutor(READERS, "footnote-db-reader")
+        self._mine = threading.local()
+        self._connections: list[sqlite3.Connection] = []
+
+    async def read(self, script: Script[T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, script)
+
+    async def write(self, script: Script[T], *, erase: bool) -> T:
+        return await self._writer.run(script, erase=erase)
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        self._writer.close()
+        self._readers.shutdown()
+        for connection in self._connections:
+            connection.close()
+
+    def _read(self, script: Script[T]) -> T:
+        with self._in_our_words():
+            connection = self._reading()
+            connection.execute("BEGIN")
+            try:
+                return play(script, connection)
+            finally:
+                roll_back(connection)
+
+    def _reading(self) -> sqlite3.Connection:
+        """The connection of this thread."""
+        mine: sqlite3.Connection | None = getattr(self._mine, "file", None)
+        if mine is not None:
+            return mine
+        if not self._path.exists():
+            return self._nothing()
+        self._mine.file = connection = self._open()
+        self._connections.append(connection)
+        connection.execute("PRAGMA query_only = ON")
+        return connection
+
+    def _nothing(self) -> sqlite3.Connection:
+        """An empty database, to read from while there is no file."""
+        empty: sqlite3.Connection | None = getattr(self._mine, "empty", None)
+        if empty is None:
+            self._mine.empty = empty = open_memory()
+            self._connections.append(empty)
+        return empty
+
+
+class SqliteMemory:
+    """A database in memory. It has one connection, so what reads waits its turn as well."""
+
+    def __init__(self) -> None:
+        self._writer = Writer(open_memory, partial(in_our_words, Path("the database in memory"), BUSY_SECONDS))
+
+    async def read(self, script: Script[T]) -> T:
+        return await self._writer.run(script)
+
+    async def write(self, script: Script[T], *, erase: bool) -> T:
+        return await self._writer.run(script, erase=erase)
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._writer.close)

@@ -1,0 +1,78 @@
+"""Brings a database up to the newest format, forward from any earlier one."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib.resources import files
+
+from footnote.db.failures import DatabaseForeign
+
+APPLICATION_ID = 0x466F6F74
+"""`Foot`, in the header of the file: a database with another mark, or with none and tables in it, is not ours."""
+
+
+def format_of(connection: sqlite3.Connection, name: str) -> int:
+    """The number of the last migration. Looked at before anything is changed: the file may be somebody else's."""
+    # On one state of the file: another connection may be making its tables at this moment.
+    connection.execute("BEGIN")
+    try:
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        (mark,) = connection.execute("PRAGMA application_id").fetchone()
+        (number,) = connection.execute("PRAGMA user_version").fetchone()
+    finally:
+        roll_back(connection)
+    if tables and mark != APPLICATION_ID:
+        raise DatabaseForeign(
+            f"{name} is a database of another program, and was left as it is. Choose another file with database.url "
+            "in config.json."
+        )
+    return number
+
+
+def migrate(connection: sqlite3.Connection, number: int, name: str) -> None:
+    """Applies what is missing after step `number`, all or nothing; of several processes, one does it and the others
+    wait."""
+    steps = _steps()
+    if number == len(steps):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        (number,) = connection.execute("PRAGMA user_version").fetchone()
+        if number > len(steps):
+            raise DatabaseForeign(
+                f"{name} was written by a newer Footnote (format {number}; this one knows {len(steps)}). Upgrade "
+                "Footnote, or choose another file with database.url in config.json."
+            )
+        for step in steps[number:]:
+            for statement in _statements(step):
+                connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {len(steps)}")
+        connection.execute("COMMIT")
+    except BaseException:
+        roll_back(connection)
+        raise
+
+
+def roll_back(connection: sqlite3.Connection) -> None:
+    """Ends the transaction, if SQLite has not done so already, as it does when the disk is full."""
+    with suppress(sqlite3.Error):
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def _steps() -> list[str]:
+    """The SQL of each step, in order: `0001_….sql` is the first."""
+    folder = files("footnote.db") / "migrations"
+    steps = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
+    return [file.read_text(encoding="utf-8") for file in steps]
+
+
+def _statements(text: str) -> Iterator[str]:
+    """One by one: sqlite3's own way to run several at once commits first."""
+    statement = ""
+    for line in text.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

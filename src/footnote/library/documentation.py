@@ -1,0 +1,91 @@
+"""Footnote's own documentation, which is part of every library."""
+
+import hashlib
+import posixpath
+import re
+from functools import cache
+from pathlib import Path
+
+from msgspec import Struct
+
+from footnote.db.library import Entry
+from footnote.library.packing import pack
+from footnote.protocol.sources import Link, Snapshot
+
+SITE = "Footnote"
+SCHEME = "footnote://"
+_PACKAGE = Path(__file__).parents[1]
+_CODE_IMAGE_LINK = re.compile(
+    r"(?P<code>```.*?```|``.+?``|`[^`\n]+`)|!\[[^\]]*\]\([^)]*\)|\[(?P<label>[^\]]+)\]\((?P<target>[^)\s]+)\)",
+    re.DOTALL,
+)
+_TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
+_RULES = "1"
+"""Part of the edition: with another number, every installation indexes the documentation again."""
+
+
+class Documentation(Struct, frozen=True):
+    """`edition` changes whenever a page does."""
+
+    edition: str
+    pages: tuple[Snapshot, ...]
+
+
+@cache
+def documentation() -> Documentation:
+    root = _root()
+    files = [*sorted(root.glob("docs/**/*.md")), root / "README.md"]
+    texts = {file.relative_to(root).as_posix(): file.read_text(encoding="utf-8") for file in files if file.is_file()}
+    told_apart = "\0".join(f"{name}\0{text}" for name, text in texts.items())
+    edition = hashlib.sha256(f"{_RULES}\0{told_apart}".encode()).hexdigest()
+    return Documentation(edition, tuple(_page(name, text) for name, text in texts.items()))
+
+
+@cache
+def packed_documentation() -> tuple[Entry, ...]:
+    """Made ready for the database, which takes a moment."""
+    return tuple(pack(page) for page in documentation().pages)
+
+
+def _root() -> Path:
+    """Inside the package where it was installed; in a working copy the folder that the pages are written in."""
+    packaged = _PACKAGE / "documentation"
+    return packaged if packaged.is_dir() else _PACKAGE.parents[1]
+
+
+def _page(name: str, markdown: str) -> Snapshot:
+    text, links = _without_links(markdown, name)
+    title = _TITLE.search(text)
+    return Snapshot(
+        url=SCHEME + name,
+        text=text,
+        title=title.group(1) if title else name,
+        language="en",
+        site_name=SITE,
+        media_type="text/markdown",
+        links=links,
+    )
+
+
+def _without_links(markdown: str, name: str) -> tuple[str, tuple[Link, ...]]:
+    """Links leave their words behind and stand beside the text; images leave nothing."""
+    parts: list[str] = []
+    links: list[Link] = []
+    length = end = 0
+    for found in _CODE_IMAGE_LINK.finditer(markdown):
+        kept = found["code"] or found["label"] or ""
+        before = markdown[end : found.start()]
+        start = length + len(before)
+        parts += [before, kept]
+        length, end = start + len(kept), found.end()
+        if found["label"]:
+            links.append(Link(_absolute(found["target"], name), start, length))
+    return "".join([*parts, markdown[end:]]), tuple(links)
+
+
+def _absolute(target: str, name: str) -> str:
+    if re.match(r"[a-z][a-z0-9+.-]*:", target):
+        return target
+    if target.startswith("#"):
+        return SCHEME + name + target
+    return SCHEME + posixpath.normpath(posixpath.join(posixpath.dirname(name), target))

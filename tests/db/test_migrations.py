@@ -1,0 +1,65 @@
+"""From every earlier format forward to the newest, all or nothing."""
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from db.scripts import names
+from footnote.db.engine import Database
+from footnote.db.failures import DatabaseFailed
+
+STEPS = sorted((files("footnote.db") / "migrations").iterdir(), key=lambda file: file.name)
+MARK = 0x466F6F74
+
+
+def test_the_steps_are_numbered_without_a_gap() -> None:
+    numbers = [re.fullmatch(r"(\d{4})_[a-z_]+\.sql", step.name) for step in STEPS]
+    assert [int(number.group(1)) for number in numbers if number] == list(range(1, len(STEPS) + 1))
+
+
+@pytest.mark.parametrize("applied", range(len(STEPS) + 1))
+async def test_a_database_of_any_earlier_format_is_brought_forward(tmp_path: Path, applied: int) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.mkdir()
+    with _raw(old) as connection:
+        for step in STEPS[:applied]:
+            connection.executescript(step.read_text(encoding="utf-8"))
+        if applied:
+            connection.execute(f"PRAGMA application_id = {MARK}")
+            connection.execute(f"PRAGMA user_version = {applied}")
+    for home in (old, new):
+        async with Database.open("sqlite:footnote.db", home) as database:
+            await database.read(names())
+            await database.write(names())
+    assert _format(old) == _format(new)
+
+
+async def test_a_step_that_fails_changes_nothing(tmp_path: Path) -> None:
+    with _raw(tmp_path) as connection:
+        connection.execute("CREATE TABLE search_cache (in_the_way)")
+        connection.execute(f"PRAGMA application_id = {MARK}")
+    before = _format(tmp_path)
+    async with Database.open("sqlite:footnote.db", tmp_path) as database:
+        with pytest.raises(DatabaseFailed, match="search_cache already exists"):
+            await database.read(names())
+    assert _format(tmp_path) == before
+
+
+@contextmanager
+def _raw(home: Path) -> Iterator[sqlite3.Connection]:
+    """The file as any program would open it."""
+    connection = sqlite3.connect(home / "footnote.db")
+    yield connection
+    connection.commit()
+    connection.close()
+
+
+def _format(home: Path) -> tuple[object, ...]:
+    with _raw(home) as connection:
+        facts = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
+        return (*facts, connection.execute("SELECT type, name, sql FROM sqlite_schema ORDER BY name").fetchall())

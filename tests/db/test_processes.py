@@ -1,0 +1,77 @@
+"""Several processes with one file: a server, and a few commands beside it."""
+
+import asyncio
+import os
+import signal
+import sqlite3
+import sys
+from pathlib import Path
+
+import pytest
+
+from db.scripts import count_up, names
+from footnote.db.engine import Database
+
+COUNTS = """
+import asyncio, pathlib, sys
+from db.scripts import count_up
+from footnote.db.engine import Database
+
+async def main(home, times):
+    async with Database.open("sqlite:footnote.db", pathlib.Path(home)) as database:
+        print("ready", flush=True)
+        sys.stdin.readline()
+        for _ in range(times):
+            print(await database.write(count_up()), flush=True)
+
+asyncio.run(main(sys.argv[1], int(sys.argv[2])))
+"""
+
+
+async def _counting(home: Path, times: int) -> asyncio.subprocess.Process:
+    """A process that is about to count; it begins at a line on its stdin."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        COUNTS,
+        str(home),
+        str(times),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert process.stdout is not None
+    assert await process.stdout.readline() == b"ready\n"
+    return process
+
+
+@pytest.mark.slow
+async def test_processes_that_make_the_same_file_at_once_lose_no_write(tmp_path: Path) -> None:
+    """A lock holds them back until all of them have seen the file empty; then each wants to be the one to fill it."""
+    processes = [await _counting(tmp_path, 20) for _ in range(6)]
+    held = sqlite3.connect(tmp_path / "footnote.db", isolation_level=None)
+    held.execute("BEGIN IMMEDIATE")
+    asyncio.get_running_loop().call_later(1, held.close)
+    outputs = await asyncio.gather(*(process.communicate(b"\n") for process in processes))
+    assert [process.returncode for process in processes] == [0] * 6
+    numbers = sorted(int(line) for output, _ in outputs for line in output.splitlines())
+    assert numbers == list(range(1, 121))
+
+
+async def test_a_process_that_is_killed_takes_nothing_with_it_that_it_was_told_is_kept(tmp_path: Path) -> None:
+    process = await _counting(tmp_path, 1_000_000)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"\n")
+    told = 0
+    while told < 50:
+        told = int(await process.stdout.readline())
+    process.send_signal(signal.SIGKILL)
+    rest, _ = await process.communicate()
+    told = max([told, *(int(line) for line in rest.splitlines()[:-1])])
+    async with Database.open("sqlite:footnote.db", tmp_path) as database:
+        assert await database.read(names()) == ["count"]
+        assert await database.write(count_up()) > told
+    checked = sqlite3.connect(tmp_path / "footnote.db")
+    assert checked.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    checked.close()
