@@ -1,0 +1,92 @@
+"""What a reader needs of a conversation: the question, what this turn has found so far, what came before."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from footnote.models.reader.findings import READ, SEARCH, WRITE, Finding, findings_of, text_of
+from footnote.models.reader.query import LONGEST_QUERY, Subject
+from footnote.models.reader.question import understand
+from footnote.protocol.messages import AssistantMessage, Message, ToolCall, ToolResultMessage, UserMessage
+from footnote.protocol.tools import Locale
+
+_FOOTNOTE = re.compile(r"\[(\d{1,4})\]")
+
+
+class Turn(Struct, frozen=True):
+    """`answered` are the calls of this turn with their results, in order; `earlier` is what was said before it."""
+
+    question: str
+    answered: tuple[tuple[ToolCall, ToolResultMessage], ...]
+    earlier: tuple[Message, ...]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return findings_of((call, result) for call, result in self.answered if call.name in (SEARCH, READ))
+
+    @property
+    def writings(self) -> tuple[tuple[ToolCall, ToolResultMessage], ...]:
+        return tuple((call, result) for call, result in self.answered if call.name == WRITE)
+
+
+def turn_of(messages: Sequence[Message]) -> Turn:
+    """The turn in progress: it begins with the last message of the user."""
+    at = max((at for at, said in enumerate(messages) if isinstance(said, UserMessage)), default=-1)
+    question = messages[at].text if at >= 0 else ""
+    return Turn(question, _answered(messages[at + 1 :]), tuple(messages[: max(at, 0)]))
+
+
+def subject_of(earlier: Sequence[Message]) -> Subject | None:
+    """What was last looked for: by a search, whichever model made it, or by a question that was answered without."""
+    end = len(earlier)
+    for at in range(len(earlier) - 1, -1, -1):
+        said = earlier[at]
+        if not isinstance(said, UserMessage):
+            continue
+        if subject := _subject(said.text, earlier[at + 1 : end]):
+            return subject
+        end = at
+    return None
+
+
+def locale_before(earlier: Sequence[Message]) -> Locale | None:
+    """The language in which the user last wrote."""
+    asked = (understand(said.text) for said in reversed(earlier) if isinstance(said, UserMessage))
+    return next((question.locale for question in asked if question.has_words), None)
+
+
+def paths_in(messages: Sequence[Message]) -> frozenset[str]:
+    """Files that the session has, as far as the messages tell."""
+    named = [
+        call.arguments.get("file_path")
+        for said in messages
+        if isinstance(said, AssistantMessage)
+        for call in said.calls
+    ]
+    kept = [said.artifact.get("path") for said in messages if isinstance(said, ToolResultMessage) and said.artifact]
+    return frozenset(path for path in [*named, *kept] if isinstance(path, str))
+
+
+def _answered(messages: Sequence[Message]) -> tuple[tuple[ToolCall, ToolResultMessage], ...]:
+    calls = {call.id: call for said in messages if isinstance(said, AssistantMessage) for call in said.calls}
+    results = [said for said in messages if isinstance(said, ToolResultMessage)]
+    return tuple((calls[result.tool_call_id], result) for result in results if result.tool_call_id in calls)
+
+
+def _subject(question: str, answer: Sequence[Message]) -> Subject | None:
+    answered = _answered(answer)
+    queries = [query for call, _ in answered if call.name == SEARCH and (query := text_of(call.arguments.get("query")))]
+    if queries:
+        return Subject(queries[-1][:LONGEST_QUERY], tuple(_cited_titles(answered, answer)))
+    asked = understand(question)
+    return Subject(asked.parts[-1][:LONGEST_QUERY]) if asked.kind == "search" and asked.parts else None
+
+
+def _cited_titles(answered: Sequence[tuple[ToolCall, ToolResultMessage]], messages: Sequence[Message]) -> Iterator[str]:
+    """Titles of the sources of an answer, in the order in which it cites them."""
+    titles = {source.number: source.title for finding in findings_of(answered) for source in finding.sources}
+    text = "\n".join(said.text for said in messages if isinstance(said, AssistantMessage))
+    for number in dict.fromkeys(int(digits) for digits in _FOOTNOTE.findall(text)):
+        if title := titles.get(number):
+            yield title

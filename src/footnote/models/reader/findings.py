@@ -1,0 +1,86 @@
+"""What the search tools found, read from their results. An artifact is foreign JSON here: what is not as it should be
+is left out."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar, cast
+
+import msgspec
+from msgspec import Struct
+
+from footnote.protocol.messages import ToolCall, ToolResultMessage
+from footnote.protocol.receipts import Passage, ProviderTry
+from footnote.protocol.sources import Source
+
+SEARCH, READ, WRITE = "web_search", "read_page", "write_file"
+"""The tools that a reader knows how to use."""
+
+MOST = 100
+"""Items of one kind that are looked at."""
+LONGEST_PASSAGE = 20_000
+"""What is longer is no passage that anybody could read as a quotation."""
+LONGEST_ERROR = 2_000
+
+T = TypeVar("T", bound=Struct)
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """The outcome of one search or of one page. `asked` is the question behind it, `query` the query or address."""
+
+    tool: str
+    query: str
+    asked: str
+    passages: tuple[Passage, ...] = ()
+    sources: tuple[Source, ...] = ()
+    tries: tuple[ProviderTry, ...] = ()
+    error: str = ""
+
+    @property
+    def heading(self) -> str:
+        """What it is about: the question that was searched for, or the page that was read."""
+        title = next((source.title for source in self.sources if source.title), "")
+        return title or self.query if self.tool == READ else self.asked
+
+
+def findings_of(answered: Iterable[tuple[ToolCall, ToolResultMessage]]) -> tuple[Finding, ...]:
+    """One for each search; of a search that was made again, the last."""
+    found: dict[tuple[str, str], Finding] = {}
+    for call, result in answered:
+        finding = _finding(call, result)
+        found[finding.tool, finding.query] = finding
+    return tuple(found.values())
+
+
+def _finding(call: ToolCall, result: ToolResultMessage) -> Finding:
+    query = text_of(call.arguments.get("query")) or text_of(call.arguments.get("url"))
+    artifact: dict[str, Any] = result.artifact or {}
+    sources = tuple(source for source in _items(artifact.get("sources"), Source) if source.number is not None)
+    numbers = {source.number for source in sources}
+    passages = tuple(
+        passage
+        for passage in _items(artifact.get("passages"), Passage)
+        if passage.number in numbers and 0 < len(passage.text.strip()) <= LONGEST_PASSAGE
+    )
+    receipt = artifact.get("receipt")
+    tries = _items(cast("dict[str, Any]", receipt).get("providers"), ProviderTry) if isinstance(receipt, dict) else ()
+    return Finding(
+        tool=call.name,
+        query=query,
+        asked=text_of(call.arguments.get("prompt")) or query,
+        passages=passages,
+        sources=sources,
+        tries=tuple(tries),
+        error=text_of(result.text)[:LONGEST_ERROR] if result.is_error else "",
+    )
+
+
+def _items(values: Any, kind: type[T]) -> Iterator[T]:
+    """Those that are what they should be."""
+    for value in cast("list[Any]", values)[:MOST] if isinstance(values, list | tuple) else []:
+        try:
+            yield msgspec.convert(value, kind)
+        except (msgspec.ValidationError, UnicodeError, RecursionError):
+            continue
+
+
+def text_of(value: Any) -> str:
+    return value.strip() if isinstance(value, str) else ""

@@ -1,0 +1,203 @@
+"""What a message asks for, found by rule: small talk, a search, a page to read, a report, or what quoting cannot do."""
+
+import re
+import unicodedata
+from functools import cache
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from footnote.language.guess import locale_of
+from footnote.language.sentences import sentences
+from footnote.language.terms import fold, without_marks
+from footnote.models.reader import phrases
+from footnote.models.reader.phrases import PHRASES, anywhere, beginning, ending
+from footnote.models.reader.phrases.table import TALKS, Talk
+from footnote.models.reader.phrases.vietnamese import UNMARKED
+from footnote.protocol.tools import LOCALES, Locale
+
+Kind: TypeAlias = Talk | Literal["search", "blank", "rewrite", "compose", "calculate"]
+
+LONGEST = 8_000
+"""Characters of a message that are looked at."""
+AT_ONCE = 3
+"""Pages that are read, and questions that are looked for, in one turn."""
+
+_URL = re.compile(rf"(?:https?://|www\.)[^{phrases.OUTSIDE_URL}]+", re.IGNORECASE)
+_FIRST_CLAUSE = re.compile(rf"[\s{phrases.CLAUSE_ENDS}]*([^{phrases.CLAUSE_ENDS}]+)[\s{phrases.CLAUSE_ENDS}]*")
+_LAST_CLAUSE = re.compile(rf"[{phrases.CLAUSE_ENDS}]\s*([^{phrases.CLAUSE_ENDS}]+)[\s{phrases.CLAUSE_ENDS}]*$")
+_NO_WORD = re.compile(r"[\W_]*")
+_ITEM = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)、])\s*(\S.*)")
+_SUM = re.compile(r"[\d\s.,()+\-*/\u00d7\u00f7^%=x?]+", re.IGNORECASE)
+_LAST_WORDS = ("thanks", "greeting", "farewell")
+_AFTER_URL = ".,;:!?'*_"
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """`parts` are what to look for, without words of politeness; `unasked` more than can be looked for at once.
+    `unable`: what else is wanted and cannot be done by quoting."""
+
+    kind: Kind
+    locale: Locale
+    urls: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    unasked: int = 0
+    wants_report: bool = False
+    unable: Literal["summarise", "rewrite"] | None = None
+
+    @property
+    def has_words(self) -> bool:
+        """Whether it is written in a language at all: addresses and signs are not."""
+        return bool(self.parts) or (self.kind != "blank" and not self.urls)
+
+
+def understand(message: str) -> Question:
+    text = unicodedata.normalize("NFC", message)[:LONGEST].strip()
+    urls = _urls(text)
+    bare = _URL.sub(" ", text).strip()
+    talk, rest = _without_talk(bare)
+    locale = talk[-1][1] if talk and not rest else _locale(bare)
+    if not rest and not urls:
+        said = {kind for kind, _ in talk}
+        foremost: list[Talk] = [kind for kind in TALKS if kind in said]
+        return Question(kind=foremost[0] if foremost else "blank", locale=locale)
+    # The whole of it first: of `tell me a joke`, courtesy leaves `a joke`.
+    if not urls and (kind := _beyond_quoting(rest)):
+        return Question(kind=kind, locale=locale)
+    return _wish(_without_courtesy(rest), urls, locale)
+
+
+def _wish(wish: str, urls: tuple[str, ...], locale: Locale) -> Question:
+    """What is wanted by a message that is more than small talk."""
+    topic = _report_topic(wish)
+    if topic is not None:
+        parts, unasked = _parts(_without_courtesy(topic))
+        return Question(kind="search", locale=locale, urls=urls, parts=parts, unasked=unasked, wants_report=True)
+    if not urls and (kind := _beyond_quoting(wish)):
+        return Question(kind=kind, locale=locale)
+    unable: Literal["summarise", "rewrite"] | None = None
+    if found := beginning(phrases.SUMMARY).match(wish):
+        rest = _without_courtesy(wish[found.end() :])
+        unable, wish = "summarise", rest if rest or urls else wish
+    elif urls and beginning(phrases.REWRITE).match(wish):
+        unable = "rewrite"
+    parts, unasked = _parts(wish)
+    return Question(kind="search", locale=locale, urls=urls, parts=parts, unasked=unasked, unable=unable)
+
+
+def _urls(text: str) -> tuple[str, ...]:
+    found = [_trimmed_url(match.group()) for match in _URL.finditer(text)]
+    return tuple(dict.fromkeys(url for url in found if url))[:AT_ONCE]
+
+
+def _trimmed_url(url: str) -> str:
+    """Without the punctuation of the sentence around it."""
+    url = url.rstrip(_AFTER_URL)
+    for opening, closing in ("()", "[]"):
+        while url.endswith(closing) and url.count(opening) < url.count(closing):
+            url = url[:-1].rstrip(_AFTER_URL)
+    return url if "://" in url else f"https://{url}"
+
+
+def _locale(text: str) -> Locale:
+    locale = locale_of(text)
+    if locale == "en" and re.search(UNMARKED, without_marks(fold(text))):
+        return "vi"
+    return locale
+
+
+# Small talk ------------------------------------------------------------------------------------------------------
+
+
+def _without_talk(text: str) -> tuple[list[tuple[Talk, Locale]], str]:
+    """The small talk before and after a question, and the question."""
+    if _NO_WORD.fullmatch(text):
+        return [], ""
+    said: list[tuple[Talk, Locale]] = []
+    while (first := _FIRST_CLAUSE.match(text)) and (talk := _talk(first.group(1))):
+        said.append(talk)
+        text = text[first.end() :]
+    while (last := _LAST_CLAUSE.search(text[-80:])) and (talk := _talk(last.group(1))):
+        # The last of a list may be a word like any other: `Texas, Kansas, OK`.
+        if talk[0] not in _LAST_WORDS:
+            break
+        said.append(talk)
+        kept = len(text) - len(text[-80:]) + last.start() + 1
+        text = text[:kept]
+    return said, "" if _NO_WORD.fullmatch(text) else text.strip()
+
+
+def _talk(clause: str) -> tuple[Talk, Locale] | None:
+    plain = " ".join(without_marks(fold(clause)).replace("\u2019", "'").split())
+    if len(plain) > 60:
+        return None
+    likely = _locale(clause)
+    for kind in TALKS:
+        for locale in sorted(LOCALES, key=lambda locale: locale != likely):
+            if anywhere(PHRASES[locale].talk[kind]).fullmatch(plain):
+                return kind, locale
+    return None
+
+
+# Words around the question ---------------------------------------------------------------------------------------
+
+
+def _without_courtesy(text: str) -> str:
+    text = text.strip()
+    while (found := beginning(phrases.LEAD).match(text)) and found.end() and not _NO_WORD.fullmatch(text, found.end()):
+        text = text[found.end() :]
+    while (found := ending(phrases.TAIL).search(text[-60:])) and not _NO_WORD.fullmatch(
+        rest := text[: len(text) - len(text[-60:]) + found.start()]
+    ):
+        text = rest + found["end"]
+    return text.strip()
+
+
+# What is wanted beside facts -------------------------------------------------------------------------------------
+
+
+@cache
+def _reports() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(piece, re.IGNORECASE | re.DOTALL) for piece in phrases.REPORT)
+
+
+def _report_topic(wish: str) -> str | None:
+    """What a report is wanted on; empty if that is not said. None: no report is wanted."""
+    plain = wish.rstrip(phrases.SENTENCE_ENDS)
+    found = next((match for pattern in _reports() if (match := pattern.fullmatch(plain))), None)
+    if not found:
+        return None
+    topic = found["topic"].strip(phrases.PAUSES + phrases.FULL_STOPS)
+    # The end of the last of several questions belongs to it.
+    return topic + wish[len(plain) :] if any(mark in topic for mark in phrases.QUESTION_MARKS) else topic
+
+
+def _beyond_quoting(wish: str) -> Literal["rewrite", "compose", "calculate"] | None:
+    if beginning(phrases.REWRITE).match(wish):
+        return "rewrite"
+    if beginning(phrases.COMPOSE).match(wish.rstrip(phrases.SENTENCE_ENDS)):
+        return "compose"
+    return "calculate" if _is_sum(wish) else None
+
+
+def _is_sum(wish: str) -> bool:
+    """Figures and signs of arithmetic alone. `9/11` and `2020-2021` may be a date and a season."""
+    figures, said = anywhere(phrases.SUMS).subn(" ", wish)
+    figures = anywhere(phrases.AROUND_SUMS).sub(" ", figures)
+    signs = said or re.search(r"[+*\u00d7\u00f7^%=]|\d x \d|\s[-/]\s", figures)
+    return bool(signs and len(re.findall(r"\d+", figures)) > 1 and _SUM.fullmatch(figures))
+
+
+def is_asked(sentence: str) -> bool:
+    return sentence.rstrip(phrases.CLOSING).endswith(phrases.QUESTION_MARKS)
+
+
+def _parts(topic: str) -> tuple[tuple[str, ...], int]:
+    """The questions that a message is made of, or all of it as one; and how many are too many."""
+    items = [item.group(1) for line in topic.splitlines() if (item := _ITEM.fullmatch(line))]
+    pieces = [topic[span.start : span.end] for span in sentences(topic)]
+    asked = items if len(items) > 1 else [piece for piece in pieces if is_asked(piece)]
+    whole = [part for piece in asked if not _NO_WORD.fullmatch(part := _without_courtesy(piece))]
+    if len(whole) > 1:
+        return tuple(whole[:AT_ONCE]), max(0, len(whole) - AT_ONCE)
+    return ((topic,) if not _NO_WORD.fullmatch(topic) else ()), 0

@@ -1,0 +1,101 @@
+"""A stage for the reader: whole turns, with search tools that answer what they are told to and remember what they
+were asked."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import msgspec
+
+from agent.stage import Play, Stage, tool
+from footnote.models.reader import Reader
+from footnote.models.reader.words import WORDS
+from footnote.protocol.events import TextBlock, ToolUseBlock
+from footnote.protocol.messages import Message, user
+from footnote.protocol.receipts import Passage, ProviderTry, Receipt, SearchArtifact
+from footnote.protocol.sources import Source, SourceStatus
+from footnote.protocol.tools import ToolResult, failed, said
+from footnote.tools.base import Outcome, Tool, ToolContext
+
+SEARCH_SCHEMA = {
+    "type": "object",
+    "properties": {name: {"type": "string"} for name in ("query", "prompt", "country", "freshness")},
+    "required": ["query"],
+}
+PAGE_SCHEMA = {
+    "type": "object",
+    "properties": {"url": {"type": "string"}, "prompt": {"type": "string"}},
+    "required": ["url"],
+}
+
+QUESTION = "What is the capital of Vietnam?"
+NOTE = WORDS["en"].note
+HANOI = "Hanoi is the capital of Vietnam."
+RIVER = "Hanoi lies on the Red River, 1,760 km from Ho Chi Minh City."
+
+
+def source(number: int, status: SourceStatus = "read", **more: Any) -> Source:
+    fields = {"url": f"https://site{number}.example/page", "title": f"Page {number}", "snippet": "", "published": None}
+    return Source(domain=f"site{number}.example", number=number, status=status, **(fields | more))
+
+
+def found(
+    *passages: tuple[int, str], sources: tuple[Source, ...] = (), tries: tuple[ProviderTry, ...] = ()
+) -> ToolResult:
+    """What a search hands up that found these passages, each of a source by its number."""
+    numbers = sorted({number for number, _ in passages})
+    artifact = SearchArtifact(
+        query="…",
+        sources=sources or tuple(source(number) for number in numbers),
+        passages=tuple(Passage(number=number, text=text, start=0, end=len(text)) for number, text in passages),
+        receipt=Receipt(providers=tries),
+    )
+    return said("What the model reads.", artifact=msgspec.to_builtins(artifact))
+
+
+@dataclass
+class Asked:
+    """A tool that gives its results in turn, the last one again and again, and keeps the arguments of each call."""
+
+    name: str
+    results: tuple[ToolResult, ...]
+    schema: Mapping[str, Any] = field(default_factory=lambda: SEARCH_SCHEMA)
+    arguments: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+    @property
+    def tool(self) -> Tool:
+        async def body(params: dict[str, Any], _context: ToolContext) -> AsyncIterator[Outcome]:
+            self.arguments.append(params)
+            yield self.results[min(len(self.arguments), len(self.results)) - 1]
+
+        return replace(tool(self.name, body), input_schema=dict(self.schema))
+
+
+def searching(*results: ToolResult, **more: Any) -> Asked:
+    return Asked("web_search", results, **more)
+
+
+def reading(*results: ToolResult) -> Asked:
+    return Asked("read_page", results, PAGE_SCHEMA)
+
+
+def failing(*texts: str) -> tuple[ToolResult, ...]:
+    return tuple(failed(text) for text in texts)
+
+
+def history(*said_before: Message | str) -> tuple[Message, ...]:
+    return tuple(user(one) if isinstance(one, str) else one for one in said_before)
+
+
+async def play(*said: Message | str, tools: tuple[Asked | Tool, ...] = (), **more: Any) -> Play:
+    given = [one.tool if isinstance(one, Asked) else one for one in tools]
+    return await Stage(Reader(), given, history(*said), **more).play()
+
+
+def calls(played: Play) -> list[tuple[str, dict[str, Any]]]:
+    return [(block.name, block.input) for block in played.blocks if isinstance(block, ToolUseBlock)]
+
+
+def last_text(played: Play) -> str:
+    (block,) = [block for block in played.blocks if isinstance(block, TextBlock)]
+    return block.text

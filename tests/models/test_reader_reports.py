@@ -1,0 +1,195 @@
+"""Reports of the built-in reader: quotations in a file, and a name that is free."""
+
+import pytest
+
+from footnote.models.reader.words import WORDS
+from footnote.protocol.events import AttachmentsBlock
+from footnote.protocol.tools import Locale, failed, said
+from footnote.tools.base import Abilities
+from footnote.tools.builtin.write_file import write_file
+from footnote.workspace.files import Workspace
+from models.reading import (
+    HANOI,
+    NOTE,
+    RIVER,
+    SEARCH_SCHEMA,
+    Asked,
+    calls,
+    found,
+    last_text,
+    play,
+    reading,
+    searching,
+    source,
+)
+
+
+async def test_a_report_is_written_of_quotations_and_its_best_passages_are_shown():
+    abilities = Abilities(workspace := Workspace())
+    search = searching(
+        found(
+            (2, HANOI),
+            (1, RIVER),
+            (2, "It is old."),
+            sources=(source(1, published="2024-05-01T00:00:00Z"), source(2, title="Hà Nội [1]"), source(3, "failed")),
+        )
+    )
+
+    played = await play("Write a report on the city of Hanoi!", tools=(search, write_file), abilities=abilities)
+
+    assert [name for name, _ in calls(played)] == ["web_search", "write_file"]
+    assert (await workspace.read("/the-city-of-hanoi.md")).decode() == (
+        "# The city of Hanoi\n\n"
+        f"*{WORDS['en'].report_note}*\n\n"
+        "## Hà Nội \\[1\\]\n\n"
+        f"> {HANOI} [2]\n\n"
+        "> It is old. [2]\n\n"
+        "## Page 1\n\n"
+        f"> {RIVER} [1]\n\n"
+        "## Sources\n\n"
+        "- [1] [Page 1](<https://site1.example/page>) · site1.example · published 2024-05-01\n"
+        "- [2] [Hà Nội \\[1\\]](<https://site2.example/page>) · site2.example\n"
+        f"- [3] [Page 3](<https://site3.example/page>) · site3.example · {WORDS['en'].not_read}\n"
+    )
+    assert last_text(played) == "\n\n".join(
+        [
+            "The report is in /the-city-of-hanoi.md. From it, word for word from the pages:",
+            f"> {HANOI} [2]",
+            f"> {RIVER} [1]",
+            "> It is old. [2]",
+            NOTE,
+        ]
+    )
+    assert isinstance(played.blocks[-1], AttachmentsBlock)
+
+
+async def test_a_source_tells_when_it_was_read_where_the_tool_tells_it():
+    result = found((1, HANOI))
+    assert result.artifact is not None
+    result.artifact["sources"][0]["fetched_at"] = "2026-01-02T03:04:05Z"
+    abilities = Abilities(workspace := Workspace())
+
+    await play("Write a report on Hanoi", tools=(searching(result), write_file), abilities=abilities)
+
+    assert "· site1.example · read 2026-01-02\n" in (await workspace.read("/hanoi.md")).decode()
+
+
+@pytest.mark.parametrize(
+    ("locale", "wish", "path"),
+    [
+        ("vi", "Hãy viết báo cáo về Hà Nội xưa và nay", "/hà-nội-xưa-và-nay.md"),
+        ("zh", "请写一份关于河内历史的报告", "/河内历史.md"),
+        ("en", f"write a report on {'tall ' * 30}towers", "/" + ("tall-" * 12)[:-1] + ".md"),
+        ("en", "write a report on ???!", None),
+    ],
+)
+async def test_a_report_is_named_after_its_topic_in_letters_of_its_own(locale: Locale, wish: str, path: str | None):
+    abilities = Abilities(Workspace())
+
+    played = await play(wish, tools=(searching(found((1, HANOI))), write_file), abilities=abilities)
+
+    written = [arguments["file_path"] for name, arguments in calls(played) if name == "write_file"]
+    assert written == ([path] if path else [])
+    if path is None:
+        assert last_text(played).startswith(WORDS["en"].no_subject)
+    else:
+        assert last_text(played).startswith(WORDS[locale].report_written.format(path=path))
+
+
+async def test_a_report_on_a_page_has_the_title_of_the_page():
+    abilities = Abilities(workspace := Workspace())
+
+    played = await play(
+        "Write a report on https://a.example", tools=(reading(found((1, HANOI))), write_file), abilities=abilities
+    )
+
+    assert [name for name, _ in calls(played)] == ["read_page", "write_file"]
+    assert (await workspace.read("/page-1.md")).decode().startswith("# Page 1\n\n")
+
+
+async def test_a_report_stands_where_the_tool_says():
+    written = said("Wrote it.", artifact={"path": "/elsewhere.md"})
+
+    played = await play(
+        "Write a report on Hanoi",
+        tools=(searching(found((1, HANOI))), Asked("write_file", (written,), SEARCH_SCHEMA)),
+    )
+
+    assert last_text(played).startswith("The report is in /elsewhere.md.")
+
+
+async def test_a_report_on_several_questions_has_a_section_for_each():
+    abilities = Abilities(workspace := Workspace())
+    search = searching(found((1, HANOI)), found(), found((2, RIVER)))
+
+    await play("Write a report: Who rules? Who sings? Where is it?", tools=(search, write_file), abilities=abilities)
+
+    (record,) = await workspace.list()
+    content = (await workspace.read(record.path)).decode()
+    assert [line for line in content.splitlines() if line.startswith(("## ", ">"))] == [
+        "## Who rules?",
+        f"> {HANOI} [1]",
+        "## Where is it?",
+        f"> {RIVER} [2]",
+        "## Sources",
+    ]
+
+
+async def test_a_report_takes_no_name_that_the_session_has():
+    abilities = Abilities(Workspace())
+    tools = (searching(found((1, HANOI))), write_file)
+    first = await play("Write a report on Hanoi", tools=tools, abilities=abilities)
+
+    second = await play(
+        "Write a report on Hanoi", *first.kept, "Write a report on Hanoi", tools=tools, abilities=abilities
+    )
+
+    assert calls(second)[-1][1]["file_path"] == "/hanoi-2.md"
+    assert last_text(second).startswith("The report is in /hanoi-2.md.")
+
+
+async def test_a_name_that_is_refused_is_replaced_once():
+    writing = Asked("write_file", (failed("'/hanoi.md' exists."), failed("'/report.md' exists.")), SEARCH_SCHEMA)
+
+    played = await play("Write a report on Hanoi", tools=(searching(found((1, HANOI))), writing))
+
+    assert [arguments["file_path"] for arguments in writing.arguments] == ["/hanoi.md", "/report.md"]
+    assert last_text(played).startswith(
+        f"The report could not be written: '/report.md' exists. {WORDS['en'].passage}\n\n> {HANOI} [1]"
+    )
+
+
+async def test_a_refusal_that_is_not_about_the_name_is_accepted():
+    writing = Asked("write_file", (failed("The user declined this call."),), SEARCH_SCHEMA)
+
+    played = await play("Write a report on Hanoi", tools=(searching(found((1, HANOI))), writing))
+
+    assert len(writing.arguments) == 1
+    assert last_text(played).startswith("The report could not be written: The user declined this call.")
+
+
+async def test_without_a_workspace_the_material_of_the_report_is_the_answer():
+    played = await play("Write a report on Hanoi", tools=(searching(found((1, HANOI))),))
+
+    assert last_text(played).startswith(f"{WORDS['en'].report_impossible} {WORDS['en'].passage}\n\n> {HANOI} [1]")
+
+
+async def test_nothing_found_is_no_report():
+    abilities = Abilities(workspace := Workspace())
+
+    played = await play("Write a report on Hanoi", tools=(searching(found()), write_file), abilities=abilities)
+
+    assert await workspace.list() == ()
+    assert last_text(played).startswith("I found nothing that fits “Hanoi”.")
+
+
+async def test_in_the_last_round_it_answers_with_what_it_has():
+    abilities = Abilities(Workspace())
+    settings = {"max_tool_rounds": 1}
+    tools = (searching(found((1, HANOI))), write_file)
+
+    played = await play("Write a report on Hanoi", tools=tools, abilities=abilities, settings=settings)
+
+    assert [name for name, _ in calls(played)] == ["web_search"]
+    assert f"> {HANOI} [1]" in last_text(played)
+    assert played.stop_reason == "max_rounds"
