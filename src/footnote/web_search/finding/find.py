@@ -1,0 +1,125 @@
+"""Finding: the wanted provider first, others in its place where it fails, and a record of what each of them did."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from footnote.net.client import Net
+from footnote.protocol.errors import UpstreamError
+from footnote.protocol.receipts import ProviderTry
+from footnote.protocol.sources import SearchResults
+from footnote.web_search.clock import Clock
+from footnote.web_search.finding.asking import Answered, Asking, search_results
+from footnote.web_search.finding.cache import SearchStore
+from footnote.web_search.providers import builtin_providers
+from footnote.web_search.providers.base import Library, Provider, Reach
+from footnote.web_search.settings import ProviderAccess, SearchRequest, WebSearchSettings
+
+PROBE = SearchRequest(query="footnote", prompt="footnote", count=1)
+
+
+class SearchFailed(UpstreamError):
+    """Nobody answered. The message has the cause of each, `tries` the same as values."""
+
+    type = "search_failed"
+
+    def __init__(self, tries: tuple[ProviderTry, ...]) -> None:
+        causes = " ".join(f"{tried.provider}: {tried.reason or tried.outcome}." for tried in tries)
+        super().__init__(f"No search provider had an answer. {causes}")
+        self.tries = tries
+
+
+class Found(Struct, frozen=True):
+    """The answer of the last of `tries`; those before it failed, or were passed over."""
+
+    results: SearchResults
+    tries: tuple[ProviderTry, ...]
+
+
+class Finder:
+    """One for the whole process: its searches share turns, breakers, cache and the requests that are under way."""
+
+    __slots__ = ("_asking", "_providers")
+
+    def __init__(
+        self,
+        net: Net,
+        library: Library | None = None,
+        store: SearchStore | None = None,
+        *,
+        providers: Sequence[Provider] | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        clock = clock or Clock()
+        self._asking = Asking(Reach(net, library, clock.wall), store, clock)
+        self._providers = {provider.id: provider for provider in providers or builtin_providers()}
+
+    async def find(self, request: SearchRequest, settings: WebSearchSettings) -> Found:
+        """Raises `SearchFailed` if nobody answers."""
+        tries: list[ProviderTry] = []
+        paused: list[Provider] = []
+        if settings.provider not in self._providers:
+            tries.append(self._unknown(settings.provider))
+        for provider in self._in_order(settings):
+            answered = await self._asking.ask(provider, request, settings)
+            tries.append(_tried(provider, answered))
+            if _is_answer(provider, answered, settings):
+                return _found(request, answered, tries)
+            if answered.outcome.cause == "errors":
+                paused.append(provider)
+        # Before giving up, one that is left alone because of errors is asked all the same: the network may be back, and
+        # not to try would be a failure of our own making. After a block it would not help, and make that longer.
+        if paused:
+            answered = await self._asking.ask(paused[0], request, settings, in_any_case=True)
+            tries.append(_tried(paused[0], answered))
+            if _is_answer(paused[0], answered, settings):
+                return _found(request, answered, tries)
+        raise SearchFailed(tuple(tries))
+
+    async def probe(self, provider_id: str, settings: WebSearchSettings) -> ProviderTry:
+        """One real request to one provider, whatever is cached and however the last ones went."""
+        if provider_id not in self._providers:
+            return self._unknown(provider_id)
+        provider = self._providers[provider_id]
+        uncached = replace(settings, cache_ttl_minutes=0)
+        return _tried(provider, await self._asking.ask(provider, PROBE, uncached, in_any_case=True))
+
+    def _in_order(self, settings: WebSearchSettings) -> Iterator[Provider]:
+        """The wanted one in any case, to say why it cannot be asked; the others if they can."""
+        wanted = self._providers.get(settings.provider)
+        if wanted is not None:
+            yield wanted
+        for provider in sorted(self._providers.values(), key=lambda provider: provider.order):
+            access = settings.providers.get(provider.id) or ProviderAccess()
+            if provider is not wanted and provider.is_available(access):
+                yield provider
+
+    def _unknown(self, provider_id: str) -> ProviderTry:
+        reason = f"there is no such provider: choose one of {', '.join(sorted(self._providers))}"
+        return ProviderTry(provider=provider_id, outcome="skipped", reason=reason)
+
+
+def _is_answer(provider: Provider, answered: Answered, settings: WebSearchSettings) -> bool:
+    """That nothing was found is an answer too, but not of one that was asked only because nobody else was left."""
+    nothing_counts = provider.id == settings.provider or not provider.is_last_resort
+    return answered.outcome.is_answer and (bool(answered.outcome.hits) or nothing_counts)
+
+
+def _tried(provider: Provider, answered: Answered) -> ProviderTry:
+    outcome = answered.outcome
+    return ProviderTry(
+        provider=provider.id,
+        outcome=outcome.kind,
+        took_ms=answered.took_ms,
+        reason=outcome.reason,
+        cached=answered.cached,
+        count=len(outcome.hits),
+        notes=answered.notes,
+    )
+
+
+def _found(request: SearchRequest, answered: Answered, tries: list[ProviderTry]) -> Found:
+    last = tries[-1]
+    results = search_results(last.provider, request, answered.outcome)
+    return Found(replace(results, took_ms=last.took_ms, cached=last.cached), tuple(tries))

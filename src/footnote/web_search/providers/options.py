@@ -1,0 +1,44 @@
+"""How the options of a search are put into the words of a provider, and what is said of those that it has not."""
+
+import re
+from collections.abc import Mapping
+
+from footnote.language.guess import locale_of
+
+_KANA = re.compile("[\u3040-\u30ff]")
+
+
+def date_range(freshness: str | None) -> tuple[str, str] | None:
+    """The first and the last day of `2024-01-01to2024-03-31`; None for the other kinds of freshness."""
+    first, separator, last = (freshness or "").partition("to")
+    return (first, last) if separator else None
+
+
+def mapped(option: str, value: str | None, known: Mapping[str, str], notes: list[str]) -> str | None:
+    """The provider's word for the value of an option; if it has none, the option is left out and a note says so."""
+    if value is None:
+        return None
+    if value not in known:
+        notes.append(f"{option} {value} was left out: this provider does not know it")
+    return known.get(value)
+
+
+def shortened(query: str, notes: list[str], *, characters: int, words: int | None = None) -> str:
+    """As much of the query as the provider takes, by whole words if there are several."""
+    kept = query.split()
+    if len(query) <= characters and (words is None or len(kept) <= words):
+        return query
+    short = " ".join(kept[:words])
+    if len(short) > characters:
+        head = short[: characters + 1]
+        short = head.rsplit(maxsplit=1)[0] if " " in head else short[:characters]
+    notes.append(f"the query was cut to {len(short)} characters: this provider takes no more")
+    return short
+
+
+def language(query: str) -> str | None:
+    """The language of a query where its script tells: many providers take everything for English otherwise."""
+    locale = locale_of(query)
+    if locale == "zh" and _KANA.search(query):
+        return "ja"
+    return None if locale == "en" else locale

@@ -1,0 +1,111 @@
+"""The body of a response as it comes in: taken out of its compression, and never more of it than is wanted."""
+
+import zlib
+
+from footnote.web_search.reading.fetch import PageFailed
+
+BOMB_RATIO = 150
+"""Text shrinks to a tenth, tables and logs to a fiftieth. What is larger than its cap and shrank more than this was
+made to be expanded."""
+
+MEMBERS = 1_000
+"""Files of many members exist; millions of empty ones only cost time."""
+
+_GZIP = b"\x1f\x8b"
+_HEAD = 2
+
+
+class Body:
+    """Feed it until it is `full` or the response ends. `wire` counts what came, `data` holds what that was."""
+
+    def __init__(self, encoding: str | None, limit: int) -> None:
+        self.data = bytearray()
+        self.wire = 0
+        self.limit = limit
+        self._inflater = _Inflater() if _is_compressed(encoding) else None
+
+    @property
+    def full(self) -> bool:
+        return len(self.data) >= self.limit or self.wire >= self.limit
+
+    @property
+    def cut(self) -> bool:
+        """Whether there is more than was taken. A compressed body that ends early ends before its mark."""
+        return self.full or (self._inflater is not None and bool(self.data) and not self._inflater.ended)
+
+    def feed(self, chunk: bytes) -> None:
+        self.wire += len(chunk)
+        room = self.limit - len(self.data)
+        if self._inflater is None:
+            self.data += chunk[:room]
+            return
+        self.data += self._inflater.inflate(chunk, room)
+        if self.full and len(self.data) > BOMB_RATIO * (self.wire - self._inflater.left):
+            raise PageFailed("too_large", f"it expands to more than {self.limit:,} bytes: a decompression bomb")
+
+
+class _Inflater:
+    """gzip of any number of members, zlib, or deflate without a header: servers mix the names of the three up.
+
+    What follows the last member is padding or garbage and left out, as browsers do. `left` counts what there was no
+    room for.
+    """
+
+    def __init__(self) -> None:
+        self.left = 0
+        self._members = 0
+        self._head = b""
+        self._begun = False
+        self._current = zlib.decompressobj()
+        self._only_garbage = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether all that came is whole."""
+        return not self._begun and self._members > 0
+
+    def inflate(self, chunk: bytes, room: int) -> bytes:
+        """At most `room` bytes: what is beyond is never made, however much it would be."""
+        output = bytearray()
+        try:
+            while chunk and len(output) < room and not self._only_garbage:
+                if not self._begun:
+                    chunk = self._begin(chunk)
+                    continue
+                output += self._current.decompress(chunk, room - len(output))
+                chunk = self._current.unconsumed_tail
+                if self._current.eof:
+                    chunk = self._current.unused_data
+                    self._begun = False
+                    self._members += 1
+        except zlib.error:
+            raise PageFailed("unreadable", "its compression is broken") from None
+        self.left = len(chunk)
+        return bytes(output)
+
+    def _begin(self, chunk: bytes) -> bytes:
+        """Holds the first bytes of a member back until they tell what it is."""
+        head = self._head + chunk
+        if len(head) < _HEAD:
+            self._head = head
+            return b""
+        is_gzip = head.startswith(_GZIP)
+        if self._members and not is_gzip:
+            self._only_garbage = True
+            return b""
+        if self._members >= MEMBERS:
+            raise PageFailed("too_large", f"it is compressed in more than {MEMBERS:,} pieces")
+        is_zlib = head[0] & 0x0F == 8 and int.from_bytes(head[:_HEAD], "big") % 31 == 0
+        bits = 16 + zlib.MAX_WBITS if is_gzip else zlib.MAX_WBITS if is_zlib else -zlib.MAX_WBITS
+        self._head, self._begun, self._current = b"", True, zlib.decompressobj(bits)
+        return head
+
+
+def _is_compressed(encoding: str | None) -> bool:
+    match (encoding or "identity").strip().lower():
+        case "identity":
+            return False
+        case "gzip" | "x-gzip" | "deflate":
+            return True
+        case other:
+            raise PageFailed("unreadable", f"it is compressed as {other[:20]!r}, which was not asked for")

@@ -1,0 +1,229 @@
+"""Pages, read side by side under one deadline: a slow or dead one never holds the others back."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Collection, Sequence
+from datetime import UTC, datetime
+from typing import Literal, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from footnote.net.client import ConnectionFailed, Net
+from footnote.net.guard import PageUrl
+from footnote.protocol.pages import CachedPage
+from footnote.protocol.receipts import PageFailure, PageReport
+from footnote.protocol.sources import Snapshot
+from footnote.web_search.clock import Clock
+from footnote.web_search.extract import Extracted, Unreadable
+from footnote.web_search.reading.download import Caps, Course, Document, Downloader, Terms
+from footnote.web_search.reading.fetch import TURN_SECONDS, PageFailed
+from footnote.web_search.reading.freshness import fresh_seconds
+
+STORE_SECONDS = 1.0
+"""A cache that takes longer than this saves nothing."""
+
+log = logging.getLogger(__name__)
+
+
+class Page(Struct, frozen=True):
+    """One page, read or not: without a snapshot, `report` says why."""
+
+    url: str
+    snapshot: Snapshot | None
+    report: PageReport
+
+
+class PageStore(Protocol):
+    """Where pages that were read are kept, by the URL that was asked for."""
+
+    async def cached_page(self, url: str) -> CachedPage | None: ...
+
+    async def keep_page(self, page: CachedPage) -> None: ...
+
+
+class TextExtractor(Protocol):
+    """Makes text of a document, or raises `Unreadable`."""
+
+    async def extract(self, body: bytes, content_type: str, url: str, *, seconds: float) -> Extracted: ...
+
+
+class _Reading(Struct, frozen=True):
+    """Pages that are read together, and until when."""
+
+    terms: Terms
+    seconds: float
+    deadline: float
+
+
+class _Visit(Course):
+    """One page on its way, and what its report will say."""
+
+    def __init__(self, asked: str, began: float) -> None:
+        super().__init__()
+        self.asked = asked
+        self.began = began
+        self.cut = False
+        self.cache: Literal["fresh", "revalidated"] | None = None
+        self.to_keep: CachedPage | None = None
+
+    def read(self, snapshot: Snapshot, now: float) -> Page:
+        return Page(self.asked, snapshot, replace(self._report(now), status="read", characters=len(snapshot.text)))
+
+    def failed(self, failure: PageFailure, reason: str, now: float) -> Page:
+        return Page(self.asked, None, replace(self._report(now), failure=failure, reason=reason))
+
+    def _report(self, now: float) -> PageReport:
+        return PageReport(
+            url=self.asked,
+            status="failed",
+            http_status=self.status,
+            final_url=str(self.url) if self.url is not None else None,
+            took_ms=round((now - self.began) * 1000),
+            bytes=self.bytes,
+            cut=self.cut,
+            cache=self.cache,
+        )
+
+
+class Crawler:
+    """Reads pages. One for all searches, so that the limits of a host hold over all of them."""
+
+    def __init__(
+        self,
+        net: Net,
+        extractor: TextExtractor,
+        pages: PageStore | None = None,
+        *,
+        caps: Caps | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._extractor = extractor
+        self._pages = pages
+        self._caps = caps or Caps()
+        self._clock = clock or Clock()
+        self._downloader = Downloader(net, self._caps, self._clock)
+
+    async def read(
+        self, urls: Sequence[str], *, seconds: float, respect_robots: bool = True, private_hosts: Collection[str] = ()
+    ) -> AsyncGenerator[Page, None]:
+        """Every page, in the order in which they are done; those that are not done after `seconds` as failed.
+
+        Closing the generator ends all that is under way.
+        """
+        terms = Terms(respect_robots, frozenset(private_hosts), min(TURN_SECONDS, seconds / 4))
+        reading = _Reading(terms, seconds, asyncio.get_running_loop().time() + seconds)
+        tasks = [asyncio.create_task(self._page(url, reading)) for url in urls]
+        waiting = set(tasks)
+        try:
+            while waiting:
+                done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                for task in sorted(done, key=tasks.index):
+                    yield task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _page(self, url: str, reading: _Reading) -> Page:
+        now = asyncio.get_running_loop().time
+        visit = _Visit(url, now())
+        try:
+            async with asyncio.timeout_at(reading.deadline):
+                page = visit.read(await self._read(visit, reading), now())
+        except TimeoutError:
+            limit = reading.seconds if now() >= reading.deadline else self._caps.seconds
+            missing = "no answer" if visit.status is None else "not finished"
+            return visit.failed("timeout", f"{missing} within {limit:g} seconds", now())
+        except (PageFailed, Unreadable) as error:
+            return visit.failed(error.failure, error.reason, now())
+        except ConnectionFailed as error:
+            return visit.failed(error.trouble, error.message, now())
+        except Exception:  # a page that breaks us must not take the others with it
+            log.exception("Reading %s failed in an unexpected way.", url)
+            return visit.failed("unreadable", "reading it failed in an unexpected way, which is in the log", now())
+        if visit.to_keep is not None:
+            await self._keep(visit.to_keep, reading)
+        return page
+
+    async def _read(self, visit: _Visit, reading: _Reading) -> Snapshot:
+        url = PageUrl.parse(visit.asked)
+        if not url.is_among(reading.terms.private_hosts):
+            url.check_host()
+        known = await self._known(url)
+        if known is not None and self._clock.wall() < known.fresh_until:
+            visit.url = PageUrl.parse(known.final_url)
+            visit.cache = "fresh"
+            return known.snapshot
+        document = await self._downloader.download(url, known, visit, reading.terms)
+        fresh = fresh_seconds(document.headers)
+        if document.body is None and known is not None:
+            visit.cache = "revalidated"
+            if fresh is not None:
+                visit.to_keep = replace(known, fresh_until=self._clock.wall() + fresh)
+            return known.snapshot
+        snapshot = await self._text(document, visit, reading)
+        if fresh is not None and not visit.cut:
+            visit.to_keep = self._cachable(url, document, snapshot, fresh)
+        return snapshot
+
+    async def _text(self, document: Document, visit: _Visit, reading: _Reading) -> Snapshot:
+        fetched_at = datetime.fromtimestamp(self._clock.wall(), UTC).isoformat(timespec="seconds")
+        left = reading.deadline - asyncio.get_running_loop().time()
+        extracted = await self._extractor.extract(
+            document.body or b"", document.content_type, str(document.url), seconds=left
+        )
+        if not extracted.text.strip():
+            raise PageFailed("empty", "there is no text on it")
+        visit.cut = document.cut or extracted.cut
+        return Snapshot(
+            url=str(document.url),
+            text=extracted.text,
+            title=extracted.title,
+            author=extracted.author,
+            published=extracted.published,
+            language=extracted.language,
+            site_name=extracted.site_name,
+            canonical_url=extracted.canonical_url,
+            media_type=extracted.media_type,
+            fetched_at=fetched_at,
+            links=extracted.links,
+            pages=extracted.pages,
+        )
+
+    def _cachable(self, url: PageUrl, document: Document, snapshot: Snapshot, fresh: float) -> CachedPage:
+        now = self._clock.wall()
+        return CachedPage(
+            url=str(url),
+            final_url=str(document.url),
+            etag=_sendable(document.headers.get("ETag")),
+            last_modified=_sendable(document.headers.get("Last-Modified")),
+            fetched_at=now,
+            fresh_until=now + fresh,
+            snapshot=snapshot,
+        )
+
+    async def _known(self, url: PageUrl) -> CachedPage | None:
+        if self._pages is None:
+            return None
+        try:
+            async with asyncio.timeout(STORE_SECONDS):
+                return await self._pages.cached_page(str(url))
+        except Exception:  # whatever a database raises: the page is asked for instead
+            log.exception("The page cache could not be read; %s is asked for instead.", url)
+            return None
+
+    async def _keep(self, page: CachedPage, reading: _Reading) -> None:
+        """Within the deadline, too: the page is read, and must not become late here."""
+        if self._pages is None:
+            return
+        try:
+            async with asyncio.timeout_at(reading.deadline):
+                await self._pages.keep_page(page)
+        except Exception:  # whatever a database raises: the page is read all the same
+            log.exception("%s could not be kept for the next time.", page.url)
+
+
+def _sendable(header: str | None) -> str | None:
+    """What a server sent is sent back only if it can be: some put bytes of any kind into their headers."""
+    return header if header and header.isascii() and header.isprintable() else None

@@ -1,0 +1,201 @@
+"""Several pages at once: one deadline for all, turns at each host, and nothing left behind."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+
+import pytest
+
+from footnote.net.client import Net
+from footnote.web_search.reading.crawl import Crawler, Page
+from footnote.web_search.reading.download import Caps
+from web import Reply, Web, drip, hang, hang_after_head, page
+from web_search.plain_text import PlainText
+
+
+@pytest.fixture
+async def net() -> AsyncIterator[Net]:
+    async with Net() as net:
+        yield net
+
+
+def read(crawler: Crawler, web: Web, *paths: str, seconds: float = 10):
+    urls = [web.url(path) for path in paths]
+    return crawler.read(urls, seconds=seconds, respect_robots=False, private_hosts=[web.host])
+
+
+def ends(pages: list[Page]) -> dict[str, tuple[str, str | None]]:
+    return {page.url.rpartition("/")[2]: (page.report.status, page.report.failure) for page in pages}
+
+
+async def test_one_hung_page_of_five_fails_at_the_deadline_and_the_others_are_read(net: Net):
+    articles = ["/en/Oxygen", "/vi/Oxygen", "/zh/Oxygen", "/en/Normans"]
+    async with Web() as web:
+        crawler = Crawler(net, PlainText())
+        began = time.monotonic()
+        pages = [page async for page in read(crawler, web, articles[0], "/hung", *articles[1:], seconds=0.5)]
+        took = time.monotonic() - began
+        await web.all_closed(but=1)
+    assert [page.report.status for page in pages] == ["read"] * 4 + ["failed"]
+    late = pages[-1]
+    assert (late.url, late.report.failure, late.report.reason) == (
+        web.url("/hung"),
+        "timeout",
+        "no answer within 0.5 seconds",
+    )
+    assert all(page.report.took_ms < 500 for page in pages[:-1])
+    assert 0.5 <= took < 0.6
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (hang(), "no answer within 0.3 seconds"),
+        (hang_after_head(), "not finished within 0.3 seconds"),
+        (drip(), "not finished within 0.3 seconds"),
+    ],
+)
+async def test_every_way_of_hanging_ends_at_the_deadline(answer: Reply, reason: str, net: Net):
+    async with Web({"/slow": answer}) as web:
+        [page] = [page async for page in read(Crawler(net, PlainText()), web, "/slow", seconds=0.3)]
+        await web.all_closed()
+    assert (page.report.failure, page.report.reason) == ("timeout", reason)
+
+
+async def test_a_page_has_a_time_of_its_own_within_the_deadline(net: Net):
+    async with Web({"/slow": drip()}) as web:
+        crawler = Crawler(net, PlainText(), caps=Caps(seconds=0.1))
+        [page] = [page async for page in read(crawler, web, "/slow")]
+        await web.all_closed()
+    assert (page.report.failure, page.report.reason) == ("timeout", "not finished within 0.1 seconds")
+
+
+async def test_an_extractor_that_takes_too_long_is_not_waited_for(net: Net):
+    class Slow(PlainText):
+        async def extract(self, body: bytes, content_type: str, url: str, *, seconds: float):
+            assert 0 < seconds <= 0.3
+            await asyncio.Event().wait()
+
+    async with Web({"/": page("Hard to read.")}) as web:
+        [found] = [found async for found in read(Crawler(net, Slow()), web, "/", seconds=0.3)]
+    assert (found.report.failure, found.report.http_status) == ("timeout", 200)
+
+
+async def test_pages_come_in_the_order_in_which_they_are_done(net: Net):
+    gate = asyncio.Event()
+
+    async def later() -> AsyncGenerator[bytes | None, None]:
+        await gate.wait()
+        yield b"<p>Late.</p>"
+
+    async with (
+        Web({"/late": Reply(stream=later), "/soon": page("Soon.")}) as web,
+        aclosing(read(Crawler(net, PlainText()), web, "/late", "/soon")) as reading,
+    ):
+        first = await anext(reading)
+        gate.set()
+        second = await anext(reading)
+    assert [first.url, second.url] == [web.url("/soon"), web.url("/late")]
+
+
+async def test_a_host_is_asked_for_two_pages_at_a_time_over_all_searches(net: Net):
+    gate = asyncio.Event()
+
+    async def when_opened() -> AsyncGenerator[bytes | None, None]:
+        await gate.wait()
+        yield b"<p>Read.</p>"
+
+    paths = [f"/{number}" for number in range(9)]
+    async with Web(dict.fromkeys(paths, Reply(stream=when_opened))) as web, Web() as other:
+        crawler = Crawler(net, PlainText())
+
+        async def search(*paths: str, of: Web = web) -> list[str]:
+            return [page.report.status async for page in read(crawler, of, *paths)]
+
+        searches = asyncio.gather(search(*paths[:3]), search(*paths[3:6]), search(*paths[6:]))
+        await web.requested(paths[0])
+        await search("/en/Oxygen", "/vi/Oxygen", "/zh/Oxygen", of=other)  # time enough for more, if there were more
+        begun = len(web.requests)
+        gate.set()
+        assert await searches == [["read"] * 3] * 3
+    assert (begun, web.most_at_once) == (2, 2)
+
+
+async def test_hosts_do_not_wait_for_each_other(net: Net):
+    async with Web({"/a": hang(), "/b": hang()}) as stuck, Web() as web:
+        crawler = Crawler(net, PlainText())
+        urls = [stuck.url("/a"), stuck.url("/b"), web.url("/en/Oxygen")]
+        hosts = [stuck.host, web.host]
+        async with aclosing(crawler.read(urls, seconds=10, respect_robots=False, private_hosts=hosts)) as reading:
+            assert (await anext(reading)).url == urls[2]
+
+
+async def test_two_hung_pages_do_not_hold_back_the_others_of_their_host_until_the_deadline(net: Net):
+    async with Web({"/a": hang(), "/b": drip(), "/c": page("Read."), "/d": page("Read too.")}) as web:
+        crawler = Crawler(net, PlainText())
+        pages = [page async for page in read(crawler, web, "/a", "/b", "/c", "/d", seconds=0.8)]
+    assert ends(pages) == {
+        "a": ("failed", "timeout"),
+        "b": ("failed", "timeout"),
+        "c": ("read", None),
+        "d": ("read", None),
+    }
+
+
+async def test_closing_the_reading_closes_every_connection_at_once(net: Net):
+    async with Web() as web:
+        crawler = Crawler(net, PlainText())
+        async with aclosing(read(crawler, web, "/hung", "/en/Oxygen")) as reading:
+            await anext(reading)
+            await web.requested("/hung")
+        await web.all_closed(but=1)
+        assert only_this_task()
+
+
+@pytest.mark.parametrize("path", ["/hung", "/hung-body", "/drip"])
+async def test_cancelling_the_reader_closes_every_connection_and_leaves_no_task(path: str, net: Net):
+    async with Web() as web:
+        crawler = Crawler(net, PlainText())
+
+        async def search() -> None:
+            async with aclosing(read(crawler, web, path)) as reading:
+                await anext(reading)
+
+        task = asyncio.create_task(search())
+        await web.requested(path)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await web.all_closed()
+        assert only_this_task()
+
+
+async def test_cancelling_during_the_look_up_of_a_name_leaves_no_task():
+    asked = asyncio.Event()
+
+    async def never(host: str) -> list[str]:
+        asked.set()
+        await asyncio.Event().wait()
+        return []
+
+    async with Net(look_up=never) as net:
+        reading = Crawler(net, PlainText()).read(["http://slow.test/"], seconds=10)
+        task = asyncio.create_task(anext(reading))
+        await asked.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await reading.aclose()
+        assert only_this_task()
+
+
+async def test_no_pages_are_read_at_once(net: Net):
+    async with Web({}) as web:
+        assert [page async for page in read(Crawler(net, PlainText()), web)] == []
+
+
+def only_this_task() -> bool:
+    """Apart from the servers of the test."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    return all("_connected" in repr(task) for task in others)

@@ -1,0 +1,253 @@
+"""Finding: who is asked, in which order, what counts as an answer, and what is told when nobody has one."""
+
+from collections.abc import Callable
+
+import pytest
+
+from footnote.net.client import Net
+from footnote.protocol.errors import UpstreamError
+from footnote.protocol.receipts import ProviderTry
+from footnote.protocol.sources import SearchHit, SearchResults
+from footnote.web_search.finding.find import Finder, Found, SearchFailed
+from footnote.web_search.providers import builtin_providers
+from footnote.web_search.providers.base import Outcome, Plan, Provider, Reach
+from footnote.web_search.settings import ProviderAccess, SearchRequest, WebSearchSettings
+from web.providers import HITS, NAMES, Name, Reply, SearchServer, cut, found, hang, recorded
+from web_search.searching import Shelf, Watch, asking, hit_of, settings
+
+KEPT = SearchHit(title="Kept", url="footnote:docs/search", description="Read before.")
+DEAD = (
+    "it could not be reached: the connection was refused; "
+    "check the network and tools.webSearch.providers.duckduckgo.baseUrl"
+)
+FAILURES: dict[str, Callable[[], Reply]] = {
+    "time-out": hang,
+    "broken connection": cut,
+    "too fast": lambda: Reply(429),
+    "server error": lambda: Reply(503),
+    "nonsense": lambda: Reply(body=b"nonsense"),
+    "wrong key": lambda: Reply(401, b'{"message": "no"}'),
+}
+
+
+@pytest.mark.parametrize("provider", NAMES)
+async def test_the_wanted_provider_answers(provider: Name):
+    async with SearchServer(provider) as server, Net() as net:
+        answer = await Finder(net, clock=Watch().clock).find(asking(), settings(server))
+    hits = tuple(hit_of(hit, dated=provider != "tavily") for hit in HITS)
+    assert answer == Found(
+        SearchResults(query="oxygen", provider=provider, results=hits, count=3, took_ms=0),
+        (ProviderTry(provider=provider, outcome="results", count=3),),
+    )
+
+
+@pytest.mark.parametrize("provider", ["serper", "tavily", "searxng", "duckduckgo"])
+@pytest.mark.parametrize("failure", FAILURES)
+async def test_any_failure_falls_through_to_the_next_and_is_told(provider: Name, failure: str):
+    async with SearchServer(provider) as server, SearchServer("brave") as brave, Net() as net:
+        server.script(FAILURES[failure]())
+        wanted = settings(server, brave, timeout_seconds=0.5 if failure == "time-out" else 15)
+        answer = await Finder(net).find(asking(), wanted)
+    assert (answer.results.provider, answer.results.count) == ("brave", 3)
+    first, second = answer.tries
+    assert (first.provider, first.outcome in ("error", "blocked"), bool(first.reason)) == (provider, True, True)
+    assert (second.provider, second.outcome, second.reason) == ("brave", "results", None)
+
+
+async def test_that_a_provider_on_the_web_finds_nothing_is_an_answer():
+    async with SearchServer("duckduckgo", ()) as server, SearchServer("brave") as brave, Net() as net:
+        answer = await Finder(net, Shelf((KEPT,)), clock=Watch().clock).find(asking(), settings(server, brave))
+    assert answer == Found(
+        SearchResults(query="oxygen", provider="duckduckgo", results=(), count=0, took_ms=0),
+        (ProviderTry(provider="duckduckgo", outcome="empty"),),
+    )
+    assert brave.requests == []
+
+
+async def test_the_others_stand_in_in_a_fixed_order_and_the_library_comes_last():
+    shelf = Shelf((KEPT,))
+    servers = {name: SearchServer(name) for name in NAMES}
+    for server in servers.values():
+        server.script(Reply(500))
+        await server.__aenter__()
+    async with Net() as net:
+        finder = Finder(net, shelf, clock=Watch().clock)
+        answer = await finder.find(asking(count=2), settings(*servers.values(), provider="searxng"))
+    for server in servers.values():
+        await server.__aexit__(None, None, None)
+    broken = "it has a problem of its own (status 500): try again later"
+    asked = ("searxng", "brave", "serper", "tavily", "duckduckgo")
+    assert answer == Found(
+        SearchResults(query="oxygen", provider="library", results=(KEPT,), count=1, took_ms=0),
+        (
+            *(ProviderTry(provider=name, outcome="error", reason=broken) for name in asked),
+            ProviderTry(provider="library", outcome="results", count=1),
+        ),
+    )
+    assert shelf.searches == [("oxygen", 2)]
+
+
+async def test_with_nothing_set_at_all_duckduckgo_and_the_library_are_there():
+    async with Net() as net:
+        answer = await Finder(net, Shelf((KEPT,)), clock=Watch().clock).find(asking(), settings())
+    assert answer.tries == (
+        ProviderTry(provider="duckduckgo", outcome="error", reason=DEAD),
+        ProviderTry(provider="library", outcome="results", count=1),
+    )
+
+
+async def test_when_all_fail_one_error_names_each_cause():
+    async with SearchServer("duckduckgo") as server, SearchServer("brave", key="another") as brave, Net() as net:
+        server.script(recorded("ddg_html_blocked_202.html", 202))
+        with pytest.raises(SearchFailed) as failure:
+            await Finder(net, Shelf(), clock=Watch().clock).find(asking(), settings(server, brave))
+    robot = "it takes this machine for a robot: wait a minute, or set BRAVE_API_KEY, SERPER_API_KEY or TAVILY_API_KEY"
+    key = "it did not accept the key (status 422: The provided subscription token is invalid): check BRAVE_API_KEY"
+    assert failure.value.tries == (
+        ProviderTry(provider="duckduckgo", outcome="blocked", reason=f"{robot} (status 202)"),
+        ProviderTry(provider="brave", outcome="error", reason=key),
+        ProviderTry(provider="library", outcome="empty", reason="nothing that was read before matches"),
+    )
+    assert failure.value.message == (
+        f"No search provider had an answer. duckduckgo: {robot} (status 202). brave: {key}. "
+        "library: nothing that was read before matches."
+    )
+    assert (failure.value.type, isinstance(failure.value, UpstreamError)) == ("search_failed", True)
+
+
+async def test_a_library_that_fails_is_one_more_cause():
+    async with Net() as net:
+        with pytest.raises(SearchFailed) as failure:
+            await Finder(net, Shelf(error=OSError("disk")), clock=Watch().clock).find(asking(), settings())
+    assert [(tried.provider, tried.outcome) for tried in failure.value.tries] == [
+        ("duckduckgo", "error"),
+        ("library", "error"),
+    ]
+
+
+async def test_without_a_library_that_is_one_more_cause():
+    async with Net() as net:
+        with pytest.raises(SearchFailed, match=r"library: there is no library: check database\.url"):
+            await Finder(net).find(asking(), settings())
+
+
+async def test_a_library_that_was_wanted_may_find_nothing_and_the_web_is_not_told_of_the_search():
+    async with SearchServer("duckduckgo") as server, Net() as net:
+        finder = Finder(net, Shelf(), clock=Watch().clock)
+        answer = await finder.find(asking(country="VN"), settings(server, provider="library"))
+    assert answer == Found(
+        SearchResults(query="oxygen", provider="library", results=(), count=0, took_ms=0),
+        (
+            ProviderTry(
+                provider="library",
+                outcome="empty",
+                reason="nothing that was read before matches",
+                notes=("country was left out: the library knows none",),
+            ),
+        ),
+    )
+    assert server.requests == []
+
+
+async def test_the_library_gives_no_more_than_was_asked_for():
+    async with Net() as net:
+        finder = Finder(net, Shelf((KEPT,) * 5))
+        assert (await finder.find(asking(count=2), settings(provider="library"))).results.count == 2
+
+
+async def test_a_wanted_provider_without_its_key_is_passed_over_and_says_what_to_set():
+    async with SearchServer("duckduckgo") as server, Net() as net:
+        answer = await Finder(net, clock=Watch().clock).find(asking(), settings(server, provider="tavily"))
+    assert answer.tries == (
+        ProviderTry(provider="tavily", outcome="skipped", reason="it needs a key: set TAVILY_API_KEY"),
+        ProviderTry(provider="duckduckgo", outcome="results", count=3),
+    )
+
+
+async def test_a_wanted_provider_that_does_not_exist_is_told_and_the_others_answer():
+    unknown = ProviderTry(
+        provider="altavista",
+        outcome="skipped",
+        reason="there is no such provider: choose one of brave, duckduckgo, library, searxng, serper, tavily",
+    )
+    async with SearchServer("duckduckgo") as server, Net() as net:
+        finder, wanted = Finder(net, clock=Watch().clock), settings(server, provider="altavista")
+        answer = await finder.find(asking(), wanted)
+        assert await finder.probe("altavista", wanted) == unknown
+    assert answer.tries == (unknown, ProviderTry(provider="duckduckgo", outcome="results", count=3))
+
+
+async def test_what_was_mapped_or_left_out_is_told_with_the_answer():
+    async with SearchServer("brave") as server, Net() as net:
+        answer = await Finder(net).find(asking(country="VN"), settings(server))
+    assert [tried.notes for tried in answer.tries] == [("country VN was left out: this provider does not know it",)]
+
+
+class Broken(Provider, frozen=True, kw_only=True):
+    """A provider of a plugin whose author was in a hurry."""
+
+    def plan(self, request: SearchRequest, access: ProviderAccess) -> Plan:
+        raise KeyError(request.query)
+
+    async def search(self, request: SearchRequest, access: ProviderAccess, reach: Reach) -> Outcome:
+        raise KeyError(request.query)
+
+
+async def test_a_provider_whose_code_fails_is_only_out_of_order():
+    async with SearchServer("duckduckgo") as server, Net() as net:
+        finder = Finder(net, providers=(*builtin_providers(), Broken(id="hasty", order=1)), clock=Watch().clock)
+        answer = await finder.find(asking(), settings(server, provider="hasty"))
+    assert [(tried.provider, tried.outcome) for tried in answer.tries] == [
+        ("hasty", "error"),
+        ("duckduckgo", "results"),
+    ]
+
+
+class Chatty(Provider, frozen=True, kw_only=True):
+    """A provider of a plugin that tells everything."""
+
+    def plan(self, request: SearchRequest, access: ProviderAccess) -> Plan:
+        return Plan(None, ())
+
+    async def search(self, request: SearchRequest, access: ProviderAccess, reach: Reach) -> Outcome:
+        return Outcome(kind="error", reason=f"the key {access.api_key} is wrong")
+
+
+async def test_no_provider_can_tell_its_key():
+    async with Net() as net:
+        finder = Finder(net, providers=[Chatty(id="chatty", order=1)])
+        access = {"chatty": ProviderAccess(api_key="key-0123456789")}
+        with pytest.raises(SearchFailed) as failure:
+            await finder.find(asking(), WebSearchSettings(provider="chatty", providers=access))
+    assert failure.value.message == "No search provider had an answer. chatty: the key *** is wrong."
+
+
+async def test_a_new_provider_takes_its_place_in_the_order():
+    hits = (SearchHit(title="A", url="https://a.example/", description=""),)
+
+    class Own(Provider, frozen=True, kw_only=True):
+        def plan(self, request: SearchRequest, access: ProviderAccess) -> Plan:
+            return Plan("own", ())
+
+        async def search(self, request: SearchRequest, access: ProviderAccess, reach: Reach) -> Outcome:
+            return Outcome(kind="results", hits=hits)
+
+    async with Net() as net:
+        finder = Finder(net, Shelf((KEPT,)), providers=(*builtin_providers(), Own(id="own", order=60)))
+        answer = await finder.find(asking(), settings())
+    assert (answer.results.provider, answer.results.results) == ("own", hits)
+
+
+async def test_a_search_of_another_agent_may_want_another_provider():
+    async with SearchServer("duckduckgo") as first, SearchServer("searxng") as second, Net() as net:
+        finder = Finder(net)
+        for provider in ("duckduckgo", "searxng"):
+            answer = await finder.find(asking(), settings(first, second, provider=provider))
+            assert answer.results.provider == provider
+
+
+async def test_hits_in_the_format_of_one_provider_are_nothing_to_another():
+    async with SearchServer("tavily") as server, Net() as net:
+        server.script(found("brave", HITS))
+        tried = await Finder(net).probe("tavily", settings(server))
+    assert tried.reason == "its answer has no list of results; check tools.webSearch.providers.tavily.baseUrl"

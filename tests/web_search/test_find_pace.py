@@ -1,0 +1,172 @@
+"""The pace: no provider is asked faster than it allows, and what it says about that is listened to."""
+
+import asyncio
+
+import pytest
+
+from footnote.net.client import Net
+from footnote.protocol.receipts import ProviderTry
+from footnote.protocol.sources import SearchHit
+from footnote.web_search.finding.find import Finder
+from footnote.web_search.providers.pace import Limits, Pace, Rate, header_limits
+from web.providers import HITS, Name, Reply, SearchServer, found, recorded
+from web_search.searching import Shelf, Watch, asking, settings
+
+KEPT = (SearchHit(title="Kept", url="https://example.org/", description="Read before."),)
+
+
+def limits(limit: str, remaining: str, reset: str, policy: str = "") -> dict[str, str]:
+    return {
+        "X-RateLimit-Limit": limit,
+        "X-RateLimit-Remaining": remaining,
+        "X-RateLimit-Reset": reset,
+        "X-RateLimit-Policy": policy,
+    }
+
+
+def found_with(headers: dict[str, str]) -> Reply:
+    return Reply(body=found("brave", HITS).body, headers=headers)
+
+
+@pytest.mark.parametrize("provider", ["duckduckgo", "brave"])
+async def test_searches_at_the_same_time_are_sent_one_a_second(provider: Name):
+    watch = Watch(frozen=True)
+    async with SearchServer(provider) as server, Net() as net:
+        finder, wanted = Finder(net, clock=watch.clock), settings(server)
+        answers = await asyncio.gather(*(finder.find(asking(f"oxygen {number}"), wanted) for number in range(4)))
+    assert [answer.results.provider for answer in answers] == [provider] * 4
+    assert watch.slept == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("provider", ["serper", "tavily", "searxng"])
+async def test_the_others_are_not_slowed_down_by_a_few_searches(provider: Name):
+    watch = Watch()
+    async with SearchServer(provider) as server, Net() as net:
+        finder = Finder(net, clock=watch.clock)
+        await asyncio.gather(*(finder.find(asking(f"oxygen {number}"), settings(server)) for number in range(20)))
+    assert (watch.slept, len(server.requests)) == ([], 20)
+
+
+async def test_a_search_whose_turn_comes_too_late_goes_to_the_next_provider():
+    watch = Watch(frozen=True)
+    async with SearchServer("duckduckgo") as server, SearchServer("searxng") as other, Net() as net:
+        finder = Finder(net, clock=watch.clock)
+        wanted = settings(server, other, timeout_seconds=4)
+        answers = await asyncio.gather(*(finder.find(asking(f"oxygen {number}"), wanted) for number in range(4)))
+    assert [answer.results.provider for answer in answers] == ["duckduckgo"] * 3 + ["searxng"]
+    assert answers[3].tries[0] == ProviderTry(
+        provider="duckduckgo", outcome="skipped", reason="its limit of requests leaves no room for 3 s"
+    )
+
+
+async def test_brave_is_asked_faster_where_it_says_that_it_may():
+    watch = Watch()
+    headers = limits("20, 0", "19, 0", "1, 0", "20;w=1, 0;w=2592000") | {"X-RateLimit-Remaining": "19"}
+    async with SearchServer("brave") as server, Net() as net:
+        server.script(found_with(headers))
+        finder = Finder(net, clock=watch.clock)
+        await finder.find(asking("first"), settings(server))
+        await asyncio.gather(*(finder.find(asking(f"oxygen {number}"), settings(server)) for number in range(10)))
+    assert watch.slept == []
+
+
+async def test_brave_is_left_alone_until_its_window_begins_anew():
+    watch = Watch()
+    async with SearchServer("brave") as server, Net() as net:
+        server.script(found_with(limits("5, 2000", "0, 1985", "3, 1419704", "5;w=3, 2000;w=2592000")))
+        finder = Finder(net, clock=watch.clock)
+        for number in range(2):
+            await finder.find(asking(f"oxygen {number}"), settings(server))
+    assert watch.slept == [3.0]
+
+
+async def test_a_month_that_is_used_up_is_not_waited_for():
+    watch = Watch()
+    async with SearchServer("brave") as server, Net() as net:
+        server.script(found_with(limits("1, 2000", "0, 0", "1, 1419704", "1;w=1, 2000;w=2592000")))
+        finder = Finder(net, Shelf(), clock=watch.clock)
+        await finder.find(asking("oxygen"), settings(server))
+        tried = await finder.probe("brave", settings(server))
+    assert tried.reason == "its limit of requests leaves no room for 3600 s"
+
+
+async def test_a_request_that_was_too_fast_for_brave_is_sent_once_more():
+    watch = Watch()
+    async with SearchServer("brave") as server, Net() as net:
+        server.script(recorded("brave_error_429.json", 429, limits("1, 2000", "0, 1985", "2, 1419704")))
+        answer = await Finder(net, clock=watch.clock).find(asking(), settings(server))
+    assert answer.tries == (ProviderTry(provider="brave", outcome="results", count=3, took_ms=2000),)
+    assert (watch.slept, len(server.requests)) == ([2.0], 2)
+
+
+async def test_a_request_that_was_too_fast_waits_also_where_the_rate_would_allow_it_at_once():
+    watch = Watch()
+    async with SearchServer("brave") as server, Net() as net:
+        server.script(found_with({"X-RateLimit-Limit": "20"}), recorded("brave_error_429.json", 429))
+        finder = Finder(net, clock=watch.clock)
+        for query in ("oxygen", "ozone"):
+            assert (await finder.find(asking(query), settings(server))).results.count == 3
+    assert watch.slept == [1.0]
+
+
+async def test_searches_that_find_no_room_are_no_errors_of_the_provider():
+    watch = Watch(frozen=True)
+    async with SearchServer("duckduckgo") as server, Net() as net:
+        finder, wanted = Finder(net, Shelf(KEPT), clock=watch.clock), settings(server, timeout_seconds=4)
+        for number in range(8):
+            answer = await finder.find(asking(f"oxygen {number}"), wanted)
+            assert answer.results.provider == ("duckduckgo" if number < 3 else "library")
+        watch.time += 3
+        assert (await finder.find(asking("ozone"), wanted)).results.provider == "duckduckgo"
+
+
+async def test_a_request_that_was_too_fast_twice_is_a_block():
+    watch = Watch()
+    async with SearchServer("brave") as server, SearchServer("serper") as serper, Net() as net:
+        server.script(*[recorded("brave_error_429.json", 429)] * 2)
+        finder = Finder(net, clock=watch.clock)
+        answers = [await finder.find(asking(query), settings(server, serper)) for query in ("a", "b")]
+    assert [[tried.outcome for tried in answer.tries] for answer in answers] == [
+        ["blocked", "results"],
+        ["skipped", "results"],
+    ]
+    assert (watch.slept, len(server.requests)) == ([1.0], 2)
+
+
+async def test_a_quota_that_is_used_up_is_not_asked_for_twice():
+    watch = Watch()
+    async with SearchServer("brave") as server, SearchServer("serper") as serper, Net() as net:
+        server.script(Reply(429, b'{"error": {"code": "QUOTA_LIMITED", "detail": "Quota exceeded"}}'))
+        answer = await Finder(net, clock=watch.clock).find(asking(), settings(server, serper))
+    assert [tried.outcome for tried in answer.tries] == ["blocked", "results"]
+    assert (watch.slept, len(server.requests)) == ([], 1)
+
+
+def test_turns_are_given_by_the_window():
+    pace = Pace(Rate(2, 10.0))
+    assert [pace.take(now) for now in (0.0, 1.0, 2.0, 2.0, 25.0)] == [0.0, 0.0, 8.0, 9.0, 0.0]
+
+
+def test_what_is_learned_replaces_what_was_assumed():
+    pace = Pace(Rate(1, 1.0))
+    pace.take(0.0)
+    pace.learn(Limits(Rate(3, 1.0)), 0.0)
+    assert [pace.take(0.0) for _ in range(3)] == [0.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("headers", "said"),
+    [
+        ({}, Limits()),
+        ({"x-ratelimit-limit": "1, 15000"}, Limits(Rate(1, 1.0))),
+        ({"x-ratelimit-limit": "50", "x-ratelimit-policy": "50;w=60"}, Limits(Rate(50, 60.0))),
+        ({"x-ratelimit-remaining": "0, 12", "x-ratelimit-reset": "1, 900"}, Limits(pause=1.0)),
+        ({"x-ratelimit-remaining": "3, 0", "x-ratelimit-reset": "1, 900"}, Limits(pause=900.0)),
+        ({"x-ratelimit-remaining": "3, 12", "x-ratelimit-reset": "1, 900"}, Limits()),
+        ({"x-ratelimit-limit": "0, 0"}, Limits()),
+        ({"x-ratelimit-limit": "many", "x-ratelimit-remaining": "-1", "x-ratelimit-reset": "²"}, Limits()),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "soon"}, Limits()),
+    ],
+)
+def test_headers_about_limits_are_read_or_ignored(headers: dict[str, str], said: Limits):
+    assert header_limits(headers) == said

@@ -1,0 +1,234 @@
+"""How a search becomes a request: in each provider's own words, and nothing that it would refuse."""
+
+import json
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from footnote.web_search.providers import builtin_providers
+from footnote.web_search.providers.base import HttpRequest, WebProvider
+from footnote.web_search.settings import ProviderAccess, SearchRequest
+from web_search.searching import asking
+
+PROVIDERS = {provider.id: provider for provider in builtin_providers()}
+ACCESS = ProviderAccess(api_key="the-key")
+LEFT_OUT = "was left out: this provider does not know it"
+
+
+def asked(provider: str, request: SearchRequest) -> HttpRequest:
+    web = PROVIDERS[provider]
+    assert isinstance(web, WebProvider)
+    return web.ask(request, ACCESS)
+
+
+def options(request: HttpRequest) -> dict[str, Any]:
+    if request.headers.get("content-type") == "application/json":
+        return json.loads(request.body)
+    return dict(parse_qsl(request.body.decode() or urlsplit(request.path).query, keep_blank_values=True))
+
+
+def told(provider: str, request: SearchRequest) -> tuple[dict[str, Any], tuple[str, ...]]:
+    sent = asked(provider, request)
+    return options(sent), sent.notes
+
+
+def test_the_providers_are_found_by_looking_and_stand_in_for_each_other_in_this_order():
+    assert list(PROVIDERS) == ["brave", "serper", "tavily", "searxng", "duckduckgo", "library"]
+
+
+@pytest.mark.parametrize(
+    ("provider", "access", "missing"),
+    [
+        ("brave", ProviderAccess(), "it needs a key: set BRAVE_API_KEY"),
+        ("serper", ProviderAccess(), "it needs a key: set SERPER_API_KEY"),
+        ("tavily", ProviderAccess(), "it needs a key: set TAVILY_API_KEY"),
+        (
+            "searxng",
+            ProviderAccess(),
+            "it needs the address of an instance: set tools.webSearch.providers.searxng.baseUrl",
+        ),
+        ("brave", ProviderAccess(api_key="k"), None),
+        ("searxng", ProviderAccess(base_url="http://127.0.0.1"), None),
+        ("duckduckgo", ProviderAccess(), None),
+        ("library", ProviderAccess(), None),
+    ],
+)
+def test_a_provider_is_available_when_it_has_the_key_or_the_address_that_it_needs(
+    provider: str, access: ProviderAccess, missing: str | None
+):
+    assert PROVIDERS[provider].missing(access) == missing
+    assert PROVIDERS[provider].is_available(access) is (missing is None)
+
+
+@pytest.mark.parametrize(
+    ("provider", "method", "path", "sent", "headers"),
+    [
+        (
+            "duckduckgo",
+            "POST",
+            "/html/",
+            {"q": "oxygen", "b": ""},
+            {"content-type": "application/x-www-form-urlencoded", "accept": "text/html"},
+        ),
+        (
+            "brave",
+            "GET",
+            "/res/v1/web/search",
+            {"q": "oxygen", "count": "5", "result_filter": "web"},
+            {"x-subscription-token": "the-key"},
+        ),
+        (
+            "serper",
+            "POST",
+            "/search",
+            {"q": "oxygen", "num": 5},
+            {"content-type": "application/json", "x-api-key": "the-key"},
+        ),
+        (
+            "tavily",
+            "POST",
+            "/search",
+            {"query": "oxygen", "max_results": 5, "search_depth": "basic", "include_answer": False},
+            {"content-type": "application/json", "authorization": "Bearer the-key"},
+        ),
+        ("searxng", "GET", "/search", {"q": "oxygen", "format": "json", "categories": "general"}, {}),
+    ],
+)
+def test_a_plain_search_asks_for_no_more_than_it_has_to(
+    provider: str, method: str, path: str, sent: dict[str, Any], headers: dict[str, str]
+):
+    request = asked(provider, asking())
+    assert (request.method, urlsplit(request.path).path, options(request)) == (method, path, sent)
+    assert (request.headers, request.notes) == (headers, ())
+
+
+@pytest.mark.parametrize(
+    ("provider", "country", "sent", "notes"),
+    [
+        ("duckduckgo", "VN", {"kl": "vn-en"}, ()),
+        ("duckduckgo", "GB", {"kl": "uk-en"}, ()),
+        ("duckduckgo", "TW", {"kl": "tw-tzh"}, ()),
+        ("duckduckgo", "KE", {}, (f"country KE {LEFT_OUT}",)),
+        ("brave", "DE", {"country": "DE"}, ()),
+        ("brave", "VN", {}, (f"country VN {LEFT_OUT}",)),
+        ("serper", "VN", {"gl": "vn"}, ()),
+        ("serper", "GB", {"gl": "gb"}, ()),
+        ("tavily", "VN", {"country": "vietnam"}, ()),
+        ("tavily", "US", {"country": "united states"}, ()),
+        ("tavily", "HK", {}, (f"country HK {LEFT_OUT}",)),
+        ("searxng", "VN", {"language": "vi-VN"}, ("country VN was asked for as the language vi-VN",)),
+        ("searxng", "KE", {}, (f"country KE {LEFT_OUT}",)),
+    ],
+)
+def test_a_country_is_said_in_the_words_of_the_provider_or_left_out_with_a_note(
+    provider: str, country: str, sent: dict[str, Any], notes: tuple[str, ...]
+):
+    plain, _ = told(provider, asking())
+    assert told(provider, asking(country=country)) == (plain | sent, notes)
+
+
+RANGE = "2024-01-31to2024-03-01"
+
+
+@pytest.mark.parametrize(
+    ("provider", "freshness", "sent", "notes"),
+    [
+        ("duckduckgo", "pd", {"df": "d"}, ()),
+        ("duckduckgo", "pw", {"df": "w"}, ()),
+        ("duckduckgo", "pm", {"df": "m"}, ()),
+        ("duckduckgo", "py", {"df": "y"}, ()),
+        ("duckduckgo", RANGE, {"df": "2024-01-31..2024-03-01"}, ()),
+        ("brave", "pd", {"freshness": "pd"}, ()),
+        ("brave", RANGE, {"freshness": RANGE}, ()),
+        ("serper", "pd", {"tbs": "qdr:d"}, ()),
+        ("serper", "pw", {"tbs": "qdr:w"}, ()),
+        ("serper", "pm", {"tbs": "qdr:m"}, ()),
+        ("serper", "py", {"tbs": "qdr:y"}, ()),
+        ("serper", RANGE, {"tbs": "cdr:1,cd_min:1/31/2024,cd_max:3/1/2024"}, ()),
+        ("tavily", "pd", {"time_range": "day"}, ()),
+        ("tavily", "pw", {"time_range": "week"}, ()),
+        ("tavily", "pm", {"time_range": "month"}, ()),
+        ("tavily", "py", {"time_range": "year"}, ()),
+        ("tavily", RANGE, {"start_date": "2024-01-31", "end_date": "2024-03-01"}, ()),
+        ("searxng", "pd", {"time_range": "day"}, ()),
+        (
+            "searxng",
+            "pw",
+            {"time_range": "month"},
+            ("freshness pw was asked for as the past month: this provider knows no weeks",),
+        ),
+        ("searxng", "pm", {"time_range": "month"}, ()),
+        ("searxng", "py", {"time_range": "year"}, ()),
+        ("searxng", RANGE, {}, (f"freshness {RANGE} {LEFT_OUT}",)),
+    ],
+)
+def test_freshness_is_said_in_the_words_of_the_provider_or_left_out_with_a_note(
+    provider: str, freshness: str, sent: dict[str, Any], notes: tuple[str, ...]
+):
+    plain, _ = told(provider, asking())
+    assert told(provider, asking(freshness=freshness)) == (plain | sent, notes)
+
+
+@pytest.mark.parametrize(
+    ("query", "brave", "searxng"),
+    [
+        ("giá cổ phiếu hôm nay", "vi", "vi"),
+        ("氧是什么", "zh-hans", "zh"),
+        ("酸素とは何ですか", "jp", "ja"),
+        ("what is oxygen", None, None),
+    ],
+)
+def test_a_language_that_shows_in_the_script_is_told_to_those_who_would_take_it_for_english(
+    query: str, brave: str | None, searxng: str | None
+):
+    assert options(asked("brave", asking(query))).get("search_lang") == brave
+    assert options(asked("searxng", asking(query))).get("language") == searxng
+
+
+@pytest.mark.parametrize(
+    ("provider", "name", "longest"), [("duckduckgo", "q", 499), ("brave", "q", 400), ("tavily", "query", 400)]
+)
+def test_a_query_that_is_too_long_is_cut_at_a_word_and_the_cut_is_told(provider: str, name: str, longest: int):
+    words = "photosynthesis " * 40
+    sent, notes = told(provider, asking(words.strip()))
+    kept = longest // 15 * 15 - 1
+    assert sent[name] == words[:kept]
+    assert notes == (f"the query was cut to {kept} characters: this provider takes no more",)
+    assert told(provider, asking("氧" * longest))[1] == ()
+    assert told(provider, asking("氧" * (longest + 1)))[0][name] == "氧" * longest
+
+
+def test_brave_gets_no_more_than_fifty_words():
+    sent, notes = told("brave", asking(" ".join("a" for _ in range(51))))
+    assert sent["q"] == " ".join("a" for _ in range(50))
+    assert notes == ("the query was cut to 99 characters: this provider takes no more",)
+    assert told("brave", asking(" ".join("a" for _ in range(50))))[1] == ()
+
+
+def test_everything_but_the_key_decides_about_the_signature():
+    brave = PROVIDERS["brave"]
+    same = brave.plan(asking(), ACCESS)
+    assert brave.plan(asking(), ProviderAccess(api_key="another-key")) == same
+    assert "the-key" not in (same.signature or "")
+    others = [
+        brave.plan(asking("ozone"), ACCESS),
+        brave.plan(asking(count=6), ACCESS),
+        brave.plan(asking(country="DE"), ACCESS),
+        brave.plan(asking(freshness="pd"), ACCESS),
+        brave.plan(asking(), ProviderAccess("the-key", "http://127.0.0.1")),
+    ]
+    assert len({plan.signature for plan in (same, *others)}) == 6
+
+
+def test_what_a_provider_is_not_told_does_not_make_another_search():
+    brave = PROVIDERS["brave"]
+    assert brave.plan(asking(country="VN"), ACCESS).signature == brave.plan(asking(), ACCESS).signature
+
+
+def test_the_library_says_that_it_knows_neither_countries_nor_dates():
+    plan = PROVIDERS["library"].plan(asking(country="VN", freshness="pd"), ProviderAccess())
+    assert plan.notes == (
+        "country was left out: the library knows none",
+        "freshness was left out: the library knows none",
+    )

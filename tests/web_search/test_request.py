@@ -1,0 +1,53 @@
+"""A search is checked before anybody is asked."""
+
+import pytest
+
+from footnote.protocol.errors import InvalidArguments
+from footnote.web_search.settings import SearchRequest, WebSearchSettings, search_request
+
+SETTINGS = WebSearchSettings(max_results=7)
+
+
+def test_what_is_left_out_comes_from_the_settings_and_the_query():
+    assert search_request(SETTINGS, "  HPG   share\nprice ") == SearchRequest(
+        query="HPG share price", prompt="HPG share price", count=7
+    )
+
+
+def test_codes_are_written_in_one_way():
+    request = search_request(SETTINGS, "q", prompt=" why? ", count=3, country="vn", freshness="PW")
+    assert request == SearchRequest(query="q", prompt="why?", count=3, country="VN", freshness="pw")
+
+
+@pytest.mark.parametrize(
+    ("freshness", "kept"),
+    [
+        (None, None),
+        ("", None),
+        ("py", "py"),
+        ("2024-02-29to2024-02-29", "2024-02-29to2024-02-29"),
+        ("2024-01-01to2024-03-31", "2024-01-01to2024-03-31"),
+    ],
+)
+def test_freshness(freshness: str | None, kept: str | None):
+    assert search_request(SETTINGS, "q", freshness=freshness).freshness == kept
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"query": " \n"}, "empty"),
+        ({"count": 0}, "1 to 10"),
+        ({"count": 11}, "1 to 10"),
+        ({"country": "Vietnam"}, "two letters"),
+        ({"country": "V1"}, "two letters"),
+        ({"freshness": "yesterday"}, "pd, pw, pm or py"),
+        ({"freshness": "2024-02-30to2024-03-01"}, "pd, pw, pm or py"),
+        ({"freshness": "2024-02-01"}, "pd, pw, pm or py"),
+        ({"freshness": "2024-03-01to2024-02-01"}, "after its last"),
+        ({"freshness": "2024-01-01to2024-02-01to2024-03-01"}, "pd, pw, pm or py"),
+    ],
+)
+def test_a_wrong_option_is_explained(wrong: dict[str, object], said: str):
+    with pytest.raises(InvalidArguments, match=said):
+        search_request(SETTINGS, **({"query": "q"} | wrong))
