@@ -1,0 +1,41 @@
+"""What a page holds but does not show: text for machines, and the place where prompt injections live."""
+
+import re
+from collections.abc import Mapping
+
+UNSEEN_STYLE = re.compile(
+    r"display\s*:\s*none"
+    r"|visibility\s*:\s*(?:hidden|collapse)"
+    r"|font-size\s*:\s*0*\.?0+\s*(?:px|pt|em|rem|%|!|;|$)"
+    r"|text-indent\s*:\s*-\s*\d{3,}"
+    r"|(?:left|top|right)\s*:\s*-\s*\d{4,}"
+    r"|clip\s*:\s*rect\(\s*(?:0|1px)",
+    re.IGNORECASE,
+)
+
+FOR_SCREEN_READERS = re.compile(
+    r"(?:^|[\s_-])(?:sr-only|visually-?hidden|screen-?reader(?:-text|-only)?|a11y-hidden|u-hidden(?:-visually)?"
+    r"|offscreen|element-invisible|assistive-text)(?=$|[\s_-])",
+    re.IGNORECASE,
+)
+
+REACT_SEGMENT = re.compile(r"S:[\da-f]+$")
+
+
+def is_hidden(tag: str, attributes: Mapping[str, str]) -> bool:
+    """By what the element itself says; style sheets are not read.
+
+    The whole page is never hidden: many hide `body` until a script has run.
+    """
+    if tag in ("html", "body"):
+        return False
+    if attributes.get("hidden", "until-found") != "until-found":
+        # React sends late parts of a page so, and shows them as soon as they are there.
+        return not REACT_SEGMENT.match(attributes.get("id", ""))
+    if attributes.get("aria-hidden") == "true":
+        return True
+    style = attributes.get("style")
+    if style and UNSEEN_STYLE.search(style):
+        return True
+    classes = attributes.get("class")
+    return bool(classes and FOR_SCREEN_READERS.search(classes))

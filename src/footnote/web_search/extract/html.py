@@ -1,0 +1,59 @@
+"""HTML: its content as markdown, and the facts that the page tells about itself."""
+
+from footnote.web_search.extract import walls
+from footnote.web_search.extract.content import content
+from footnote.web_search.extract.document import MAX_CHARACTERS, Extracted, Unreadable
+from footnote.web_search.extract.facts import facts
+from footnote.web_search.extract.markdown import Piece, as_links, markdown
+from footnote.web_search.extract.tree import Document, Node, parse
+
+LITTLE = 400
+"""A page with less content than this may be nothing but a wall."""
+SMALL = 4_000
+
+
+def read(text: str, url: str) -> Extracted:
+    document = _without_scripts(parse(text))
+    # Choosing the content takes the page apart, so that what all of it says is looked at before.
+    size, prose = document.root.size, document.root.prose
+    everything = _text(document.root) if size <= SMALL else ""
+    found = facts(document, url, everything)
+    chosen = markdown(content(document, url), url)
+    if len(chosen.text) < LITTLE and size <= SMALL:
+        walls.check(document, everything, prose)
+    if not chosen.text:
+        raise Unreadable("empty", "there is no text in it")
+    kept = _cut(chosen)
+    return Extracted(
+        text=kept.text,
+        title=found.title,
+        author=found.author,
+        published=found.published,
+        language=found.language,
+        site_name=found.site_name,
+        canonical_url=found.canonical_url,
+        links=as_links(kept),
+        cut=len(kept.text) < len(chosen.text),
+    )
+
+
+def _without_scripts(document: Document) -> Document:
+    """As a browser shows it that runs no scripts. Forums keep whole threads for it, most pages a sentence."""
+    if document.root.prose < LITTLE and document.noscript:
+        instead = parse("".join(document.noscript)).root
+        if instead.prose > 2 * document.root.prose:
+            document.root = instead
+    return document
+
+
+def _text(node: Node) -> str:
+    return " ".join(kid if isinstance(kid, str) else _text(kid) for kid in node.kids)
+
+
+def _cut(piece: Piece) -> Piece:
+    """At the end of a block, if it is too long."""
+    if len(piece.text) <= MAX_CHARACTERS:
+        return piece
+    end = piece.text.rfind("\n\n", MAX_CHARACTERS // 2, MAX_CHARACTERS)
+    end = end if end > 0 else MAX_CHARACTERS
+    return Piece(piece.text[:end], tuple(link for link in piece.links if link[1] <= end))

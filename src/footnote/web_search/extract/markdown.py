@@ -1,0 +1,304 @@
+"""The content of a page as markdown: blocks parted by a blank line, plain inside a line, links by their offsets."""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+from typing import NamedTuple
+from urllib.parse import urljoin
+
+from footnote.protocol.sources import Link
+from footnote.web_search.extract.tree import HEADINGS, Node
+
+_SPACE = re.compile(r"[\s\u00a0]+")
+_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+_LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:?)[-\s](\w[\w+#-]*)")
+_REFERENCE = re.compile(r"\s*\[[\w\s,.*†‡-]{1,12}\]\s*")
+_LISTS = frozenset(("ul", "ol", "menu", "dir"))
+_ROWS = frozenset(("thead", "tbody", "tfoot", "tr"))
+_LONGEST_CELL = 300
+"""A cell with more prose than this is a part of a page that is laid out by a table."""
+
+
+class Piece(NamedTuple):
+    """A part of the text, with the links in it: start, end, address."""
+
+    text: str
+    links: tuple[tuple[int, int, str], ...] = ()
+
+
+NOTHING = Piece("")
+
+
+def markdown(content: Node, base: str) -> Piece:
+    """The blocks of an element, in order. Relative links are taken from `base`."""
+    return _joined(_blocks(content, base), "\n\n")
+
+
+def as_links(piece: Piece) -> tuple[Link, ...]:
+    return tuple(Link(url, start, end) for start, end, url in piece.links)
+
+
+def _blocks(node: Node, base: str) -> Iterator[Piece]:
+    """What stands in an element: its own text between its blocks, and its blocks."""
+    loose: list[Node | str] = []
+    for kid in node.kids:
+        if isinstance(kid, str) or not kid.solid:
+            loose.append(kid)
+            continue
+        yield from _paragraphs(loose, base)
+        loose = []
+        yield from _block(kid, base)
+    yield from _paragraphs(loose, base)
+
+
+def _block(node: Node, base: str) -> Iterator[Piece]:
+    tag = node.tag
+    if tag in HEADINGS:
+        heading = _one_line(_joined(_blocks(node, base), " "))
+        yield from [_prefixed(heading, "#" * int(tag[1]) + " ", "")] if heading.text else []
+    elif tag in ("pre", "listing"):
+        yield from _code(node)
+    elif tag == "blockquote":
+        inside = _joined(_blocks(node, base), "\n\n")
+        yield from [_prefixed(inside, "> ", "> ")] if inside.text else []
+    elif tag in _LISTS:
+        yield _joined(_items(node, base), "\n")
+    elif tag == "dd":
+        inside = _joined(_blocks(node, base), "\n\n")
+        yield from [_prefixed(inside, "- ", "  ")] if inside.text else []
+    elif tag == "table":
+        yield from _table(node, base)
+    elif tag != "hr":
+        yield from _blocks(node, base)
+
+
+def _paragraphs(kids: list[Node | str], base: str) -> Iterator[Piece]:
+    """Text that stands side by side. Two line breaks in a row are how old pages end a paragraph."""
+    part: list[tuple[str, str]] = []
+    breaks = 0
+    for text, url in _runs(kids, ""):
+        if text == "\n":
+            breaks += 1
+        elif text.strip():
+            if breaks > 1:
+                yield from _paragraph(part, base)
+                part = []
+            elif breaks:
+                part.append(("\n", ""))
+            breaks = 0
+            part.append((text, url))
+        else:
+            part.append((text, url))
+    yield from _paragraph(part, base)
+
+
+def _runs(kids: Iterable[Node | str], url: str) -> Iterator[tuple[str, str]]:
+    """Text with the address that it leads to; a line break by itself."""
+    for kid in kids:
+        if isinstance(kid, str):
+            yield kid.replace("\n", " "), url
+        elif kid.tag == "br":
+            yield "\n", ""
+        elif kid.tag in ("sup", "a") and _is_reference(kid):
+            continue
+        elif kid.tag == "a":
+            yield from _runs(kid.kids, kid.attributes.get("href", "").strip() or url)
+        else:
+            yield from _runs(kid.kids, url)
+
+
+def _is_reference(node: Node) -> bool:
+    """`[12]` behind a statement: a footnote of the page, which would look like one of ours."""
+    if node.tag == "a" and not node.attributes.get("href", "").startswith("#"):
+        return False
+    return _REFERENCE.fullmatch("".join(_raw(node))) is not None
+
+
+def _paragraph(runs: list[tuple[str, str]], base: str) -> Iterator[Piece]:
+    pieces: list[str] = []
+    links: list[tuple[int, int, str]] = []
+    length = 0
+    ended = True
+    """The text so far ends with white space, or there is none."""
+    for text, url in runs:
+        said = text if text == "\n" else _SPACE.sub(" ", _INVISIBLE.sub("", text))
+        if ended or text == "\n":
+            said = said.lstrip(" ")
+        if text == "\n" and pieces and pieces[-1].endswith(" "):
+            pieces[-1] = pieces[-1][:-1]
+            length -= 1
+        if not said:
+            continue
+        lead = len(said) - len(said.lstrip())
+        if url and (inner := said.strip()) and (address := _address(url, base)):
+            links.append((length + lead, length + lead + len(inner), address))
+        pieces.append(said)
+        length += len(said)
+        ended = said[-1].isspace()
+    text = "".join(pieces).rstrip()
+    if text:
+        yield Piece(text, tuple(_merged(links, len(text))))
+
+
+def _merged(links: list[tuple[int, int, str]], length: int) -> Iterator[tuple[int, int, str]]:
+    """A link whose text is partly bold came in several runs."""
+    kept: list[tuple[int, int, str]] = []
+    for start, end, url in links:
+        if kept and kept[-1][2] == url and start - kept[-1][1] <= 1:
+            kept[-1] = (kept[-1][0], end, url)
+        else:
+            kept.append((start, end, url))
+    return ((start, min(end, length), url) for start, end, url in kept if start < length)
+
+
+def _address(url: str, base: str) -> str | None:
+    if url.startswith("#"):
+        return None
+    try:
+        address = urljoin(base, url)
+    except ValueError:
+        return None
+    return address if address.startswith(("http://", "https://")) and not re.search(r"\s", address) else None
+
+
+def _items(node: Node, base: str) -> Iterator[Piece]:
+    number = 0
+    for kid in node.kids:
+        if isinstance(kid, str) or not (kid.size or kid.own):
+            continue
+        if kid.tag in _LISTS:  # a list right inside a list: its items belong to the item before
+            yield _prefixed(_joined(_items(kid, base), "\n"), "  ", "  ")
+            continue
+        number += 1
+        mark = f"{number}. " if node.tag == "ol" else "- "
+        inside = _item(kid, base)
+        if inside.text:
+            yield _prefixed(inside, mark, " " * len(mark))
+
+
+def _item(node: Node, base: str) -> Piece:
+    """A list below the text of an item stands on the next line; other blocks after a blank one."""
+    made = NOTHING
+    for block in _blocks(node, base):
+        is_list = block.text.startswith(("- ", "1. "))
+        made = _joined([made, block], "\n" if is_list else "\n\n") if made.text else block
+    return made
+
+
+def _code(node: Node) -> Iterator[Piece]:
+    text = "".join(_raw(node)).strip("\n").replace("\u00a0", " ")
+    if not text.strip():
+        return
+    inner = next((kid for kid in node.kids if isinstance(kid, Node) and kid.tag == "code"), node)
+    named = _LANGUAGE.search(f"{inner.attributes.get('class', '')} {node.attributes.get('class', '')}")
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    yield Piece(f"{fence}{named[1] if named else ''}\n{text}\n{fence}")
+
+
+def _raw(node: Node) -> Iterator[str]:
+    for kid in node.kids:
+        if isinstance(kid, str):
+            yield kid
+        elif kid.tag == "br":
+            yield "\n"
+        else:
+            yield from _raw(kid)
+            if kid.tag in ("div", "p", "li"):
+                yield "\n"
+
+
+def _table(node: Node, base: str) -> Iterator[Piece]:
+    rows = [row for row in _rows(node) if row]
+    columns = max(map(len, rows), default=0)
+    if columns < 2 or len(rows) < 2 or any(_is_layout(cell) for row in rows for cell in row):
+        yield from _blocks(node, base)
+        return
+    yield from (
+        block for kid in node.kids if isinstance(kid, Node) and kid.tag == "caption" for block in _blocks(kid, base)
+    )
+    lines = [_row(row, columns, base) for row in rows]
+    yield _joined([lines[0], Piece("|" + " --- |" * columns), *lines[1:]], "\n")
+
+
+def _rows(node: Node) -> Iterator[list[Node]]:
+    for kid in node.kids:
+        if isinstance(kid, str) or kid.tag not in _ROWS:
+            continue
+        if kid.tag == "tr":
+            yield [cell for cell in kid.kids if isinstance(cell, Node) and cell.tag in ("td", "th")]
+        else:
+            yield from _rows(kid)
+
+
+def _is_layout(cell: Node) -> bool:
+    return (
+        cell.prose > _LONGEST_CELL
+        or cell.headings > 0
+        or any(isinstance(kid, Node) and kid.tag == "table" for kid in cell.kids)
+    )
+
+
+def _row(cells: list[Node], columns: int, base: str) -> Piece:
+    made = [_one_line(_joined(_blocks(cell, base), " "), bar="\\|") for cell in cells]
+    made += [NOTHING] * (columns - len(made))
+    inside = _joined(made, " | ", keep_empty=True)
+    return Piece(f"| {inside.text} |", tuple((start + 2, end + 2, url) for start, end, url in inside.links))
+
+
+# Putting pieces together ------------------------------------------------------------------------------------------
+
+
+def _joined(pieces: Iterable[Piece], separator: str, *, keep_empty: bool = False) -> Piece:
+    texts: list[str] = []
+    links: list[tuple[int, int, str]] = []
+    at = 0
+    for piece in pieces:
+        if not (piece.text or keep_empty):
+            continue
+        at += len(separator) if texts else 0
+        links += [(start + at, end + at, url) for start, end, url in piece.links]
+        texts.append(piece.text)
+        at += len(piece.text)
+    return Piece(separator.join(texts), tuple(links))
+
+
+def _prefixed(piece: Piece, first: str, rest: str) -> Piece:
+    """Every line behind a prefix; lines without text stay without the white space of theirs."""
+    lines = piece.text.split("\n")
+    made: list[str] = []
+    starts: list[int] = []
+    """For each line, by how much it moved."""
+    moved = 0
+    for number, line in enumerate(lines):
+        prefix = first if number == 0 else rest if line else rest.rstrip()
+        moved += len(prefix)
+        starts.append(moved)
+        made.append(prefix + line)
+    return Piece("\n".join(made), tuple(_moved(piece.links, lines, starts)))
+
+
+def _moved(
+    links: tuple[tuple[int, int, str], ...], lines: list[str], moves: list[int]
+) -> Iterator[tuple[int, int, str]]:
+    """A link over several lines ends with the first of them."""
+    ends = accumulate(len(line) + 1 for line in lines)
+    spans = iter(zip(ends, moves, strict=True))
+    end_of_line, move = next(spans)
+    for start, end, url in links:
+        while start >= end_of_line:
+            end_of_line, move = next(spans)
+        yield start + move, min(end, end_of_line - 1) + move, url
+
+
+def _one_line(piece: Piece, bar: str = "|") -> Piece:
+    """Without line breaks, which are no longer than the space in their place; `bar`: what stands for a bar."""
+    text = piece.text.replace("\n", " ")
+    if bar == "|" or "|" not in text:
+        return Piece(text, piece.links)
+    extra = len(bar) - 1
+
+    def moved(offset: int) -> int:
+        return offset + extra * text.count("|", 0, offset)
+
+    links = tuple((moved(start), moved(end), url) for start, end, url in piece.links)
+    return Piece(text.replace("|", bar), links)

@@ -1,0 +1,242 @@
+"""The text of a PDF: paragraphs put together from lines, page by page."""
+
+import re
+from collections import Counter
+from ctypes import byref
+from itertools import pairwise
+from typing import Any
+
+import pypdfium2  # pyright: ignore[reportMissingTypeStubs] - it has none
+from msgspec import Struct
+from pypdfium2 import raw as _raw  # pyright: ignore[reportMissingTypeStubs] - it has none
+
+from footnote.web_search.extract.document import MAX_CHARACTERS, Extracted, Unreadable
+
+MAX_PAGES = 500
+
+raw: Any = _raw
+"""The library's functions in C, which have no types."""
+
+_WIDE = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
+_SPACES = re.compile(r"[ \t\u00a0\u2000-\u200a\u202f]+")
+_UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\ufeff\uffff]")
+_BROKEN_WORD = "\ufffe"
+_BREAK = 0x02
+"""What the library has for a hyphen at the end of a line, and for the end of that line."""
+_DIGITS = re.compile(r"\d+")
+_BULLET = re.compile(r"(?:[•●◦▪■‣∙\u2013\u2014*-]|\(?\d{1,2}[.)]|\(?[a-z][.)])\s+\S")
+_BULLET_SIGN = re.compile(r"[•●◦▪■‣∙]\s*")
+_SENTENCE_END = re.compile(r"[.!?:;\u3002\uff01\uff1f\uff1a\uff1b\u2026][\"'\u201d\u2019)\]»\u300d\u300f]*$")
+_DATE = re.compile(r"D?:?((?:19|20)\d\d)(0[1-9]|1[0-2])?(0[1-9]|[12]\d|3[01])?")
+_NO_TITLE = re.compile(
+    r"(?:untitled|title|document\s*\d*|microsoft word\b.*|slide \d+|powerpoint presentation|\S+\.[a-z]{2,5})$",
+    re.IGNORECASE,
+)
+_MADE_WITH = re.compile(r"^Microsoft (?:Word|PowerPoint|Excel) - ", re.IGNORECASE)
+
+
+class _Line(Struct):
+    text: str
+    left: float
+    right: float
+    bottom: float
+    top: float
+
+    @property
+    def height(self) -> float:
+        return max(self.top - self.bottom, 0.1)
+
+
+def read(body: bytes, url: str) -> Extracted:  # noqa: ARG001 - all readers are called alike
+    document = _open(body)
+    try:
+        count = len(document)
+        pages: list[list[_Line]] = []
+        size = 0
+        while len(pages) < min(count, MAX_PAGES) and size <= MAX_CHARACTERS:
+            pages.append(_lines(document, len(pages)))
+            size += sum(len(line.text) for line in pages[-1])
+        facts: dict[str, str] = document.get_metadata_dict()
+    finally:
+        document.close()
+    if not size:
+        raise Unreadable("empty", "it has no text, only pictures of it")
+    return _extracted(pages, facts, more=len(pages) < count)
+
+
+def _open(body: bytes) -> Any:
+    try:
+        document = pypdfium2.PdfDocument(body)
+    except pypdfium2.PdfiumError as error:
+        if getattr(error, "err_code", None) == raw.FPDF_ERR_PASSWORD:
+            raise Unreadable("unreadable", "it is protected by a password") from error
+        raise Unreadable("unreadable", "it is broken: no PDF reader can open it") from error
+    if not len(document):
+        document.close()
+        raise Unreadable("unreadable", "it is broken: there is no page in it")
+    return document
+
+
+def _extracted(pages: list[list[_Line]], facts: dict[str, str], *, more: bool) -> Extracted:
+    _drop_running_lines(pages)
+    usual = _usual_height(pages)
+    text = ""
+    starts: list[int] = []
+    for page in pages:
+        starts.append(len(text) + 2 if text and page else len(text))
+        paragraphs = [_markdown(lines, usual) for lines in _paragraphs(page)]
+        if paragraphs:
+            text += ("\n\n" if text else "") + "\n\n".join(paragraphs)
+    cut = more or len(text) > MAX_CHARACTERS
+    text = text[:MAX_CHARACTERS].rstrip()
+    return Extracted(
+        text=text,
+        title=_title(facts.get("Title", ""), pages),
+        author=_clean(facts.get("Author", "")) or None,
+        published=_date(facts.get("CreationDate", "")) or _date(facts.get("ModDate", "")),
+        media_type="application/pdf",
+        pages=tuple(min(start, len(text)) for start in starts),
+        cut=cut,
+    )
+
+
+def _lines(document: Any, number: int) -> list[_Line]:
+    """A page that cannot be read is empty; the others may be whole."""
+    try:
+        page = document[number]
+        text = page.get_textpage()
+    except pypdfium2.PdfiumError:
+        return []
+    lines: list[_Line] = []
+    begin = 0
+    letters: list[int] = []
+    count = text.count_chars()
+    for index in range(count + 1):
+        letter = raw.FPDFText_GetUnicode(text, index) if index < count else 0x0A
+        if letter not in (0x0A, 0x0D, _BREAK):
+            letters.append(letter)
+            continue
+        if letter == _BREAK:
+            letters.append(ord(_BROKEN_WORD))
+        line = _line(text, begin, letters)
+        if line is not None:
+            lines.append(line)
+        begin = index + 1
+        letters = []
+    text.close()
+    page.close()
+    return lines
+
+
+def _line(page: Any, begin: int, letters: list[int]) -> _Line | None:
+    text = "".join(map(chr, letters)).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    text = _clean(text)
+    if not text:
+        return None
+    shown = [index for index, letter in enumerate(letters, begin) if letter not in (0x20, 0xA0)]
+    left, _, bottom, top = _box(page, shown[0])
+    _, right, *_ = _box(page, shown[-1])
+    return _Line(text, left, right, bottom, top)
+
+
+def _box(page: Any, index: int) -> tuple[float, float, float, float]:
+    box = raw.FS_RECTF()
+    raw.FPDFText_GetLooseCharBox(page, index, byref(box))
+    return box.left, box.right, box.bottom, box.top
+
+
+def _clean(text: str) -> str:
+    return _SPACES.sub(" ", _UNSEEN.sub("", text)).strip()
+
+
+def _drop_running_lines(pages: list[list[_Line]]) -> None:
+    """What stands at the edge of most pages, but for its number, is no part of the text. On the first it may be the
+    title."""
+    if len(pages) < 3:
+        return
+    seen = Counter(form for page in pages for form in {_DIGITS.sub("#", line.text) for line in _edges(page)})
+    running = {form for form, count in seen.items() if count >= 3 and count >= 0.4 * len(pages)}
+    for page in pages[1:]:
+        gone = [id(line) for line in _edges(page) if _DIGITS.sub("#", line.text) in running]
+        kept = [line for line in page if id(line) not in gone]
+        page[:] = kept or page
+
+
+def _edges(page: list[_Line]) -> list[_Line]:
+    by_height = sorted(page, key=lambda line: line.top)
+    return by_height if len(page) <= 4 else by_height[:2] + by_height[-2:]
+
+
+def _usual_height(pages: list[list[_Line]]) -> float:
+    """The height of most letters: what is larger is a heading."""
+    heights: Counter[float] = Counter()
+    for page in pages:
+        for line in page:
+            heights[round(line.height, 1)] += len(line.text)
+    return max(heights, key=lambda height: heights[height], default=1.0)
+
+
+def _paragraphs(page: list[_Line]) -> list[list[_Line]]:
+    if not page:
+        return []
+    paragraphs = [[page[0]]]
+    widest = max(line.right for line in page)
+    for above, line in pairwise(page):
+        if _begins_paragraph(paragraphs[-1], above, line, widest):
+            paragraphs.append([line])
+        else:
+            paragraphs[-1].append(line)
+    return paragraphs
+
+
+def _begins_paragraph(paragraph: list[_Line], above: _Line, line: _Line, widest: float) -> bool:
+    if above.text.endswith(_BROKEN_WORD):
+        return False
+    height = max(above.height, line.height)
+    step = (above.top + above.bottom - line.top - line.bottom) / 2
+    if step < -height:  # the next column, in which the sentence may go on
+        return bool(_SENTENCE_END.search(above.text))
+    if height > 1.15 * min(above.height, line.height) or step > 1.9 * height or _BULLET.match(line.text):
+        return True
+    if abs(step) < 0.3 * height:  # side by side
+        return False
+    usual = max(other.right for other in paragraph) if len(paragraph) > 1 else widest
+    ends = above.right < usual - 4 * height and _SENTENCE_END.search(above.text)
+    indented = len(paragraph) > 1 and line.left > above.left + 0.8 * height
+    return bool(ends) or indented
+
+
+def _markdown(lines: list[_Line], usual: float) -> str:
+    text = lines[0].text
+    for line in lines[1:]:
+        text = _joined(text, line.text)
+    text = text.replace(_BROKEN_WORD, "-").strip()
+    height = lines[0].height
+    if height > 1.2 * usual and len(text) <= 200 and any(letter.isalpha() for letter in text):
+        return f"{'##' if height > 1.5 * usual else '###'} {text}"
+    return _BULLET_SIGN.sub("- ", text, count=1) if _BULLET_SIGN.match(text) else text
+
+
+def _joined(above: str, line: str) -> str:
+    if above[-1] in f"-\u00ad{_BROKEN_WORD}\u2010" and above[-2:-1].isalpha():
+        if line[0].islower():
+            return above[:-1] + line
+        return above[:-1] + "-" + line
+    if _WIDE.match(above[-1]) and _WIDE.match(line[0]):
+        return above + line
+    return f"{above} {line}"
+
+
+def _title(told: str, pages: list[list[_Line]]) -> str:
+    """Where the document does not say it, what stands in the largest letters on its first page with text."""
+    title = _clean(_MADE_WITH.sub("", _clean(told)))
+    if title and not _NO_TITLE.match(title):
+        return title[:300]
+    paragraphs = _paragraphs(next(page for page in pages if page))
+    largest = _markdown(max(paragraphs, key=lambda lines: round(lines[0].height)), float("inf"))
+    return largest if len(largest) <= 200 else ""
+
+
+def _date(told: str) -> str | None:
+    found = _DATE.match(told.strip())
+    return "-".join(part for part in found.groups() if part) if found else None

@@ -1,0 +1,373 @@
+"""A page as a small tree of what can be seen on it, each part with its measure."""
+
+import re
+
+from footnote.web_search.extract.hidden import is_hidden
+from footnote.web_search.extract.tokens import Attributes, attributes, tokens
+
+
+def words(text: str) -> frozenset[str]:
+    """Names, written one after the other."""
+    return frozenset(text.split())
+
+
+WIDE = re.compile("[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+PAUSE = re.compile("[.,;:!?\u2026\u3002\uff0c\u3001\uff1b\uff1a\uff01\uff1f\u060c\u061b\u061f\u06d4\u0964]")
+
+BLOCKS = words(
+    "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure"
+    " footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing main menu nav ol p pre search section summary"
+    " table tbody td tfoot th thead tr ul"
+)
+HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+VOID = words("area base br col embed frame hr img input link meta param source track wbr")
+UNREAD = words(
+    "applet audio button canvas datalist iframe map math meter noembed noframes noscript object progress rp rt script"
+    " select style svg template textarea title video"
+)
+PLAIN = words(
+    "abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q s samp small span strike"
+    " strong sub sup time tt u var"
+)
+"""Without attributes these say nothing that is needed here."""
+
+CLOSES_PARAGRAPH = BLOCKS - {"caption", "tbody", "td", "tfoot", "th", "thead", "tr", "legend"}
+PARTS_OF_TABLES = {
+    "caption": ("table",),
+    "tbody": ("table",),
+    "thead": ("table",),
+    "tfoot": ("table",),
+    "tr": ("tbody", "thead", "tfoot", "table"),
+    "td": ("tr", "tbody", "thead", "tfoot", "table"),
+    "th": ("tr", "tbody", "thead", "tfoot", "table"),
+}
+SCOPES = {"p": ("button",), "li": ("ul", "ol"), "dd": ("dl",), "dt": ("dl",)}
+"""What an end tag does not reach out of, beside a table's cell."""
+CLOSED_BY_SAME = {"li": ("ul", "ol", "menu", "dir"), "dd": ("dl",), "dt": ("dl",), "option": ("select",)}
+TRANSPARENT = frozenset(("html", "head", "body"))
+CELLS = frozenset(("td", "th", "caption", "table"))
+KEEPS_BUTTON = HEADINGS | {"summary", "dt"}
+"""A button in a heading is how a page unfolds the section below it: its text is the heading."""
+
+MAX_DEPTH = 200
+"""What is nested deeper becomes part of the element at this depth; later steps may recurse."""
+
+PROSE_FROM = 20
+PROSE_WITHOUT_PAUSE_FROM = 80
+WIDE_WEIGHT = 2
+"""A character of Chinese, Japanese or Korean says as much as three Latin letters."""
+
+NO_ATTRIBUTES: Attributes = {}
+
+
+class Node:
+    """An element that can be seen. Sizes count letters, wide ones threefold.
+
+    `own` is text of this block itself, with what stands inline in it; `size` is all text below, `prose` the part
+    of it that stands in paragraphs, `linked` the part inside links.
+    """
+
+    __slots__ = ("attributes", "headings", "kids", "linked", "own", "own_linked", "pauses", "prose", "size",
+                 "solid", "tag", "titles")  # fmt: skip
+
+    def __init__(self, tag: str, attributes: Attributes) -> None:
+        self.tag = tag
+        self.attributes = attributes
+        self.kids: list[Node | str] = []
+        self.solid = tag in BLOCKS
+        """Stands as a block: is one, or has one inside."""
+        self.size = self.linked = self.prose = self.own = self.own_linked = self.pauses = self.headings = (
+            self.titles
+        ) = 0
+
+    def drop(self, kid: "Node") -> None:
+        """Takes the measure of `kid` off this element; its parents are the caller's business."""
+        self.size -= kid.size
+        self.linked -= kid.linked
+        self.prose -= kid.prose
+        self.headings -= kid.headings
+        self.titles -= kid.titles
+        if not kid.solid:
+            self.own -= kid.own
+            self.own_linked -= kid.own_linked
+
+    def take(self, kid: "Node") -> None:
+        """Puts the measure of `kid` back."""
+        self.size += kid.size
+        self.linked += kid.linked
+        self.prose += kid.prose
+        self.headings += kid.headings
+        self.titles += kid.titles
+        if not kid.solid:
+            self.own += kid.own
+            self.own_linked += kid.own_linked
+
+
+class Document:
+    """What a page is and says of itself."""
+
+    __slots__ = ("attributes", "metas", "noscript", "relations", "root", "scripts", "structured", "title")
+
+    def __init__(self) -> None:
+        self.root = Node("body", {})
+        self.attributes: Attributes = {}
+        """Of `html` and `body` together."""
+        self.title = ""
+        self.metas: list[Attributes] = []
+        self.relations: list[Attributes] = []
+        """The `link` elements."""
+        self.structured: list[str] = []
+        """JSON-LD, unparsed."""
+        self.noscript: list[str] = []
+        self.scripts = 0
+
+
+class _Builder:
+    """Nests elements as browsers do where end tags are missing or wrong, and leaves out what is not shown."""
+
+    def __init__(self) -> None:
+        self.document = Document()
+        root = self.document.root
+        self._tags = ["body"]
+        self._nodes: list[Node] = [root]
+        self._at = root
+        self._open: dict[str, int] = {}
+        self._plain: dict[str, int] = {}
+        self._deeper: dict[str, int] = {}
+        self._unread_from = 0
+        """Where in the stack an element stands that is not shown, with all that is in it."""
+        self._links = 0
+        self._awaited = ""
+        """The raw text that comes next belongs to the page's title, its JSON-LD, a `noscript`."""
+
+    def start(self, tag: str, source: str) -> None:
+        if tag in PLAIN and not source and not self._open.get(tag):
+            self._plain[tag] = self._plain.get(tag, 0) + 1
+            return
+        if tag in TRANSPARENT:
+            self.document.attributes.update(attributes(source))
+            return
+        self._make_room(tag)
+        named = attributes(source) if source else NO_ATTRIBUTES
+        if tag in VOID:
+            self._void(tag, named)
+            return
+        if tag == "a" and "href" not in named and not is_hidden(tag, named):
+            self._plain[tag] = self._plain.get(tag, 0) + 1
+            return
+        if len(self._tags) >= MAX_DEPTH:
+            self._deeper[tag] = self._deeper.get(tag, 0) + 1
+            return
+        if not self._unread_from and self._is_unread(tag, named):
+            self._unread_from = len(self._tags)
+        self._tags.append(tag)
+        self._open[tag] = self._open.get(tag, 0) + 1
+        if self._unread_from:
+            self._nodes.append(self._at)
+            return
+        if tag == "a":
+            self._links += 1
+        self._at = Node(tag, named)
+        self._nodes.append(self._at)
+
+    def end(self, tag: str) -> None:
+        if self._deeper.get(tag):
+            self._deeper[tag] -= 1
+        elif tag in HEADINGS:
+            self._close_heading()
+        elif not self._open.get(tag):
+            if self._plain.get(tag):
+                self._plain[tag] -= 1
+            elif tag == "br":
+                self._void("br", NO_ATTRIBUTES)
+        else:
+            self._close(tag)
+
+    def text(self, text: str) -> None:
+        if self._awaited:
+            self._keep_awaited(text)
+            return
+        if self._unread_from:
+            return
+        node = self._at
+        node.kids.append(text)
+        size = len(text.strip())
+        if not size:
+            return
+        if not text.isascii():
+            size += WIDE_WEIGHT * len(WIDE.findall(text))
+        node.own += size
+        if self._links:
+            node.own_linked += size
+        if size > 3:
+            node.pauses += len(PAUSE.findall(text))
+
+    def finish(self) -> Document:
+        self._cut_to(1)
+        root = self.document.root
+        root.size += root.own
+        root.linked += root.own_linked
+        return self.document
+
+    def _make_room(self, tag: str) -> None:
+        """Closes what the start of `tag` ends."""
+        tags = self._tags
+        if tag in CLOSES_PARAGRAPH and self._open.get("p"):
+            self._close("p")
+        if tag in CLOSED_BY_SAME:
+            self._close_item(tag)
+        elif tag in PARTS_OF_TABLES:
+            self._make_room_in_table(tag)
+        elif tag in HEADINGS:
+            if tags[-1] in HEADINGS:
+                self._cut_to(len(tags) - 1)
+        elif tag in ("a", "button") and self._open.get(tag):
+            self._close(tag)
+        elif self._unread_from and tags[self._unread_from] in ("svg", "math") and tag in BLOCKS:
+            self._cut_to(self._unread_from)
+
+    def _close_item(self, tag: str) -> None:
+        rivals = ("dd", "dt") if tag in ("dd", "dt") else (tag,)
+        if not any(self._open.get(rival) for rival in rivals):
+            return
+        for at in range(len(self._tags) - 1, 0, -1):
+            if self._tags[at] in rivals:
+                self._cut_to(at)
+                return
+            if self._tags[at] in CLOSED_BY_SAME[tag] or self._tags[at] in CELLS:
+                return
+
+    def _close_heading(self) -> None:
+        """Browsers let `</h3>` end an `<h2>`."""
+        for at in range(len(self._tags) - 1, 0, -1):
+            if self._tags[at] in HEADINGS:
+                self._cut_to(at)
+                return
+            if self._tags[at] in CELLS:
+                return
+
+    def _make_room_in_table(self, tag: str) -> None:
+        if not self._open.get("table"):
+            return
+        for at in range(len(self._tags) - 1, 0, -1):
+            if self._tags[at] in PARTS_OF_TABLES[tag]:
+                self._cut_to(at + 1)
+                return
+
+    def _close(self, tag: str) -> None:
+        """An end tag reaches through blocks if it is one of a block, and never out of a table's cell."""
+        tags = self._tags
+        solid = tag in BLOCKS or tag in UNREAD
+        for at in range(len(tags) - 1, 0, -1):
+            found = tags[at]
+            if found == tag:
+                if at >= len(self._tags) - 1 or solid or not self._blocks_above(at):
+                    self._cut_to(at)
+                else:
+                    self._forget(at)
+                return
+            if (found in CELLS and tag not in PARTS_OF_TABLES and tag != "table") or (
+                found == "table" and tag != "table"
+            ):
+                return
+            if found in SCOPES.get(tag, ()):
+                return
+
+    def _blocks_above(self, at: int) -> bool:
+        return any(tag in BLOCKS for tag in self._tags[at + 1 :])
+
+    def _forget(self, at: int) -> None:
+        """Ends a link or a font while blocks inside stay open."""
+        tag = self._tags[at]
+        if tag == "a" and not 0 < self._unread_from <= at:
+            self._links -= 1
+            self._nodes[at].tag = "span"
+        self._tags[at] = ""
+        self._open[tag] -= 1
+
+    def _cut_to(self, depth: int) -> None:
+        """Closes every element from `depth` on."""
+        tags, nodes = self._tags, self._nodes
+        while len(tags) > depth:
+            tag = tags.pop()
+            node = nodes.pop()
+            if tag:
+                self._open[tag] -= 1
+            if self._unread_from:
+                if self._unread_from == len(tags):
+                    self._unread_from = 0
+                continue
+            if tag == "a":
+                self._links -= 1
+            parent = self._at = nodes[-1]
+            if node.kids:
+                parent.kids.append(node)
+                _add_up(node, parent)
+
+    def _void(self, tag: str, named: Attributes) -> None:
+        if tag == "meta":
+            self.document.metas.append(named)
+        elif tag == "link":
+            self.document.relations.append(named)
+        elif (tag in ("br", "img", "hr")) and not self._unread_from:
+            self._at.kids.append(Node(tag, named))
+
+    def _is_unread(self, tag: str, named: Attributes) -> bool:
+        if tag in UNREAD:
+            if tag == "script":
+                self.document.scripts += 1
+                if "ld+json" in named.get("type", ""):
+                    self._awaited = tag
+            elif tag == "noscript" or (tag == "title" and not self.document.title):
+                self._awaited = tag
+            return not (tag == "button" and self._tags[-1] in KEEPS_BUTTON)
+        return bool(named) and is_hidden(tag, named)
+
+    def _keep_awaited(self, text: str) -> None:
+        document, awaited = self.document, self._awaited
+        self._awaited = ""
+        if awaited == "title":
+            document.title = " ".join(text.split())
+        elif awaited == "noscript":
+            document.noscript.append(text)
+        else:
+            document.structured.append(text)
+
+
+def _add_up(node: Node, parent: Node) -> None:
+    """A finished element's measure, into that of its parent."""
+    own = node.own
+    if not node.solid:
+        parent.own += own
+        parent.own_linked += node.own_linked
+        parent.pauses += node.pauses
+        return
+    parent.solid = True
+    if own:
+        node.size += own
+        node.linked += node.own_linked
+        plain = own - node.own_linked
+        if own >= 12 and plain * 10 <= own:
+            node.titles += 1
+        if node.tag in HEADINGS:
+            node.headings += 1
+        elif plain * 2 >= own and plain >= PROSE_FROM and (node.pauses or plain >= PROSE_WITHOUT_PAUSE_FROM):
+            node.prose += plain
+    parent.size += node.size
+    parent.linked += node.linked
+    parent.prose += node.prose
+    parent.headings += node.headings
+    parent.titles += node.titles
+
+
+def parse(source: str) -> Document:
+    builder = _Builder()
+    start, end, text = builder.start, builder.end, builder.text
+    for token in tokens(source):
+        if isinstance(token, str):
+            text(token)
+        elif token[1]:
+            end(token[0])
+        else:
+            start(token[0], token[2])
+    return builder.finish()
