@@ -5,11 +5,16 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, field
 
+from footnote.protocol.sources import Citation
+
 StopReason: TypeAlias = Literal["stop", "length", "toolUse", "error", "aborted"]
 
 
-class Text(Struct, frozen=True, tag="text"):
+class Text(Struct, frozen=True, tag="text", omit_defaults=True):
+    """`citations`: how the footnoted sentences of a finished answer rest on their sources. No provider is sent them."""
+
     text: str
+    citations: tuple[Citation, ...] = ()
 
 
 class Image(Struct, frozen=True, tag="image", rename="camel"):

@@ -1,5 +1,9 @@
-"""Pages that were found, what was read from them, and how a statement rests on it."""
+"""Pages that were found, what was read from them, and how a statement rests on it.
 
+All offsets count code points.
+"""
+
+import hashlib
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -9,17 +13,60 @@ SourceStatus: TypeAlias = Literal["read", "snippet", "failed"]
 
 
 class Quote(Struct, frozen=True):
-    """A passage of a snapshot; offsets count code points."""
+    """A passage of a snapshot: `text` is exactly what stands there."""
 
     text: str
     start: int
     end: int
 
 
+class Link(Struct, frozen=True):
+    """A link of a snapshot: the text between the offsets leads to `url`."""
+
+    url: str
+    start: int
+    end: int
+
+
+class Snapshot(Struct, frozen=True, kw_only=True):
+    """What was read from a page, as it was read.
+
+    `text` is markdown with headings, lists, tables and code, and plain inside a line: where its links lead stands
+    beside it, in `links`, so that a quotation is clean. `pages` are the offsets at which the pages of a PDF begin.
+    """
+
+    url: str
+    text: str
+    title: str = ""
+    author: str | None = None
+    published: str | None = None
+    language: str | None = None
+    site_name: str | None = None
+    canonical_url: str | None = None
+    media_type: str = "text/html"
+    fetched_at: str = ""
+    links: tuple[Link, ...] = ()
+    pages: tuple[int, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The same text has the same id, wherever it was read."""
+        return snapshot_id(self.text)
+
+    def page_at(self, offset: int) -> int | None:
+        """The page of a PDF on which an offset lies, counting from 1."""
+        return sum(start <= offset for start in self.pages) or None
+
+
+def snapshot_id(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
 class Source(Struct, frozen=True, kw_only=True):
     """A page that was found. `number` is its footnote, the same for one URL through the whole session.
 
-    `favicon` None: the interface draws one from the domain. `snapshot_id` names the text that was read.
+    `favicon` None: the interface draws one from the domain. `snapshot_id` names the text that was
+    read, `fetched_at` says when.
     """
 
     url: str
@@ -31,6 +78,7 @@ class Source(Struct, frozen=True, kw_only=True):
     status: SourceStatus | None = None
     published: str | None = None
     snapshot_id: str | None = None
+    fetched_at: str | None = None
     quotes: tuple[Quote, ...] = ()
 
 
@@ -62,7 +110,7 @@ class SearchResults(Struct, frozen=True, kw_only=True, rename="camel"):
 
 class Citation(Struct, frozen=True):
     """One footnoted sentence. `start` and `end` are offsets in the block's text, the quote's are offsets in the
-    snapshot of source `number`; both count code points."""
+    snapshot of source `number`."""
 
     marker: str
     number: int

@@ -5,7 +5,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from footnote.protocol.files import FileRecord
-from footnote.protocol.messages import Part, Text
+from footnote.protocol.messages import Part, Text, Usage
 
 Locale: TypeAlias = Literal["en", "vi", "zh"]
 LOCALES: tuple[Locale, ...] = ("en", "vi", "zh")
@@ -29,12 +29,16 @@ class Progress(Struct, frozen=True):
 
 
 class ToolResult(Struct, frozen=True):
-    """Two faces: `content` is what the model reads, `artifact` what the person sees."""
+    """Two faces: `content` is what the model reads, `artifact` what the person sees.
+
+    `usage`: the tokens of a tool that asked the run's model itself.
+    """
 
     content: tuple[Part, ...]
     is_error: bool = False
     artifact: dict[str, Any] | None = None
     files: tuple[FileRecord, ...] = ()
+    usage: Usage | None = None
 
     @property
     def text(self) -> str:

@@ -1,0 +1,40 @@
+"""A text letter by letter as it is compared, so that an offset in the one is an offset in the other."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from footnote.language.traditional import SIMPLIFIED
+
+_WIDE = (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
+
+
+def _unmarked(letters: Iterable[str]) -> dict[str, str]:
+    forms = {letter: unicodedata.normalize("NFD", letter) for letter in letters}
+    return {
+        letter: form[0] for letter, form in forms.items() if len(form) > 1 and all(map(unicodedata.combining, form[1:]))
+    }
+
+
+_NARROW = {chr(wide): chr(wide - 0xFEE0).lower() for wide in _WIDE}
+_PLAIN = _unmarked(map(chr, (*range(0xDF, 0x250), *range(0x1E00, 0x1F00)))) | {"đ": "d"}
+_FOLDED = _NARROW | SIMPLIFIED
+_FOLDED_UNMARKED = _FOLDED | _PLAIN
+# Most pages have none of these letters, and to see that is several times cheaper than to replace them.
+_FOLDING = re.compile(f"[{''.join(_FOLDED)}]")
+_FOLDING_UNMARKED = re.compile(f"[{''.join(_FOLDED_UNMARKED)}]")
+_TABLE = str.maketrans(_FOLDED)
+_TABLE_UNMARKED = str.maketrans(_FOLDED_UNMARKED)
+
+
+def comparable(text: str, *, marked: bool) -> str:
+    """Without upper case, full width and traditional characters; without diacritics too, unless `marked`."""
+    lowered = text.lower()
+    if len(lowered) != len(text):
+        # A few capital letters have no small one of a single character: they stay.
+        lowered = "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
+    if lowered.isascii():
+        return lowered
+    if marked:
+        return lowered.translate(_TABLE) if _FOLDING.search(lowered) else lowered
+    return lowered.translate(_TABLE_UNMARKED) if _FOLDING_UNMARKED.search(lowered) else lowered

@@ -1,0 +1,225 @@
+"""A page taken apart into sections that can be read alone: a paragraph, a few short ones, a list, a table, code."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from footnote.language.sentences import Span, sentences
+from footnote.language.terms import UNSPACED
+
+SECTION_TOKENS = 300
+"""Short paragraphs share a section up to this size."""
+LONGEST_TOKENS = 600
+"""A paragraph above it is cut between sentences."""
+LONGEST_SLICE = 600
+"""Characters of what has no sentences, such as a script on one line."""
+
+_LINE = re.compile(r"[^\n]+")
+_HEADING = re.compile(r"\s*(#{1,6})\s+(\S.*?)[\s#]*$")
+_MARK = re.compile(r"[\s>]*(?:(?:[-*+•]|\d{1,3}[.)])\s+)?")
+_SAYS_SOMETHING = re.compile(r"[^\W_]")
+_SPACE = re.compile(r"\s")
+_SPACES = " \t\u00a0\u3000"
+_FENCES = ("```", "~~~")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+
+Kind: TypeAlias = Literal["text", "row", "code", "heading"]
+
+
+class Block(Struct, frozen=True, gc=False):
+    """`line` is where its first line begins, `start` where its text does, after the mark of a list item."""
+
+    kind: Kind
+    line: int
+    start: int
+    end: int
+
+
+class Section(Struct, frozen=True):
+    """Blocks that stand together; with the heading right above them, if there is one, from `start` to `end`.
+
+    `path`: the headings that they stand under, the outermost first; last, the header of a table that began before.
+    """
+
+    start: int
+    end: int
+    blocks: tuple[Block, ...]
+    path: tuple[str, ...]
+
+
+def size(text: str) -> int:
+    """Tokens, estimated by three bytes of UTF-8 each: seldom too few."""
+    return (len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) // 3 + 1
+
+
+def sections(text: str) -> Iterator[Section]:
+    """In order. A heading begins a new one."""
+    group = _Group()
+    for block in _cut(text, _blocks(text)):
+        if block.kind == "heading":
+            yield from group.close()
+            group.head(text, block)
+            continue
+        weight = size(text[block.start : block.end])
+        if group.tokens + weight > SECTION_TOKENS:
+            yield from group.close()
+        group.add(text, block, weight)
+    yield from group.close()
+
+
+class _Group:
+    """Blocks on their way to a section, and what stands above them."""
+
+    def __init__(self) -> None:
+        self.tokens = 0
+        self._blocks: list[Block] = []
+        self._headings: list[tuple[int, str]] = []
+        self._lead: int | None = None
+        self._path: tuple[str, ...] = ()
+        self._header = ""
+        self._last: Block | None = None
+
+    def head(self, text: str, block: Block) -> None:
+        found = _HEADING.match(text, block.line, block.end)
+        level, title = (len(found.group(1)), found.group(2)) if found else (1, "")
+        self._headings = [*(above for above in self._headings if above[0] < level), (level, title)]
+        self._lead = block.line if self._lead is None else self._lead
+        self._last = None
+
+    def add(self, text: str, block: Block, weight: int) -> None:
+        later_row = block.kind == "row" and self._last is not None and self._last.kind == "row"
+        if later_row and self._last and "\n\n" in text[self._last.end : block.line]:
+            later_row = False
+        if block.kind == "row" and not later_row:
+            self._header = text[block.start : block.end]
+        if not self._blocks:
+            self._path = (*(title for _, title in self._headings), *([self._header] if later_row else []))
+        self._blocks.append(block)
+        self._last = block
+        self.tokens += weight
+
+    def close(self) -> Iterator[Section]:
+        if self._blocks:
+            start = self._blocks[0].line if self._lead is None else self._lead
+            yield Section(start, self._blocks[-1].end, tuple(self._blocks), self._path)
+            self._blocks, self.tokens, self._lead = [], 0, None
+
+
+# Lines to blocks -------------------------------------------------------------------------------------------------
+
+
+def _blocks(text: str) -> Iterator[Block]:
+    block: Block | None = None
+    fence = ""
+    for found in _LINE.finditer(text):
+        line = found.group().rstrip()
+        start, end, plain = found.start(), found.start() + len(line), line.lstrip()
+        kind = _kind(plain, fence)
+        if kind == "fence":
+            fence = "" if fence else plain[:3]
+        elif kind and block and _goes_on(text, block, kind, line, start):
+            block = replace(block, end=end)
+            continue
+        if block and (kind != "code" or block.kind != "code"):
+            yield block
+        block = _begun(kind, line, start, end) if kind and kind != "fence" else None
+    if block:
+        yield block
+
+
+def _kind(line: str, fence: str) -> Kind | Literal["fence"] | None:
+    if line.startswith(fence or _FENCES):
+        return "fence"
+    if not _SAYS_SOMETHING.search(line):
+        return None
+    if fence:
+        return "code"
+    if line[0] == "|":
+        return "row"
+    return "heading" if line[0] == "#" and _HEADING.match(line) else "text"
+
+
+def _goes_on(text: str, block: Block, kind: Kind, line: str, start: int) -> bool:
+    """Whether a line is another one of the code, the paragraph or the list item before it."""
+    if kind == "code":
+        return block.kind == "code"
+    if kind != "text" or block.kind != "text" or text.count("\n", block.end, start) != 1:
+        return False
+    return not _mark(line).strip(" \t>")
+
+
+def _begun(kind: Kind, line: str, start: int, end: int) -> Block:
+    return Block(kind, start, start + (len(_mark(line)) if kind == "text" else 0), end)
+
+
+def _mark(line: str) -> str:
+    found = _MARK.match(line)
+    return found.group() if found else ""
+
+
+# Long blocks -----------------------------------------------------------------------------------------------------
+
+
+def _cut(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
+    for block in blocks:
+        if block.end - block.start <= LONGEST_TOKENS or size(text[block.start : block.end]) <= LONGEST_TOKENS:
+            yield block
+            continue
+        line, start, end, tokens = block.line, block.start, block.start, 0
+        for piece in _pieces(text, block):
+            weight = size(text[piece.start : piece.end])
+            if tokens and tokens + weight > LONGEST_TOKENS:
+                yield Block(block.kind, line, start, end)
+                line = start = piece.start
+                tokens = 0
+            end, tokens = piece.end, tokens + weight
+        yield Block(block.kind, line, start, end)
+
+
+def sentences_of(text: str, block: Block) -> Iterator[Span]:
+    """Of a paragraph also those that go over the end of a line."""
+    if block.kind != "text" or "\n" not in (lines := text[block.start : block.end]):
+        return sentences(text, block.start, block.end)
+    found = sentences(lines.replace("\n", " "))
+    return (Span(block.start + span.start, block.start + span.end) for span in found)
+
+
+def _pieces(text: str, block: Block) -> Iterator[Span]:
+    for span in sentences_of(text, block):
+        if span.end - span.start <= LONGEST_SLICE:
+            yield span
+        else:
+            yield from slices(text, span, LONGEST_SLICE)
+
+
+def slices(text: str, span: Span, longest: int) -> Iterator[Span]:
+    """Cut between words. Of a word without end the first slice is kept: none begins inside a word."""
+    start = span.start
+    while span.end - start > longest:
+        limit = start + longest
+        end = max(text.rfind(space, start + 1, limit) for space in _SPACES)
+        if end < 0 and (whole := _whole_characters(text, limit)) is not None:
+            end = whole
+        if end > start:
+            yield Span(start, end)
+            start = end
+        else:
+            yield Span(start, limit)
+            next_word = _SPACE.search(text, limit, span.end)
+            start = next_word.start() if next_word else span.end
+        while start < span.end and text[start].isspace():
+            start += 1
+    if start < span.end:
+        yield Span(start, span.end)
+
+
+def _whole_characters(text: str, limit: int) -> int | None:
+    """Where, at or before `limit`, a character begins that needs no space before it."""
+    for end in range(limit, limit - 16, -1):
+        if _UNSPACED.match(text[end]) and not unicodedata.category(text[end]).startswith("M"):
+            return end
+    return None
