@@ -1,0 +1,1 @@
+"""Numbers of sources, footnoted sentences, and how each rests on what was read."""

@@ -1,0 +1,74 @@
+"""Whether the footnotes of a text hold: a verdict for each of them, with the passage that it rests on."""
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from footnote.citations.across import is_foreign, judge_across
+from footnote.citations.claims import Cite, Claim, claims, may_cite
+from footnote.citations.numbering import Sources
+from footnote.citations.verbatim import verbatim
+from footnote.citations.verdict import Finding, judge, together
+from footnote.protocol.sources import Citation
+
+__all__ = ["check", "may_cite"]
+
+_LONGEST = 1500
+"""Characters of a claim that are looked at: of one that is longer, a source can support no more than a part."""
+_RANKS = ("unsupported", "partial", "supported")
+
+
+def check(text: str, sources: Sources) -> tuple[Citation, ...]:
+    """One citation for each number of each marker, in order.
+
+    `start` and `end` are those of the sentence (see `claims.Claim`). A number without a source is `unsupported`; so is
+    one of whose page nothing was read. In a list of sources only numbers that have none are cited.
+    """
+    return tuple(citation for claim in claims(text) for citation in _cited(claim, sources))
+
+
+def _cited(claim: Claim, sources: Sources) -> Iterator[Citation]:
+    if claim.listed:
+        unknown = [cite for cite in claim.cites if sources.source(cite.number) is None]
+        yield from (_citation(claim, cite, Finding("unsupported")) for cite in unknown)
+        return
+    text = claim.text[:_LONGEST]
+    numbers = dict.fromkeys(cite.number for cite in claim.cites)
+    findings = together(text, {number: _found(text, number, sources) for number in numbers})
+    for cite in claim.cites:
+        finding = findings[cite.number]
+        if cite.part and finding.verdict != "supported":
+            # A marker in the middle of a sentence answers for what stands before it.
+            part = _found(cite.part[:_LONGEST], cite.number, sources)
+            finding = part if part.verdict == "supported" else finding
+        if finding.verdict == "supported" and len(claim.text) > _LONGEST:
+            finding = replace(finding, verdict="partial")
+        yield _citation(claim, cite, finding)
+
+
+def _found(text: str, number: int, sources: Sources) -> Finding:
+    """What a source has of a claim: its last reading, if that bears it, otherwise the reading that does so best."""
+    best = Finding("unsupported")
+    for page in sources.pages(number):
+        if (quote := verbatim(text, page.text)) is not None:
+            return Finding("supported", quote, 1.0)
+        finding = judge(text, page)
+        if finding.verdict == "unsupported" and is_foreign(text, page):
+            finding = judge_across(text, page)
+        if finding.verdict == "supported":
+            return finding
+        best = max(best, finding, key=_rank)
+    return best
+
+
+def _rank(finding: Finding) -> tuple[int, float]:
+    return _RANKS.index(finding.verdict), finding.share
+
+
+def _citation(claim: Claim, cite: Cite, finding: Finding) -> Citation:
+    quote = finding.quote
+    if quote is None:
+        return Citation(cite.marker, cite.number, claim.start, claim.end, finding.verdict)
+    return Citation(
+        cite.marker, cite.number, claim.start, claim.end, finding.verdict, quote.text, quote.start, quote.end
+    )

@@ -1,0 +1,59 @@
+"""The bars of the labelled set; `bench/citations.py` prints the figures."""
+
+from functools import cache
+
+import pytest
+
+from citations.reading import read
+from fixtures.citations.labelled import LANGUAGES, Labelled, labelled
+from footnote.citations.check import check
+from footnote.citations.numbering import Sources
+
+pytestmark = pytest.mark.slow
+
+
+@cache
+def page(text: str) -> Sources:
+    return read(text)
+
+
+@cache
+def judged(language: str) -> list[tuple[Labelled, str]]:
+    rows = [row for row in labelled() if row.language == language and row.checking]
+    return [(row, check(row.footnoted, page(row.page))[0].verdict) for row in rows]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_called_supported_is(language: str) -> None:
+    called = [row.label for row, verdict in judged(language) if verdict == "supported"]
+    assert called.count("supported") / len(called) >= 0.95
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_unsupported_is_called_so(language: str) -> None:
+    verdicts = [verdict for row, verdict in judged(language) if row.label == "unsupported"]
+    assert verdicts.count("unsupported") / len(verdicts) >= 0.90
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_the_page_says_word_for_word_is_supported(language: str) -> None:
+    assert {verdict for row, verdict in judged(language) if row.kind == "verbatim"} == {"supported"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_most_paraphrases_are_supported_and_next_to_none_is_unsupported(language: str) -> None:
+    paraphrased = [
+        verdict for row, verdict in judged(language) if (row.kind, row.label) == ("paraphrased", "supported")
+    ]
+    assert paraphrased.count("supported") / len(paraphrased) >= 0.65
+    assert paraphrased.count("unsupported") / len(paraphrased) <= 0.1
+
+
+def test_the_set_is_as_large_as_it_says() -> None:
+    rows = labelled()
+    assert {language: sum(row.language == language for row in rows) for language in LANGUAGES} == {
+        "en": 616,
+        "vi": 615,
+        "zh": 615,
+    }
+    assert all(row.claim not in row.page for row in rows if row.label != "supported")
