@@ -15,7 +15,7 @@ from footnote.models.base import Endpoint
 from footnote.models.catalog import build_model
 from footnote.models.profiles import Profile
 from footnote.net.client import Net
-from footnote.protocol.errors import ConfigError, UsageError
+from footnote.protocol.errors import UsageError
 from footnote.protocol.events import (
     AttachmentsBlock,
     BlockDelta,
@@ -235,13 +235,14 @@ async def test_an_empty_question_is_a_usage_error(app: App):
         await app.ask("  \n")
 
 
-async def test_without_any_model_the_error_says_the_three_ways(tmp_path: Path):
+async def test_without_any_model_the_reader_answers_and_says_how_to_add_one(tmp_path: Path):
     unused = {"FOOTNOTE_MODELS_PROVIDERS_OLLAMA_BASE_URL": "http://127.0.0.1:9/v1"}
     async with App.open(environ={"FOOTNOTE_HOME": str(tmp_path), **unused}) as app:
-        with pytest.raises(ConfigError) as raised:
-            await app.ask("Why?")
-    for way in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "Ollama", "models.providers"):
-        assert way in raised.value.message
+        run = await app.ask("Hello! Who are you?")
+        said = shown(await follow(run))
+    assert run.model_id == "footnote/reader"
+    for way in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "Ollama"):
+        assert way in said
 
 
 async def test_usage_and_results_are_kept_in_the_history(app: App, upstream: Upstream):

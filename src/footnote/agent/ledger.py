@@ -71,6 +71,9 @@ class Ledger:
         """The results of a round and their files. One path is one file: the last writing of it counts."""
         for message in calls.messages:
             yield self.keep(message)
+        for _, result in calls.results:
+            if result.usage is not None:
+                self._spend(result.usage)
         for file in calls.files:
             self._files.pop(file.path, None)
             self._files[file.path] = file

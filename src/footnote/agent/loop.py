@@ -39,7 +39,7 @@ async def run(
         context, summary = await window.context(ledger.messages, tools.specs, cancel)
         for step in ledger.keep_summary(summary):
             yield step
-        response = Round(model, numbering, title)
+        response = Round(model, numbering, title, abilities.sources)
         async with aclosing(response.events(context, window.options, cancel)) as events:
             async for event in events:
                 yield event

@@ -1,14 +1,20 @@
 """One round's response: the twelve events of a model into the events of the turn."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 
+from msgspec.structs import replace
+
 from footnote.cancel import CancelScope
+from footnote.citations.check import check, may_cite
+from footnote.citations.numbering import Sources
 from footnote.models.base import Context, Model, Options
 from footnote.protocol.events import (
     BlockDelta,
     BlockStart,
     BlockStop,
+    CitationsGrowth,
     Event,
     TextBlock,
     TextGrowth,
@@ -18,7 +24,8 @@ from footnote.protocol.events import (
     ToolStatus,
     ToolUseBlock,
 )
-from footnote.protocol.messages import AssistantMessage
+from footnote.protocol.messages import AssistantMessage, Text
+from footnote.protocol.sources import Citation
 from footnote.protocol.stream import (
     Done,
     Failed,
@@ -55,10 +62,12 @@ class Round:
 
     message: AssistantMessage
 
-    def __init__(self, model: Model, numbering: Iterator[int], title: Callable[[str], str]) -> None:
+    def __init__(self, model: Model, numbering: Iterator[int], title: Callable[[str], str], sources: Sources) -> None:
         self._model = model
         self._numbering = numbering
         self._title = title
+        self._sources = sources
+        self._citations: dict[int, tuple[Citation, ...]] = {}
         self._indexes: dict[int, int] = {}
         self._writing: dict[int, _Writing] = {}
 
@@ -77,8 +86,17 @@ class Round:
                 elif isinstance(event, ThinkingDelta):
                     yield BlockDelta(indexes[event.index], ThinkingGrowth(event.delta))
                 else:
+                    if isinstance(event, TextEnd) and (citations := await self._cite(event)):
+                        yield BlockDelta(indexes[event.index], CitationsGrowth(citations))
                     for step in self._turn_event(event):
                         yield step
+
+    async def _cite(self, event: TextEnd) -> tuple[Citation, ...]:
+        """How the footnotes of a finished text rest on what was read. Beside the event loop: pages may be long."""
+        if not may_cite(event.content):
+            return ()
+        citations = self._citations[event.index] = await asyncio.to_thread(check, event.content, self._sources)
+        return citations
 
     def _turn_event(self, event: StreamEvent) -> Iterator[Event]:
         match event:
@@ -99,9 +117,19 @@ class Round:
                 yield BlockStop(index)
                 yield ToolStatus(call.id, "pending")
             case Done() | Failed():
-                self.message = event.message
+                self.message = self._cited(event.message)
             case _:
                 pass
+
+    def _cited(self, message: AssistantMessage) -> AssistantMessage:
+        """The message to be kept, with what was said of its footnotes."""
+        content = tuple(
+            replace(block, citations=self._citations[index])
+            if isinstance(block, Text) and index in self._citations
+            else block
+            for index, block in enumerate(message.content)
+        )
+        return replace(message, content=content) if self._citations else message
 
     def _open(self, stream_index: int) -> int:
         index = self._indexes[stream_index] = next(self._numbering)

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast, get_args
 
 import msgspec
 from msgspec import Struct
@@ -19,6 +19,7 @@ from footnote.config.providers import (
     SEARCH_KEYS,
     SEARCH_PROVIDERS,
     SearchProvider,
+    SearchProviderName,
     search_provider,
 )
 from footnote.config.settings import SearchAccess, Settings
@@ -26,42 +27,48 @@ from footnote.models.base import ApiType, Endpoint
 from footnote.models.profiles import Profile, profile_of
 from footnote.protocol.errors import ConfigError
 from footnote.tools.mcp import McpServer
+from footnote.web_search.settings import ProviderAccess, WebSearchSettings
 
 _log = logging.getLogger(__name__)
-
-
-class WebSearchSettings(Struct, frozen=True):
-    """What the search tool works with. `providers` also has the others, which take over when `provider` fails."""
-
-    provider: SearchProvider
-    timeout_seconds: float
-    cache_ttl_minutes: float
-    max_results: int
-    crawl_count: int
-    respect_robots: bool
-    allow_private_hosts: tuple[str, ...]
-    providers: Mapping[SearchProvider, SearchAccess]
 
 
 def resolve_web_search(settings: Settings, agent: Agent) -> WebSearchSettings | None:
     """The search of this agent, or `None`: then the tool is not registered and the model never sees it."""
     if not agent.web_search.enabled:
         return None
-    chosen = settings.tools.web_search
-    wanted = search_provider(agent.web_search.provider or chosen.default_provider)
-    providers: dict[SearchProvider, SearchAccess] = {name: _search_access(settings, name) for name in SEARCH_PROVIDERS}
-    missing = missing_for_search(settings, wanted)
-    if missing:
+    wanted = search_provider(agent.web_search.provider or settings.tools.web_search.default_provider)
+    if missing := missing_for_search(settings, wanted):
         _log.warning("Agent %s searches with duckduckgo instead of %s, which needs %s.", agent.id, wanted, missing)
+        wanted = "duckduckgo"
+    return _web_search(settings, wanted)
+
+
+def search_with(settings: Settings, provider: str | None = None) -> WebSearchSettings:
+    """The search with a provider that somebody chose by name, or with the default one if it can be asked."""
+    if provider is None:
+        wanted = search_provider(settings.tools.web_search.default_provider)
+        return _web_search(settings, "duckduckgo" if missing_for_search(settings, wanted) else wanted)
+    if provider not in get_args(SearchProviderName):
+        meant = nearest(provider, SEARCH_PROVIDERS)
+        raise ConfigError(f"There is no search provider {provider!r}; the nearest one is {meant!r}.")
+    wanted = search_provider(cast("SearchProviderName", provider))
+    if missing := missing_for_search(settings, wanted):
+        raise ConfigError(f"The search provider {wanted} needs {missing}.")
+    return _web_search(settings, wanted)
+
+
+def _web_search(settings: Settings, provider: SearchProvider) -> WebSearchSettings:
+    chosen = settings.tools.web_search
+    accesses = {name: _search_access(settings, name) for name in SEARCH_PROVIDERS}
     return WebSearchSettings(
-        provider="duckduckgo" if missing else wanted,
+        provider=provider,
         timeout_seconds=chosen.timeout_seconds,
         cache_ttl_minutes=chosen.cache_ttl_minutes,
         max_results=chosen.max_results,
         crawl_count=chosen.crawl_count,
         respect_robots=chosen.respect_robots,
         allow_private_hosts=chosen.allow_private_hosts,
-        providers=providers,
+        providers={name: ProviderAccess(one.api_key, one.base_url) for name, one in accesses.items()},
     )
 
 

@@ -1,18 +1,27 @@
 """What a tool is to the loop: a frozen value with a schema, titles, conditions and one async function."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from footnote.citations.numbering import Sources
 from footnote.protocol.tools import Locale, Progress, ToolResult, ToolSpec
 from footnote.workspace.files import Workspace
+
+if TYPE_CHECKING:
+    from footnote.web_search.pipeline import WebSearch
 
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What the tools of a run have to work with. A tool exists exactly when its conditions hold on this."""
+    """What the tools of a run have to work with. A tool exists exactly when its conditions hold on this.
+
+    `sources` are those of the session: what any of its tools read, and what its answers are checked against.
+    """
 
     workspace: Workspace | None = None
+    web: "WebSearch | None" = None
+    sources: Sources = field(default_factory=Sources)
 
 
 def always(_: Abilities) -> bool:

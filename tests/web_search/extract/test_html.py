@@ -80,7 +80,8 @@ def test_frame_and_hidden_text_are_left_out():
 def test_facts_come_from_what_the_page_says_of_itself():
     head = """<title>Oxygen | The Site</title><meta property=og:site_name content="The Site">
         <link rel=canonical href="/articles/oxygen">
-        <script type=application/ld+json>{"@graph": [{"@type": "NewsArticle", "headline": "Oxygen", "datePublished": "2024-03-17T10:00:00Z", "author": [{"name": "A. B."}, {"name": "C"}]}]}
+        <script type=application/ld+json>{"@graph": [{"@type": "NewsArticle", "headline": "Oxygen",
+        "datePublished": "2024-03-17T10:00:00Z", "author": [{"name": "A. B."}, {"name": "C"}]}]}
         </script>"""
     found = read(f"<main><h1>Oxygen</h1><p>{PROSE}</p></main>", head, 'lang="en-GB"')
     assert (found.title, found.site_name, found.author, found.published, found.language, found.canonical_url) == (

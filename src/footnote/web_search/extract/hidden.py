@@ -19,19 +19,23 @@ FOR_SCREEN_READERS = re.compile(
     re.IGNORECASE,
 )
 
-REACT_SEGMENT = re.compile(r"S:[\da-f]+$")
+REACT_SHOWS = re.compile(r'\$R[A-Z]\((?:"B:[\da-f]+",)?"(S:[\da-f]+)"')
 
 
-def is_hidden(tag: str, attributes: Mapping[str, str]) -> bool:
-    """By what the element itself says; style sheets are not read.
+def shown_by_script(source: str) -> frozenset[str]:
+    """Parts of a page that React sends late and hidden, and that a script of the page shows at once: their ids."""
+    return frozenset(REACT_SHOWS.findall(source)) if "$R" in source else frozenset()
+
+
+def is_hidden(tag: str, attributes: Mapping[str, str], shown: frozenset[str]) -> bool:
+    """By what the element itself says; style sheets are not read. `shown` are the ids of those that are not.
 
     The whole page is never hidden: many hide `body` until a script has run.
     """
     if tag in ("html", "body"):
         return False
     if attributes.get("hidden", "until-found") != "until-found":
-        # React sends late parts of a page so, and shows them as soon as they are there.
-        return not REACT_SEGMENT.match(attributes.get("id", ""))
+        return attributes.get("id") not in shown
     if attributes.get("aria-hidden") == "true":
         return True
     style = attributes.get("style")

@@ -2,7 +2,7 @@
 
 import re
 
-from footnote.web_search.extract.hidden import is_hidden
+from footnote.web_search.extract.hidden import is_hidden, shown_by_script
 from footnote.web_search.extract.tokens import Attributes, attributes, tokens
 
 
@@ -42,7 +42,7 @@ PARTS_OF_TABLES = {
     "th": ("tr", "tbody", "thead", "tfoot", "table"),
 }
 SCOPES = {"p": ("button",), "li": ("ul", "ol"), "dd": ("dl",), "dt": ("dl",)}
-"""What an end tag does not reach out of, beside a table's cell."""
+"""What an end tag does not reach out of, beside a table."""
 CLOSED_BY_SAME = {"li": ("ul", "ol", "menu", "dir"), "dd": ("dl",), "dt": ("dl",), "option": ("select",)}
 TRANSPARENT = frozenset(("html", "head", "body"))
 CELLS = frozenset(("td", "th", "caption", "table"))
@@ -125,8 +125,9 @@ class Document:
 class _Builder:
     """Nests elements as browsers do where end tags are missing or wrong, and leaves out what is not shown."""
 
-    def __init__(self) -> None:
+    def __init__(self, shown: frozenset[str]) -> None:
         self.document = Document()
+        self._shown = shown
         root = self.document.root
         self._tags = ["body"]
         self._nodes: list[Node] = [root]
@@ -152,7 +153,7 @@ class _Builder:
         if tag in VOID:
             self._void(tag, named)
             return
-        if tag == "a" and "href" not in named and not is_hidden(tag, named):
+        if tag == "a" and "href" not in named and not is_hidden(tag, named, self._shown):
             self._plain[tag] = self._plain.get(tag, 0) + 1
             return
         if len(self._tags) >= MAX_DEPTH:
@@ -255,7 +256,7 @@ class _Builder:
                 return
 
     def _close(self, tag: str) -> None:
-        """An end tag reaches through blocks if it is one of a block, and never out of a table's cell."""
+        """An end tag reaches through blocks if it is one of a block, and never out of a table."""
         tags = self._tags
         solid = tag in BLOCKS or tag in UNREAD
         for at in range(len(tags) - 1, 0, -1):
@@ -266,11 +267,7 @@ class _Builder:
                 else:
                     self._forget(at)
                 return
-            if (found in CELLS and tag not in PARTS_OF_TABLES and tag != "table") or (
-                found == "table" and tag != "table"
-            ):
-                return
-            if found in SCOPES.get(tag, ()):
+            if found == "table" or found in SCOPES.get(tag, ()):
                 return
 
     def _blocks_above(self, at: int) -> bool:
@@ -321,7 +318,7 @@ class _Builder:
             elif tag == "noscript" or (tag == "title" and not self.document.title):
                 self._awaited = tag
             return not (tag == "button" and self._tags[-1] in KEEPS_BUTTON)
-        return bool(named) and is_hidden(tag, named)
+        return bool(named) and is_hidden(tag, named, self._shown)
 
     def _keep_awaited(self, text: str) -> None:
         document, awaited = self.document, self._awaited
@@ -361,7 +358,7 @@ def _add_up(node: Node, parent: Node) -> None:
 
 
 def parse(source: str) -> Document:
-    builder = _Builder()
+    builder = _Builder(shown_by_script(source))
     start, end, text = builder.start, builder.end, builder.text
     for token in tokens(source):
         if isinstance(token, str):

@@ -1,0 +1,79 @@
+"""From what was found and what was read to the sources of a search: numbered, each with the text that was read."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from footnote.citations.numbering import Sources
+from footnote.protocol.receipts import PageReport
+from footnote.protocol.sources import SearchHit, Snapshot, Source
+from footnote.web_search.reading.crawl import Page
+
+
+class Gathered(Struct, frozen=True):
+    """The sources of one search by their numbers, the texts that stand behind them, and how each page went."""
+
+    sources: dict[int, Source]
+    snapshots: dict[int, Snapshot]
+    reports: tuple[PageReport, ...]
+
+
+def gather(hits: Iterable[SearchHit], pages: Mapping[str, Page], numbering: Sources) -> Gathered:
+    """A page that was not read, or could not be, keeps its snippet as the text that was."""
+    sources: dict[int, Source] = {}
+    snapshots: dict[int, Snapshot] = {}
+    reports: list[PageReport] = []
+    for rank, hit in enumerate(hits, 1):
+        page = pages.get(hit.url)
+        snapshot = page.snapshot if page is not None and page.snapshot is not None else _snippet(hit)
+        source = _source(hit, page, snapshot, numbering.number(hit.url))
+        reports.append(_report(hit, page, rank))
+        if source.number is None or source.number in sources:
+            continue
+        numbering.note(source, snapshot)
+        sources[source.number] = source
+        if snapshot is not None:
+            snapshots[source.number] = snapshot
+    return Gathered(sources, snapshots, tuple(reports))
+
+
+def _source(hit: SearchHit, page: Page | None, snapshot: Snapshot | None, number: int) -> Source:
+    read = page.snapshot if page is not None else None
+    return Source(
+        url=hit.url,
+        title=hit.title or (read.title if read else "") or hit.url,
+        snippet=hit.description,
+        domain=domain_of(hit.url),
+        number=number,
+        status="snippet" if page is None else "read" if read else "failed",
+        published=hit.published or (read.published if read else None),
+        snapshot_id=snapshot.id if snapshot else None,
+        fetched_at=snapshot.fetched_at if snapshot else None,
+    )
+
+
+def _snippet(hit: SearchHit) -> Snapshot | None:
+    """What the provider said of the page is all that was read of it."""
+    text = hit.description.strip()
+    if not text:
+        return None
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return Snapshot(url=hit.url, text=text, title=hit.title, media_type="text/plain", fetched_at=now)
+
+
+def _report(hit: SearchHit, page: Page | None, rank: int) -> PageReport:
+    if page is None:
+        return PageReport(url=hit.url, chosen=f"result {rank}: beyond the pages to be read", status="snippet")
+    return replace(page.report, chosen=f"result {rank}")
+
+
+def domain_of(url: str) -> str:
+    """The site of a page; a page of the library's own has none but Footnote."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    return "footnote" if parts.scheme == "footnote" else (parts.hostname or "").removeprefix("www.")

@@ -1,0 +1,97 @@
+"""What a search works with, resolved by the configuration, and what one search asks for."""
+
+import re
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+from msgspec import Struct
+
+from footnote.protocol.errors import InvalidArguments
+
+_COUNTRY = re.compile("[A-Z]{2}")
+
+
+class ProviderAccess(Struct, frozen=True):
+    """How a provider is reached: its key, if it has one, and where it is, if that is not its usual address."""
+
+    api_key: str | None = None
+    base_url: str | None = None
+
+    def __repr__(self) -> str:
+        """Without key and address, which may hold a password: this ends in logs."""
+        return f"ProviderAccess(api_key={'***' if self.api_key else None})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [("api_key", "***" if self.api_key else None)]
+
+
+class WebSearchSettings(Struct, frozen=True):
+    """`providers` also has the others, which take over when `provider` fails."""
+
+    provider: str = "duckduckgo"
+    timeout_seconds: float = 15
+    cache_ttl_minutes: float = 5
+    max_results: int = 5
+    crawl_count: int = 5
+    respect_robots: bool = True
+    allow_private_hosts: tuple[str, ...] = ()
+    providers: Mapping[str, ProviderAccess] = {}
+
+
+class SearchRequest(Struct, frozen=True, kw_only=True):
+    """One search, checked: `count` 1 to 10, `country` ISO 3166-1 alpha-2 in upper case, `freshness` one of pd, pw,
+    pm, py or YYYY-MM-DDtoYYYY-MM-DD."""
+
+    query: str
+    prompt: str
+    count: int
+    country: str | None = None
+    freshness: str | None = None
+
+
+def search_request(
+    settings: WebSearchSettings,
+    query: str,
+    *,
+    prompt: str | None = None,
+    count: int | None = None,
+    country: str | None = None,
+    freshness: str | None = None,
+) -> SearchRequest:
+    """A search whose options are right; `InvalidArguments` says what is wrong with one that is not."""
+    query = " ".join(query.split())
+    if not query:
+        raise InvalidArguments("The query is empty: say what to search for.")
+    if count is not None and not 1 <= count <= 10:
+        raise InvalidArguments(f"count is {count}; it can be 1 to 10.")
+    return SearchRequest(
+        query=query,
+        prompt=(prompt or "").strip() or query,
+        count=count or settings.max_results,
+        country=_country(country),
+        freshness=_freshness(freshness),
+    )
+
+
+def _country(country: str | None) -> str | None:
+    code = (country or "").strip().upper()
+    if code and not _COUNTRY.fullmatch(code):
+        raise InvalidArguments(f"country is {country!r}; it is a code of two letters, such as VN, US or CN.")
+    return code or None
+
+
+def _freshness(freshness: str | None) -> str | None:
+    wanted = (freshness or "").strip()
+    if not wanted or wanted.lower() in ("pd", "pw", "pm", "py"):
+        return wanted.lower() or None
+    try:
+        first, last = (date.fromisoformat(day) for day in wanted.split("to"))
+    except ValueError:
+        raise InvalidArguments(
+            f"freshness is {freshness!r}; it is pd, pw, pm or py (the past day, week, month, year), "
+            "or a range of days such as 2024-01-01to2024-03-31."
+        ) from None
+    if first > last:
+        raise InvalidArguments(f"freshness is {freshness!r}; its first day comes after its last.")
+    return f"{first.isoformat()}to{last.isoformat()}"
