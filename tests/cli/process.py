@@ -46,6 +46,7 @@ def environment(home: Path, upstream: Upstream | None = None, api: Api = "openai
         "LANG": "C.UTF-8",
         "TERM": "xterm",
         "FOOTNOTE_MODELS_PROVIDERS_OLLAMA_BASE_URL": CLOSED,
+        "FOOTNOTE_TOOLS_WEB_SEARCH_PROVIDERS_DUCKDUCKGO_BASE_URL": CLOSED,
         **known,
         **more,
     }

@@ -83,6 +83,16 @@ def test_thinking_is_shown_line_by_line_when_wanted() -> None:
     assert rendered(events, show_thinking=True) == ("42\n", "│ First line.\n│ Second line.\n")
 
 
+def test_progress_does_not_repeat_what_the_call_is_about() -> None:
+    query = "a query that is longer than the place that a line of ours has for it, and goes on"
+    events = [
+        *call(0, "c1", "web_search", "Search the web", query=query),
+        *running("c1"),
+        *progress("c1", "searching", label=query),
+    ]
+    assert rendered(events)[1].splitlines()[-1] == f"⏳ Search the web · {query[:59]}… · searching"
+
+
 def test_a_failed_call_says_why() -> None:
     events = [
         *start(),

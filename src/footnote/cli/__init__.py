@@ -29,6 +29,8 @@ class Exit(IntEnum):
 
 COMMANDS = {
     "ask": ("footnote.cli.ask", "ask one question and read the answer as it is written"),
+    "search": ("footnote.cli.search", "search the web, read the pages, and see how each of them went"),
+    "library": ("footnote.cli.library", "what was read before: list it, open it, add files, remove pages"),
     "config": ("footnote.cli.config", "show every setting and where it comes from"),
     "doctor": ("footnote.cli.doctor", "check the set-up and say what to do about each problem"),
 }

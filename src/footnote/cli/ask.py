@@ -34,7 +34,9 @@ def register(subparsers: Any) -> None:
     parser.add_argument("question", nargs="*", metavar="QUESTION", help="the question; - or nothing reads stdin")
     parser.add_argument("--agent", metavar="ID", help="the agent of agents.json that answers (default: the first)")
     parser.add_argument("--model", metavar="PROVIDER/MODEL", help="the model that answers")
-    parser.add_argument("--locale", choices=LOCALES, help="language of tool titles (default: from LC_ALL or LANG)")
+    parser.add_argument(
+        "--locale", choices=LOCALES, help="language of titles and footnotes (default: from LC_ALL or LANG)"
+    )
     parser.add_argument("--output", metavar="DIR", type=Path, help="where files that the agent writes are saved")
     shown = parser.add_argument_group("output")
     shown.add_argument("--json", action="store_true", help="print every event as one line of JSON")
@@ -47,7 +49,7 @@ def register(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     environ = process_environment()
-    question = question_from(arguments.question, sys.stdin)
+    question = text_from(arguments.question, sys.stdin, "question", 'footnote ask "What is …?"')
     if arguments.output is not None:
         _make_folder(arguments.output)
     wishes = Wishes(
@@ -56,6 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         color=not arguments.no_color,
         quiet=arguments.quiet,
         show_thinking=arguments.show_thinking,
+        locale=arguments.locale or locale_from(environ),
     )
     view = present(wishes, sys.stdout, sys.stderr, environ)
     ask = _Ask(arguments, environ, view, wishes)
@@ -96,7 +99,7 @@ class _Ask:
                 question,
                 agent_id=arguments.agent,
                 model=arguments.model,
-                locale=arguments.locale or locale_from(self._environ),
+                locale=self._wishes.locale,
                 approve=self._approval(),
             )
             self.interrupts.stop_with(run.cancel)
@@ -162,17 +165,17 @@ async def _redraw(renderer: Renderer) -> None:
         renderer.tick()
 
 
-def question_from(words: list[str], stdin: TextIO) -> str:
+def text_from(words: list[str], stdin: TextIO, thing: str, example: str) -> str:
     """The words of the command line, or all of stdin where there are none and nobody sits at it."""
     from_stdin = words == ["-"] or (not words and not stdin.isatty())
     try:
-        question = stdin.buffer.read().decode("utf-8-sig") if from_stdin else " ".join(words)
-        question.encode()  # words that were not UTF-8 hold surrogates
+        text = stdin.buffer.read().decode("utf-8-sig") if from_stdin else " ".join(words)
+        text.encode()  # words that were not UTF-8 hold surrogates
     except UnicodeError:
-        raise UsageError("The question is not text in UTF-8.") from None
-    if not question.strip():
-        raise UsageError('There is no question. Give one: footnote ask "What is …?"')
-    return question.strip()
+        raise UsageError(f"The {thing} is not text in UTF-8.") from None
+    if not text.strip():
+        raise UsageError(f"There is no {thing}. Give one: {example}")
+    return text.strip()
 
 
 def locale_from(environ: Mapping[str, str]) -> Locale:

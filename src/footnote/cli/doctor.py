@@ -1,7 +1,8 @@
 """`footnote doctor`: checks the set-up and says what to do about each problem.
 
 A check is an async generator of findings. A new one is a function in `CHECKS`, or in `BASIC_CHECKS` if it also
-makes sense when the configuration cannot be used.
+makes sense when the configuration cannot be used. All of them run side by side, so that the whole takes as long as the
+slowest.
 """
 
 import argparse
@@ -9,30 +10,24 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from footnote.cli import Exit
+from footnote.cli.findings import Check, Examined, Finding
+from footnote.cli.search_checks import library_opens, pages_can_be_read, search_is_ready
 from footnote.cli.terminal.clean import clean_line
 from footnote.config.configuration import Configuration, entries
 from footnote.config.environment import process_environment
 from footnote.config.kinds import masked_address
 from footnote.config.load import home_folder, load
 from footnote.config.problems import InvalidConfiguration, Problem
-from footnote.config.providers import search_provider, usual_key_variables
-from footnote.config.resolve import (
-    ModelChoice,
-    missing_for_search,
-    ollama_url,
-    resolve_model,
-    resolve_server,
-)
+from footnote.config.providers import usual_key_variables
+from footnote.config.resolve import ModelChoice, ollama_url, resolve_model, resolve_server
 from footnote.models.base import ApiType, Endpoint
 from footnote.models.catalog import list_models
 from footnote.net.client import ConnectionFailed, Net
@@ -42,27 +37,6 @@ from footnote.tools.mcp import probe
 
 LEAST_DISK_BYTES = 100 * 1024**2
 GOOD_DISK_BYTES = 1024**3
-
-
-class Finding(Struct, frozen=True, omit_defaults=True):
-    """What a check found. `remedy` is what to do about it."""
-
-    check: str
-    status: Literal["OK", "WARN", "FAIL"]
-    message: str
-    remedy: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Examined:
-    """What the checks look at. With `problems`, `configuration` holds nothing but the home folder."""
-
-    configuration: Configuration
-    problems: tuple[Problem, ...]
-    net: Net
-
-
-Check: TypeAlias = Callable[[Examined], AsyncIterator[Finding]]
 
 
 def register(subparsers: Any) -> None:
@@ -85,16 +59,32 @@ async def _examine(configuration: Configuration, problems: tuple[Problem, ...], 
     findings: list[Finding] = []
     async with Net(Proxies.of(process_environment())) as net:
         examined = Examined(configuration, problems, net)
-        for check in BASIC_CHECKS if problems else BASIC_CHECKS + CHECKS:
-            async for finding in check(examined):
-                findings.append(finding)
-                if not as_json:
-                    print(_line(finding), flush=True)
+        async for finding in _found(BASIC_CHECKS if problems else BASIC_CHECKS + CHECKS, examined):
+            findings.append(finding)
+            if not as_json:
+                print(_line(finding), flush=True)
     failed = any(finding.status == "FAIL" for finding in findings)
     if as_json:
         report = msgspec.json.encode({"ok": not failed, "findings": findings})
         print(msgspec.json.format(report, indent=2).decode())
     return Exit.FAILURE if failed else Exit.OK
+
+
+async def _found(checks: Sequence[Check], examined: Examined) -> AsyncIterator[Finding]:
+    """What the checks find, in their order, although they run at the same time."""
+    tasks = [asyncio.create_task(_all(check(examined))) for check in checks]
+    try:
+        for task in tasks:
+            for finding in await task:
+                yield finding
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _all(findings: AsyncIterator[Finding]) -> list[Finding]:
+    return [finding async for finding in findings]
 
 
 def _line(finding: Finding) -> str:
@@ -135,8 +125,15 @@ async def home_is_writable(examined: Examined) -> AsyncIterator[Finding]:
     yield Finding("disk", status, f"{free / 1024**3:.1f} GiB free in {folder}", remedy)
 
 
+EXTRAS = (
+    ("rich", "terminal", "formatted answers"),
+    ("pypdfium2", "pdf", "PDF pages"),
+    ("mcp", "mcp", "MCP tool servers"),
+)
+
+
 async def extras_are_installed(_: Examined) -> AsyncIterator[Finding]:
-    for package, extra, purpose in (("rich", "terminal", "formatted answers"), ("mcp", "mcp", "MCP tool servers")):
+    for package, extra, purpose in EXTRAS:
         if find_spec(package):
             yield Finding("extras", "OK", f"{package} is installed ({purpose})")
         else:
@@ -166,13 +163,16 @@ async def models_answer(examined: Examined) -> AsyncIterator[Finding]:
     yield _ollama_finding(listed, masked_address(ollama_url(settings)))
     names = None if isinstance(listed, UpstreamError) else listed
     wanted = dict.fromkeys([None, *(agent.model for agent in examined.configuration.agents)])
-    for model in wanted:
-        try:
-            choice = resolve_model(settings, model, names)
-        except ConfigError as error:
-            yield Finding("model", "FAIL", error.message, "Do that, or choose another model.")
-        else:
-            yield await _model_finding(examined.net, choice)
+    for finding in await asyncio.gather(*(_wanted_model(examined, model, names) for model in wanted)):
+        yield finding
+
+
+async def _wanted_model(examined: Examined, model: str | None, ollama_models: list[str] | None) -> Finding:
+    try:
+        choice = resolve_model(examined.configuration.settings, model, ollama_models)
+    except ConfigError as error:
+        return Finding("model", "FAIL", error.message, "Do that, or choose another model.")
+    return await _model_finding(examined.net, choice)
 
 
 def _ollama_finding(listed: list[str] | UpstreamError, address: str) -> Finding:
@@ -195,8 +195,8 @@ def _some(names: list[str]) -> str:
 async def _model_finding(net: Net, choice: ModelChoice) -> Finding:
     about = f"{choice.id} ({choice.origin})"
     if choice.type == "reader":
-        remedy = "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, start Ollama, or name a server of yours in models.providers."
-        return Finding("model", "FAIL", f"{about}: the reader is not part of this version yet", remedy)
+        ways = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama"
+        return Finding("model", "OK", f"{about}: answers quote pages; for answers that reason, {ways}")
     listed = await _listed(net, choice.type, choice.endpoint)
     setting = f"models.providers.{choice.provider}"
     match listed:
@@ -223,21 +223,6 @@ async def _listed(net: Net, api: ApiType, endpoint: Endpoint) -> list[str] | Ups
         return error
 
 
-async def search_is_ready(examined: Examined) -> AsyncIterator[Finding]:
-    settings = examined.configuration.settings
-    for agent in examined.configuration.agents:
-        if not agent.web_search.enabled:
-            continue
-        wanted = search_provider(agent.web_search.provider or settings.tools.web_search.default_provider)
-        missing = missing_for_search(settings, wanted)
-        if missing:
-            message = f"agent {agent.id} searches with duckduckgo instead of {wanted}, which needs {missing}"
-            yield Finding("search", "WARN", message, "Do that, or choose another provider.")
-        else:
-            message = f"agent {agent.id} is set to search with {wanted}; this version has no search tool yet"
-            yield Finding("search", "OK", message)
-
-
 async def tool_servers_answer(examined: Examined) -> AsyncIterator[Finding]:
     configuration = examined.configuration
     servers = [(agent, name, server) for agent in configuration.agents for name, server in agent.mcp_servers.items()]
@@ -257,4 +242,11 @@ async def tool_servers_answer(examined: Examined) -> AsyncIterator[Finding]:
 
 
 BASIC_CHECKS: tuple[Check, ...] = (configuration_is_valid, home_is_writable, extras_are_installed)
-CHECKS: tuple[Check, ...] = (keys_are_present, models_answer, search_is_ready, tool_servers_answer)
+CHECKS: tuple[Check, ...] = (
+    keys_are_present,
+    models_answer,
+    search_is_ready,
+    pages_can_be_read,
+    library_opens,
+    tool_servers_answer,
+)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, TextIO
 
 from msgspec import Struct
 
-from footnote.cli.terminal.answer import PaintedAnswer, PlainAnswer
+from footnote.cli.terminal.answer import AnswerWriter, PaintedAnswer, PlainAnswer
 from footnote.cli.terminal.lines import Span
 from footnote.cli.terminal.renderer import JsonRenderer, Renderer, TerminalRenderer
 from footnote.cli.terminal.screen import Region, Screen, Sink, size_of
+from footnote.protocol.tools import Locale
 
 if TYPE_CHECKING:
     from footnote.cli.terminal.painting import Painter
@@ -26,10 +27,14 @@ class Wishes(Struct, frozen=True):
     color: bool = True
     quiet: bool = False
     show_thinking: bool = False
+    locale: Locale = "en"
 
 
 class Presentation(Struct, frozen=True):
+    """`answer` writes what was asked for on the screen; `renderer` shows a whole run there."""
+
     screen: Screen
+    answer: AnswerWriter
     renderer: Renderer
 
 
@@ -45,12 +50,13 @@ def present(wishes: Wishes, stdout: TextIO, stderr: TextIO, environ: Mapping[str
         screen = Screen(out, err, region=region, live_notes=stderr.isatty())
         answer = PaintedAnswer(screen, painter) if drawable is stdout else PlainAnswer(screen)
     if wishes.json:
-        return Presentation(screen, JsonRenderer(out, on_terminal=stdout.isatty()))
+        return Presentation(screen, answer, JsonRenderer(out, on_terminal=stdout.isatty()))
     if drawable is stdout and painter is None and not wishes.quiet:
         screen.note((Span(NO_RICH),))
-    return Presentation(
-        screen, TerminalRenderer(screen, answer, quiet=wishes.quiet, show_thinking=wishes.show_thinking)
+    renderer = TerminalRenderer(
+        screen, answer, quiet=wishes.quiet, show_thinking=wishes.show_thinking, locale=wishes.locale
     )
+    return Presentation(screen, answer, renderer)
 
 
 def _painter(*, color: bool) -> "Painter | None":

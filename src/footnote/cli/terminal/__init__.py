@@ -5,6 +5,9 @@
 - `painting`  markdown and status lines as terminal lines (the only importer of rich)
 - `screen`    permanent output above, a live region below that is redrawn
 - `calls`     the tool calls of a run, as lines
+- `cells`     text in the cells of a terminal; `layout` how lines of ours stand on stdout
+- `footnotes` the sources that an answer cites, with passages and verdicts
+- `receipt`   what a search found and did
 - `summary`   what a run came to: the closing lines and the exit code
 - `renderer`  events in, output out; `answer` and `thinking` are its parts
 """

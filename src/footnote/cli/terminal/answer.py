@@ -1,9 +1,11 @@
 """The answer, as it streams: painted block by block in a terminal, or as plain text."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from footnote.cli.terminal.blocks import BlockSplitter
 from footnote.cli.terminal.clean import Cleaner
+from footnote.cli.terminal.lines import Line, as_text
 from footnote.cli.terminal.screen import Screen
 
 
@@ -18,6 +20,10 @@ class AnswerWriter(Protocol):
 
     def end(self) -> None: ...
 
+    def add(self, lines: Sequence[Line]) -> None:
+        """Lines of ours that belong to the answer, below what there is of it: its footnotes."""
+        ...
+
     def tail(self, columns: int, rows: int) -> list[str]:
         """The part that is not permanent yet, as lines for the live region."""
         ...
@@ -27,6 +33,8 @@ class MarkdownPaint(Protocol):
     """What painted answers need of a painter."""
 
     def markdown(self, text: str, columns: int) -> list[str]: ...
+
+    def line(self, line: Line, columns: int | None = None) -> str: ...
 
 
 class PlainAnswer:
@@ -50,6 +58,9 @@ class PlainAnswer:
         if self._last:
             self._write("" if self._last.endswith("\n") else "\n")
             self._gap = "\n"
+
+    def add(self, lines: Sequence[Line]) -> None:
+        self._write("".join(f"{as_text(line)}\n" for line in lines))
 
     def tail(self, columns: int, rows: int) -> list[str]:  # noqa: ARG002 - nothing is ever unfinished here
         return []
@@ -81,6 +92,10 @@ class PaintedAnswer:
     def end(self) -> None:
         blocks = self._splitter.push(self._cleaner.flush())
         self._finish([*blocks, self._splitter.flush()])
+
+    def add(self, lines: Sequence[Line]) -> None:
+        if lines:
+            self._screen.block([self._paint.line(line) for line in lines])
 
     def tail(self, columns: int, rows: int) -> list[str]:
         lines = self._paint.markdown(self._splitter.preview(columns, rows), columns)[-rows:]

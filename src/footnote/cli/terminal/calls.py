@@ -4,8 +4,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from footnote.cli.terminal.lines import Line, Span, Symbols, Tone
+from footnote.cli.terminal.receipt import detour
 from footnote.protocol.events import CallStatus, ToolProgress, ToolResultBlock, ToolStatus, ToolUseBlock
+from footnote.protocol.receipts import Receipt
 
 _DETAIL_LENGTH = 60
 _RESULT_LENGTH = 120
@@ -14,8 +18,9 @@ _RESULT_LENGTH = 120
 class _Call:
     """One call that has no result yet."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, detail: str = "") -> None:
         self.title = title
+        self.detail = detail
         self.status: CallStatus = "pending"
         self.stage = ""
         self.progress = ""
@@ -35,9 +40,10 @@ class Calls:
         return bool(self._open)
 
     def begin(self, block: ToolUseBlock) -> None:
-        detail = _shortened(_detail(block.input), _DETAIL_LENGTH, self._symbols.ellipsis)
+        detail = _detail(block.input)
         title = block.tool_content_message or block.name
-        self._open[block.id] = _Call(self._joined(title, detail))
+        shown = _shortened(detail, _DETAIL_LENGTH, self._symbols.ellipsis)
+        self._open[block.id] = _Call(self._joined(title, shown), detail)
 
     def status(self, event: ToolStatus) -> Line | None:
         call = self._open.get(event.tool_use_id)
@@ -57,7 +63,8 @@ class Calls:
         if call is None:
             return None
         counted = f"{event.done}/{event.total}" if event.total is not None else ""
-        call.progress = " ".join(part for part in (event.stage, counted, event.label) if part)
+        label = "" if event.label == call.detail else event.label
+        call.progress = " ".join(part for part in (event.stage, counted, label) if part)
         is_new = event.stage != call.stage
         call.stage = event.stage
         return self._line(call) if is_new else None
@@ -67,8 +74,8 @@ class Calls:
         call = self._open.pop(block.tool_use_id, None) or _Call(block.name)
         call.ended = call.ended or self._clock()
         failed = block.status == "error"
-        result = _shortened(_result(block), _RESULT_LENGTH, self._symbols.ellipsis)
-        rest = self._joined("", self._duration(call), result)
+        results = [_shortened(part, _RESULT_LENGTH, self._symbols.ellipsis) for part in _result(block)]
+        rest = self._joined("", self._duration(call), *results)
         return (
             self._symbol("error" if failed else "done"),
             Span(f" {call.title}"),
@@ -111,12 +118,21 @@ def _detail(arguments: dict[str, Any]) -> str:
     return next((value.strip() for value in values if value.strip() and "\n" not in value), "")
 
 
-def _result(block: ToolResultBlock) -> str:
-    sources: Any = (block.artifact or {}).get("sources")
-    if isinstance(sources, list):
+def _result(block: ToolResultBlock) -> list[str]:
+    """What came of it: sources and what went another way with them, or the first line of what it said."""
+    artifact = block.artifact or {}
+    sources: Any = artifact.get("sources")
+    if isinstance(sources, list) and block.status == "success":
         count = len(sources)  # pyright: ignore[reportUnknownArgumentType] - an artifact is foreign JSON
-        return "1 source" if count == 1 else f"{count} sources"
-    return block.content.strip().partition("\n")[0]
+        return ["1 source" if count == 1 else f"{count} sources", *_detour(artifact.get("receipt"))]
+    return [block.content.strip().partition("\n")[0]]
+
+
+def _detour(receipt: Any) -> list[str]:
+    try:
+        return detour(msgspec.convert(receipt, Receipt))
+    except msgspec.ValidationError:
+        return []
 
 
 def _shortened(text: str, length: int, ellipsis: str) -> str:

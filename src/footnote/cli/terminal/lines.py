@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from footnote.cli.terminal.clean import clean_line
 
-Tone: TypeAlias = Literal["normal", "dim", "good", "bad"]
+Tone: TypeAlias = Literal["normal", "dim", "good", "doubtful", "bad"]
 
 
 class Span(NamedTuple):

@@ -20,7 +20,7 @@ from rich.theme import Theme
 from footnote.cli.terminal.clean import clean, clean_line
 from footnote.cli.terminal.lines import Line, Tone
 
-_styles: dict[Tone, str] = {"normal": "", "dim": "dim", "good": "green", "bad": "red"}
+_styles: dict[Tone, str] = {"normal": "", "dim": "dim", "good": "green", "doubtful": "yellow", "bad": "red"}
 _theme = Theme(
     {
         "markdown.h1": "bold underline",

@@ -7,7 +7,9 @@ from typing import Protocol
 from footnote.cli.terminal.answer import AnswerWriter
 from footnote.cli.terminal.calls import Calls
 from footnote.cli.terminal.clean import escaped_json
-from footnote.cli.terminal.lines import Line, Span
+from footnote.cli.terminal.footnotes import Footnotes
+from footnote.cli.terminal.layout import Layout
+from footnote.cli.terminal.lines import Line, Span, symbols_for
 from footnote.cli.terminal.screen import Screen, Sink
 from footnote.cli.terminal.thinking import Thinking
 from footnote.protocol.events import (
@@ -28,6 +30,7 @@ from footnote.protocol.events import (
     ToolUseBlock,
 )
 from footnote.protocol.sse import encode
+from footnote.protocol.tools import Locale
 
 
 class Renderer(Protocol):
@@ -63,7 +66,7 @@ class JsonRenderer:
 
 
 class TerminalRenderer:
-    """The answer on stdout, everything else on stderr; `quiet` leaves everything else out.
+    """The answer with its footnotes on stdout, everything else on stderr; `quiet` leaves everything else out.
 
     Feeding costs what the event brings. What can be redrawn is redrawn by `tick`, however many events came.
     """
@@ -75,6 +78,7 @@ class TerminalRenderer:
         *,
         quiet: bool = False,
         show_thinking: bool = False,
+        locale: Locale = "en",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._screen = screen
@@ -82,12 +86,15 @@ class TerminalRenderer:
         self._quiet = quiet
         self._thinking = Thinking(screen, in_full=show_thinking)
         self._calls = Calls(screen.symbols, clock)
+        self._footnotes = Footnotes()
+        self._locale: Locale = locale
         self._open: dict[int, ContentBlock] = {}
         self._awaited = ""
         self._changed = False
 
     def feed(self, event: Event) -> None:
         self._changed = True
+        self._footnotes.feed(event)
         match event:
             case BlockDelta(delta=TextGrowth(text)):
                 self._push(text)
@@ -163,4 +170,6 @@ class TerminalRenderer:
         for block in self._open.values():
             self._end(block)
         self._open.clear()
+        layout = Layout(self._screen.answer_columns, symbols_for(self._screen.out.encoding), self._locale)
+        self._answer.add(self._footnotes.lines(layout))
         self._screen.show([], [])

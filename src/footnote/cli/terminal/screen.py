@@ -30,6 +30,11 @@ class Sink:
     def encoding(self) -> str:
         return self._stream.encoding or "ascii"
 
+    @property
+    def columns(self) -> int | None:
+        """The width of the terminal behind the stream, if one is there."""
+        return size_of(self._stream)()[0] if self._stream.isatty() else None
+
     def write(self, text: str) -> None:
         self._write(lambda: self._stream.write(text))
 
@@ -114,6 +119,12 @@ class Screen:
     @property
     def size(self) -> tuple[int, int]:
         return self.region.size if self.region else _USUAL_SIZE
+
+    @property
+    def answer_columns(self) -> int | None:
+        """How wide a line on stdout can be; None: stdout is no terminal."""
+        is_drawn_on = self.region is not None and self.region.sink is self.out
+        return self.size[0] if is_drawn_on else self.out.columns
 
     def stream(self, text: str) -> None:
         """Permanent text on stdout, as it is."""

@@ -1,0 +1,32 @@
+"""What a check of `footnote doctor` looks at, and what it finds."""
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from footnote.config.configuration import Configuration
+from footnote.config.problems import Problem
+from footnote.net.client import Net
+
+
+class Finding(Struct, frozen=True, omit_defaults=True):
+    """What a check found. `remedy` is what to do about it."""
+
+    check: str
+    status: Literal["OK", "WARN", "FAIL"]
+    message: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What the checks look at. With `problems`, `configuration` holds nothing but the home folder."""
+
+    configuration: Configuration
+    problems: tuple[Problem, ...]
+    net: Net
+
+
+Check: TypeAlias = Callable[[Examined], AsyncIterator[Finding]]

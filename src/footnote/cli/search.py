@@ -1,0 +1,207 @@
+"""`footnote search`: one search in the terminal, without an agent around it.
+
+The summary and the sources go to stdout, where the search is and what it took to stderr.
+"""
+
+import argparse
+import asyncio
+import sys
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing, suppress
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from footnote.cli import Exit
+from footnote.cli.ask import REDRAWS_PER_SECOND, locale_from, text_from
+from footnote.cli.interrupts import Interrupts
+from footnote.cli.presentation import Presentation, Wishes, present
+from footnote.cli.terminal.clean import escaped_json
+from footnote.cli.terminal.layout import Layout
+from footnote.cli.terminal.lines import Line, Span, symbols_for
+from footnote.cli.terminal.receipt import receipt_lines, source_table
+from footnote.cli.terminal.screen import Screen
+from footnote.cli.terminal.warnings import warnings_on
+from footnote.config.environment import process_environment
+from footnote.protocol.errors import InvalidArguments, UsageError
+from footnote.protocol.receipts import SearchArtifact
+from footnote.protocol.tools import LOCALES, Progress
+
+if TYPE_CHECKING:
+    from footnote.web_search.pipeline import Answer
+
+EPILOG = (
+    "Exit codes: 0 searched, also if nothing was found; 1 no provider answered; 2 wrong usage or configuration; "
+    "130 stopped by Ctrl-C."
+)
+
+
+def register(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        "search", help="search the web, read the pages, and see how each of them went", epilog=EPILOG
+    )
+    parser.add_argument("query", nargs="*", metavar="QUERY", help="what to search for; - or nothing reads stdin")
+    parser.add_argument("--prompt", metavar="TEXT", help="what you want to know, if the query does not say it")
+    parser.add_argument("--provider", metavar="NAME", help="the search provider to ask first")
+    parser.add_argument("--count", metavar="N", type=int, help="how many results, 1 to 10")
+    parser.add_argument("--country", metavar="CODE", help="results for a country: two letters, such as VN")
+    parser.add_argument(
+        "--freshness", metavar="WHEN", help="pd, pw, pm, py (past day, week, month, year), or 2024-01-01to2024-03-31"
+    )
+    parser.add_argument("--model", metavar="PROVIDER/MODEL", help="the model that summarises")
+    parser.add_argument("--locale", choices=LOCALES, help="language of the verdicts (default: from LC_ALL or LANG)")
+    shown = parser.add_argument_group("output")
+    shown.add_argument("--json", action="store_true", help="print everything as one JSON object")
+    shown.add_argument("--plain", action="store_true", help="text as it is written, draw nothing")
+    shown.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR in the environment)")
+    shown.add_argument("--quiet", action="store_true", help="only the summary, the sources and errors")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    environ = process_environment()
+    query = text_from(arguments.query, sys.stdin, "query", 'footnote search "…"')
+    wishes = Wishes(
+        json=arguments.json,
+        plain=arguments.plain,
+        color=not arguments.no_color,
+        quiet=arguments.quiet,
+        locale=arguments.locale or locale_from(environ),
+    )
+    view = present(wishes, sys.stdout, sys.stderr, environ)
+    search = _Search(arguments, environ, view, wishes)
+    try:
+        with search.interrupts, warnings_on(view.screen, quiet=wishes.quiet):
+            return asyncio.run(search.answer(query))
+    except asyncio.CancelledError:
+        view.screen.note((Span("Stopped."),))
+        return Exit.INTERRUPTED
+    except InvalidArguments as error:
+        raise UsageError(error.message) from error
+    finally:
+        for sink in (view.screen.out, view.screen.err):
+            sink.close()
+
+
+class _Search:
+    """One search on its way from the engine to the screen."""
+
+    def __init__(
+        self, arguments: argparse.Namespace, environ: Mapping[str, str], view: Presentation, wishes: Wishes
+    ) -> None:
+        self.interrupts = Interrupts()
+        self._arguments = arguments
+        self._environ = environ
+        self._screen = view.screen
+        self._answer = view.answer
+        self._wishes = wishes
+
+    async def answer(self, query: str) -> int:
+        task = asyncio.current_task()
+        if task is not None:
+            self.interrupts.stop_with(task.cancel)
+        from footnote.app import App  # noqa: PLC0415 - slow to import, and Ctrl-C must work meanwhile
+
+        wanted = self._arguments
+        async with App.open(home=wanted.home, config=wanted.config_file, environ=self._environ) as app:
+            answer = await self._follow(
+                app.search(
+                    query,
+                    prompt=wanted.prompt,
+                    provider=wanted.provider,
+                    count=wanted.count,
+                    country=wanted.country,
+                    freshness=wanted.freshness,
+                    model=wanted.model,
+                )
+            )
+        if self._wishes.json:
+            self._show_json(answer.artifact)
+        else:
+            self._show(answer.artifact)
+            self._account(answer)
+        return self._ending()
+
+    async def _follow(self, steps: "AsyncGenerator[Progress | Answer, None]") -> "Answer":
+        shown = Steps(self._screen, quiet=self._wishes.quiet)
+        redrawing = asyncio.create_task(_redraw(shown))
+        try:
+            async with aclosing(steps):
+                async for step in steps:
+                    if not isinstance(step, Progress):
+                        return step
+                    shown.feed(step)
+        finally:
+            redrawing.cancel()
+            with suppress(asyncio.CancelledError):
+                await redrawing
+            self._screen.show([], [])
+        raise AssertionError("a search ends with its answer")
+
+    def _show_json(self, artifact: SearchArtifact) -> None:
+        data = msgspec.json.format(msgspec.json.encode(artifact), indent=2) + b"\n"
+        self._screen.out.write_bytes(escaped_json(data) if self._screen.out.columns else data)
+
+    def _show(self, artifact: SearchArtifact) -> None:
+        screen = self._screen
+        if artifact.summary:
+            self._answer.begin()
+            self._answer.push(artifact.summary)
+            self._answer.end()
+        if artifact.sources:
+            layout = Layout(screen.answer_columns, symbols_for(screen.out.encoding), self._wishes.locale)
+            self._answer.add(source_table(artifact, layout))
+        else:
+            screen.note((Span("Nothing was found. Try other words, or another provider (--provider)."),))
+
+    def _account(self, answer: "Answer") -> None:
+        """What was done, and what it took."""
+        if self._wishes.quiet or self._screen.out.failure is not None:
+            return
+        for line in receipt_lines(answer.artifact.receipt, self._screen.symbols, answer.usage):
+            self._screen.note(line)
+
+    def _ending(self) -> Exit:
+        failure = self._screen.out.failure
+        if failure is None or isinstance(failure, BrokenPipeError):
+            return Exit.OK  # a reader who left has seen enough: `| head -1`
+        self._screen.note((Span(f"Error: the sources could not be written: {failure.strerror}.", "bad"),))
+        return Exit.FAILURE
+
+
+class Steps:
+    """Where a search is: one line that is redrawn, or a line a stage where nothing can be redrawn."""
+
+    def __init__(self, screen: Screen, *, quiet: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
+        self._screen = screen
+        self._quiet = quiet
+        self._clock = clock
+        self._began = clock()
+        self._stage = ""
+        self._at: Progress | None = None
+
+    def feed(self, step: Progress) -> None:
+        is_new, self._stage, self._at = step.stage != self._stage, step.stage, step
+        if is_new and not self._quiet and not self._screen.live_notes:
+            self._screen.note(self._line(step))
+
+    def tick(self) -> None:
+        region = self._screen.region
+        if self._at is None or region is None or self._quiet or not self._screen.live_notes:
+            return
+        line = self._line(self._at, f"{int(self._clock() - self._began)}s")
+        self._screen.show([], [region.paint.line(line, self._screen.size[0])])
+
+    def _line(self, step: Progress, duration: str = "") -> Line:
+        symbols = self._screen.symbols
+        counted = f" {step.done}/{step.total}" if step.total is not None else ""
+        page = step.label if step.total is not None else ""
+        rest = "".join(f"{symbols.dot}{part}" for part in (page, duration) if part)
+        return (Span(f"{symbols.waiting} {step.stage}{counted}"), Span(rest, "dim"))
+
+
+async def _redraw(steps: Steps) -> None:
+    while True:
+        steps.tick()
+        await asyncio.sleep(1 / REDRAWS_PER_SECOND)

@@ -1,0 +1,162 @@
+"""The footnotes below an answer: each source that it cites, with the passage that it rests on and the verdict."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from footnote.cli.terminal.cells import one_line
+from footnote.cli.terminal.layout import Layout
+from footnote.cli.terminal.lines import FULL, Line, Span
+from footnote.protocol.events import BlockDelta, BlockStart, CitationsGrowth, Event, TextBlock, TextGrowth
+from footnote.protocol.events import ToolResultBlock as Result
+from footnote.protocol.sources import Citation, Source
+
+INDENT = 4
+MOST_QUOTES = 2
+QUOTE_CELLS = 160
+REPEATED_CELLS = 48
+"""Of a passage that stands in the answer itself, this much is enough to know it again."""
+
+_blank = re.compile(r"[\s>]+")
+_opening_marks = re.compile(r"^(?:[>*+#-]+\s+|\d+[.)]\s+)+")
+
+
+class Cited(Struct, frozen=True):
+    """A footnoted sentence. `repeats`: it is the passage, or part of it, word for word."""
+
+    sentence: str
+    citation: Citation
+    repeats: bool
+
+
+def cited_in(text: str, citations: Iterable[Citation]) -> list[Cited]:
+    """The footnoted sentences of a text."""
+    squeezed = _blank.sub("", text)
+    return [_cited(text[one.start : one.end], one, squeezed) for one in citations]
+
+
+def _cited(sentence: str, citation: Citation, answer: str) -> Cited:
+    bare = sentence.replace(f" {citation.marker}", "").replace(citation.marker, "")
+    sentence = _opening_marks.sub("", bare.strip())
+    said, quote = _blank.sub("", sentence), _blank.sub("", citation.quote or "")
+    return Cited(sentence, citation, bool(quote) and (quote in answer or said in quote))
+
+
+def evidence(cited: Sequence[Cited], source: Source, layout: Layout) -> list[Line]:
+    """How sentences that cite one source rest on it: its passages, then every verdict that is not `supported`."""
+    passages = {one.citation.quote: one for one in cited if one.citation.verdict == "supported" and one.citation.quote}
+    doubted = {
+        (one.sentence, one.citation.verdict, one.citation.quote): one
+        for one in cited
+        if one.citation.verdict != "supported"
+    }
+    rows: list[Line] = []
+    if cited and source.status in ("snippet", "failed"):
+        rows += layout.rows((Span(f"({layout.words.only_snippet})", "doubtful"),), first=INDENT, indent=INDENT)
+    for one in list(passages.values())[:MOST_QUOTES]:
+        rows += layout.rows((Span(_quote(one, layout)),), first=INDENT, indent=INDENT + 1)
+    if (more := len(passages) - MOST_QUOTES) > 0:
+        told = layout.counted(more, layout.words.one_more_passage, layout.words.more_passages)
+        rows += layout.rows((Span(told, "dim"),), first=INDENT, indent=INDENT)
+    for one in doubted.values():
+        rows += _doubt(one, layout)
+    return rows
+
+
+def _quote(one: Cited, layout: Layout) -> str:
+    return layout.quoted(one.citation.quote or "", REPEATED_CELLS if one.repeats else QUOTE_CELLS)
+
+
+def _doubt(one: Cited, layout: Layout) -> list[Line]:
+    words = layout.words
+    if one.citation.verdict == "partial":
+        head, passage = Span(f"~ {words.partial}: ", "doubtful"), words.page_says
+    else:
+        mark = "✗" if layout.symbols is FULL else "x"
+        head, passage = Span(f"{mark} {words.unsupported}: ", "bad"), words.nearest
+    sentence = Span(layout.quoted(one.sentence, QUOTE_CELLS))
+    rows = layout.rows((head, sentence), first=INDENT, indent=INDENT + 2)
+    if one.citation.quote:
+        rows += layout.rows(
+            (Span(f"{passage}: ", "dim"), Span(_quote(one, layout), "dim")), first=INDENT + 2, indent=INDENT + 4
+        )
+    return rows
+
+
+def no_such_source(number: int, layout: Layout) -> list[Line]:
+    """What is said of a footnote that has nothing behind it."""
+    return layout.rows((Span(f"[{number}] {layout.words.no_source}", "bad"),), indent=INDENT)
+
+
+class Footnotes:
+    """Fed every event of a run."""
+
+    def __init__(self) -> None:
+        self._texts: dict[int, list[str]] = {}
+        self._cited: list[Cited] = []
+        self._sources: dict[int | str, Source] = {}
+
+    def feed(self, event: Event) -> None:
+        match event:
+            case BlockDelta(index, TextGrowth(text)) | BlockStart(index, TextBlock(text)):
+                self._texts.setdefault(index, []).append(text)
+            case BlockDelta(index, CitationsGrowth(citations)):
+                self._cited += cited_in("".join(self._texts.get(index, ())), citations)
+            case BlockStart(content_block=Result(artifact=dict(artifact))):
+                for source in sources_of(artifact):
+                    self._note(source)
+            case _:
+                pass
+
+    def _note(self, source: Source) -> None:
+        """A page that was read once was read, also if a later search only found it again."""
+        key = source.url if source.number is None else source.number
+        known = self._sources.get(key)
+        if known is None or known.status != "read":
+            self._sources[key] = source
+
+    def lines(self, layout: Layout) -> list[Line]:
+        """The list, or nothing if there was nothing to cite."""
+        by_number: dict[int, list[Cited]] = {}
+        for one in self._cited:
+            by_number.setdefault(one.citation.number, []).append(one)
+        rows = layout.rows((Span(layout.words.sources),)) if by_number else []
+        for number, cited in sorted(by_number.items()):
+            source = self._sources.get(number)
+            rows += no_such_source(number, layout) if source is None else _entry(number, source, cited, layout)
+        return [*rows, *self._uncited(by_number, layout)]
+
+    def _uncited(self, cited: dict[int, list[Cited]], layout: Layout) -> list[Line]:
+        count = sum(key not in cited for key in self._sources)
+        if not count:
+            return []
+        words = layout.words
+        told = (words.one_uncited, words.more_uncited) if cited else (words.one_none_cited, words.none_cited)
+        return layout.rows((Span(layout.counted(count, *told), "dim"),))
+
+
+def _entry(number: int, source: Source, cited: Sequence[Cited], layout: Layout) -> list[Line]:
+    return [
+        *layout.rows((Span(f"[{number}] {title_of(source)}"),), indent=INDENT),
+        layout.address(source.url, first=INDENT),
+        *evidence(cited, source, layout),
+    ]
+
+
+def title_of(source: Source) -> str:
+    return one_line(source.title) or one_line(source.domain or source.url)
+
+
+def sources_of(artifact: dict[str, Any]) -> list[Source]:
+    """The sources in the artifact of any tool: those that are what they should be."""
+    listed: Any = artifact.get("sources")
+    found: list[Source] = []
+    for one in listed if isinstance(listed, list) else ():  # pyright: ignore[reportUnknownVariableType] - foreign JSON
+        try:
+            found.append(msgspec.convert(one, Source))
+        except msgspec.ValidationError:
+            continue
+    return found

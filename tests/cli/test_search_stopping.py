@@ -1,0 +1,56 @@
+"""Ctrl-C in `footnote search`, wherever it is: the process leaves at once, and every connection is closed."""
+
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from cli.process import Footnote
+from cli.searching import env_for, hits, small_web
+from upstream import Upstream, reply, say, stall
+from web import Web
+from web.providers import SearchServer, hang
+
+
+@pytest.fixture
+async def web() -> AsyncIterator[Web]:
+    async with small_web() as server:
+        yield server
+
+
+async def test_ctrl_c_while_the_provider_is_silent_leaves_at_once(web: Web, tmp_path: Path) -> None:
+    async with SearchServer("duckduckgo") as duckduckgo:
+        duckduckgo.script(hang())
+        async with Footnote("search", "oxygen", env=env_for(tmp_path, web, duckduckgo)) as process:
+            await duckduckgo.received(1)
+            process.signal(signal.SIGINT)
+            await duckduckgo.all_closed()
+            assert await process.exit_code() == 130
+    assert (process.out.text, process.err.text) == ("", "⏳ searching\nStopped.\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_ctrl_c_while_pages_are_read_leaves_at_once(web: Web, tmp_path: Path, number: int) -> None:
+    async with SearchServer("duckduckgo", hits(web, "/oxygen", "/hung", "/drip")) as duckduckgo:
+        env = env_for(tmp_path, web, duckduckgo)
+        async with Footnote("search", "oxygen", env=env) as process:
+            await process.err.until("⏳ reading 1/3")
+            await web.requested("/hung")
+            process.signal(number)
+            await web.all_closed()
+            assert await process.exit_code() == 130
+    assert process.out.text == ""
+    assert process.err.text.endswith("\nStopped.\n")
+
+
+async def test_ctrl_c_while_the_model_summarises_leaves_at_once(upstream: Upstream, web: Web, tmp_path: Path) -> None:
+    upstream.script(reply(say("Half a sum"), stall()))
+    async with SearchServer("duckduckgo", hits(web, "/oxygen")) as duckduckgo:
+        env = env_for(tmp_path, web, duckduckgo, upstream=upstream)
+        async with Footnote("search", "oxygen", env=env) as process:
+            request = await upstream.received(1)
+            process.signal(signal.SIGINT)
+            assert await process.exit_code() == 130
+    await request.connection.closed.wait()
+    assert (process.out.text, process.err.text.splitlines()[-1]) == ("", "Stopped.")
