@@ -15,6 +15,8 @@ RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
 REALMODEL := $(VENV)/.realmodel
 
+BENCH := engine search quality citations
+
 .PHONY: help setup serve test check format bench lock clean
 .DEFAULT_GOAL := help
 
@@ -53,8 +55,8 @@ format: $(DEV) ## put the code into the shape that `make check` wants, where tha
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(RUNTIME) ## the benchmarks, with their references in the same run
-	$(BIN)/python bench/engine.py $(ARGS)
+bench: $(DEV) ## the benchmarks, with their references in the same run; BENCH=engine for one of them
+	for bench in $(BENCH); do $(BIN)/python bench/$$bench.py $(ARGS) || exit; done
 
 # uv resolves for every platform at once, which pip cannot. It stays in a venv of its own and is needed by nobody else.
 UV := .venv-lock/bin/uv

@@ -182,7 +182,8 @@ async def test_one_word_of_a_short_question_is_not_enough(library: Library) -> N
 )
 async def test_no_query_is_read_as_syntax(library: Library, query: str) -> None:
     await shelved(library)
-    assert await found(library, query) in ([], [TREATY.url])
+    pages = [url for url in await found(library, query) if not url.startswith("footnote://")]
+    assert pages in ([], [TREATY.url])
     assert await found(library, "Treaty of Versailles") == [TREATY.url]
 
 

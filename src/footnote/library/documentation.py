@@ -19,8 +19,9 @@ _CODE_IMAGE_LINK = re.compile(
     r"(?P<code>```.*?```|``.+?``|`[^`\n]+`)|!\[[^\]]*\]\([^)]*\)|\[(?P<label>[^\]]+)\]\((?P<target>[^)\s]+)\)",
     re.DOTALL,
 )
+_BOLD = re.compile(r"\*\*([^*`]+)\*\*")
 _TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
-_RULES = "1"
+_RULES = "2"
 """Part of the edition: with another number, every installation indexes the documentation again."""
 
 
@@ -54,7 +55,7 @@ def _root() -> Path:
 
 
 def _page(name: str, markdown: str) -> Snapshot:
-    text, links = _without_links(markdown, name)
+    text, links = _without_links(_BOLD.sub(r"\1", markdown), name)
     title = _TITLE.search(text)
     return Snapshot(
         url=SCHEME + name,

@@ -1,0 +1,271 @@
+"""What a search costs, and how good it is: beside the libraries used bare, in one run, on loopback.
+
+    .venv/bin/python bench/search.py                   CPU of fetching, extracting, ranking, the whole; the deadline
+    .venv/bin/python bench/search.py --aeb DIR         also extraction on scrapinghub/article-extraction-benchmark
+
+Keyless answers on XQuAD and the verdicts of citations have scripts of their own: quality.py and citations.py.
+"""
+
+import argparse
+import asyncio
+import gc
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import aeb
+import aiohttp
+import bm25
+import venvs
+from report import Table
+
+from footnote.app import App
+from footnote.net.client import Net
+from footnote.protocol.sources import Snapshot
+from footnote.web_search import rank
+from footnote.web_search.extract import Extracted
+from footnote.web_search.pipeline import Answer
+from footnote.web_search.reading.crawl import Crawler
+
+ARTICLES = "/en/Oxygen", "/en/Normans", "/en/Huguenot", "/en/Pharmacy", "/en/Imperialism"
+QUESTION = "Who coined the name oxygen in 1777?"
+EXTRACTION_AT_MOST, F1_AT_LEAST = 0.6, 0.965
+LATE_AT_MOST_MS = 100
+
+
+class Untouched:
+    """Takes nothing apart, so that only fetching is measured."""
+
+    async def extract(self, body: bytes, content_type: str, url: str, *, seconds: float) -> Extracted:
+        del content_type, url, seconds
+        return Extracted(text=body.decode())
+
+
+@contextmanager
+def small_web() -> Generator[dict[str, str], None, None]:
+    server = subprocess.Popen(
+        [sys.executable, "small_web.py"], cwd=venvs.BENCH, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert server.stdin is not None
+    assert server.stdout is not None
+    try:
+        yield json.loads(server.stdout.readline())
+    finally:
+        server.stdin.close()
+        server.wait()
+        server.stdout.close()
+
+
+async def cpu_of(work: Callable[[], Awaitable[Any]]) -> float:
+    gc.collect()
+    start = time.process_time()
+    await work()
+    return time.process_time() - start
+
+
+async def paired(
+    ours: Callable[[], Awaitable[Any]], theirs: Callable[[], Awaitable[Any]], reps: int
+) -> dict[str, float]:
+    """Medians of both in milliseconds, and of the ratios of neighbours."""
+    await ours()
+    await theirs()
+    pairs = [(await cpu_of(ours), await cpu_of(theirs)) for _ in range(reps)]
+    return {
+        "ours": statistics.median(mine for mine, _ in pairs) * 1e3,
+        "theirs": statistics.median(other for _, other in pairs) * 1e3,
+        "ratio": statistics.median(mine / other for mine, other in pairs),
+    }
+
+
+async def fetching(host: str, reps: int) -> dict[str, float]:
+    urls = [f"http://{host}{path}" for path in ARTICLES]
+    rounds = 10
+    async with Net() as net, aiohttp.ClientSession() as session:
+        crawler = Crawler(net, Untouched())
+
+        async def ours() -> None:
+            for _ in range(rounds):
+                async for page in crawler.read(urls, seconds=10, private_hosts=[host]):
+                    assert page.snapshot is not None, page.report
+
+        async def one(url: str) -> None:
+            async with session.get(url) as response:
+                await response.text()
+
+        async def theirs() -> None:
+            for _ in range(rounds):
+                await asyncio.gather(*map(one, urls))
+
+        found = await paired(ours, theirs, reps)
+    return {**found, "ours": found["ours"] / rounds / len(urls), "theirs": found["theirs"] / rounds / len(urls)}
+
+
+async def bodies(host: str) -> list[str]:
+    async with aiohttp.ClientSession() as session:
+        return [await (await session.get(f"http://{host}{path}")).text() for path in ARTICLES]
+
+
+def trafilatura_on(pages: list[str], reps: int) -> dict[str, Any]:
+    place = venvs.peer("trafilatura")
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(pages, file)
+        file.flush()
+        command = [str(place.python), "peers/trafilatura_texts.py", file.name, str(reps)]
+        done = subprocess.run(command, cwd=venvs.BENCH, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def extracting(pages: list[str], reps: int) -> tuple[float, list[str]]:
+    """Milliseconds of CPU a page, and the texts."""
+    encoded = [page.encode() for page in pages]
+    start = time.process_time()
+    for _ in range(reps):
+        texts = [aeb.text_of(body) for body in encoded]
+    return (time.process_time() - start) / reps / len(pages) * 1e3, texts
+
+
+async def ranking(texts: list[str], reps: int) -> dict[str, float]:
+    snapshots = {number: Snapshot(url=f"http://x/{number}", text=text) for number, text in enumerate(texts, 1)}
+
+    async def ours() -> None:
+        for _ in range(10):
+            rank.quotes(snapshots, QUESTION, QUESTION)
+            rank.passages(snapshots, QUESTION, QUESTION, tokens=6_000)
+
+    async def theirs() -> None:
+        for _ in range(10):
+            bm25.best(texts, QUESTION)
+
+    found = await paired(ours, theirs, reps)
+    return {**found, "ours": found["ours"] / 10 / len(texts), "theirs": found["theirs"] / 10 / len(texts)}
+
+
+@asynccontextmanager
+async def opened(web: dict[str, str], seconds: float = 15) -> AsyncGenerator[App, None]:
+    with tempfile.TemporaryDirectory() as home:
+        environ = {
+            "FOOTNOTE_HOME": home,
+            "FOOTNOTE_MODELS_DEFAULT": "footnote/reader",
+            "FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS": json.dumps([web["host"]]),
+            "FOOTNOTE_TOOLS_WEB_SEARCH_DEFAULT_PROVIDER": "searxng",
+            "FOOTNOTE_TOOLS_WEB_SEARCH_PROVIDERS_SEARXNG_BASE_URL": web["search"],
+            "FOOTNOTE_TOOLS_WEB_SEARCH_CACHE_TTL_MINUTES": "0",
+            "FOOTNOTE_TOOLS_WEB_SEARCH_TIMEOUT_SECONDS": str(seconds),
+        }
+        async with App.open(environ=environ) as app:
+            yield app
+
+
+async def answer(app: App, paths: list[str]) -> Answer:
+    steps = [step async for step in app.search(json.dumps(paths), prompt=QUESTION)]
+    assert isinstance(steps[-1], Answer)
+    return steps[-1]
+
+
+async def whole(web: dict[str, str], searches: int) -> float:
+    """Milliseconds of CPU a search of five pages, the process that takes pages apart included; nothing is cached."""
+
+    def spent() -> float:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return time.process_time() + used.ru_utime + used.ru_stime
+
+    async def run(first: int, count: int) -> float:
+        start = spent()
+        async with opened(web) as app:
+            for number in range(first, first + count):
+                found = await answer(app, [f"{path}?n={number}" for path in ARTICLES])
+                assert all(source.status == "read" for source in found.artifact.sources)
+        return spent() - start
+
+    # What it takes to start and stop is taken off, so that a search in a running process is left.
+    short = await run(0, 2)
+    return (await run(2, searches + 2) - short) / searches * 1e3
+
+
+async def lateness(web: dict[str, str], seconds: float) -> float:
+    """Milliseconds after the deadline, with one of five pages hung."""
+    async with opened(web, seconds) as app:
+        await answer(app, list(ARTICLES[:1]))
+        start = time.monotonic()
+        found = await answer(app, ["/hung", *(f"{path}?late" for path in ARTICLES[1:])])
+        took = time.monotonic() - start
+    assert [source.status for source in found.artifact.sources].count("read") == 4
+    return (took - seconds) * 1e3
+
+
+def _row(name: str, ours: float, reference: str, theirs: float) -> tuple[str, ...]:
+    return name, f"{ours:.2f}", reference, f"{theirs:.2f}", f"{ours / theirs:.2f}", ""
+
+
+async def measure(*, reps: int) -> list[Table]:
+    with small_web() as web:
+        fetched = await fetching(web["host"], reps)
+        pages = await bodies(web["host"])
+        extracted, texts = extracting(pages, reps * 4)
+        peer = trafilatura_on(pages, reps * 4)
+        ranked = await ranking(texts, reps)
+        pipeline = await whole(web, 10 * reps)
+        late = statistics.median([await lateness(web, 1.0) for _ in range(3)])
+    bare = 5 * (fetched["theirs"] + peer["page_ms"] + ranked["theirs"])
+    rows = [
+        _row("fetch a page", fetched["ours"], "aiohttp", fetched["theirs"]),
+        _row("extract a page", extracted, f"trafilatura {peer['version']}", peer["page_ms"]),
+        _row("rank a page", ranked["ours"], "BM25 over sentences", ranked["theirs"]),
+        _row("a search of five pages", pipeline, "the three, five times", bare),
+    ]
+    columns = ("CPU, ms", "Footnote", "reference", "its ms", "x", "")
+    deadline = (
+        "one of five pages hangs", f"{late:.0f}", f"≤ {LATE_AT_MOST_MS}", "pass" if late <= LATE_AT_MOST_MS else "FAIL"
+    )  # fmt: skip
+    return [
+        Table("What a search costs", columns, rows),
+        Table("The deadline", ("wall time", "ms after the deadline", "bar", ""), [deadline]),
+    ]
+
+
+def on_benchmark(folder: Path, reps: int) -> Table:
+    benchmark = aeb.Benchmark.at(folder)
+    ours_ms, ours = extracting(benchmark.pages, reps)
+    peer = trafilatura_on(benchmark.pages, reps)
+    rows: list[tuple[str, ...]] = []
+    subjects = ("Footnote", ours_ms, ours), (f"trafilatura {peer['version']}", peer["page_ms"], peer["texts"])
+    for name, ms, texts in subjects:
+        found = benchmark.score(texts)
+        times = ms / peer["page_ms"]
+        scores = (f"{found[figure]:.3f}" for figure in ("f1", "precision", "recall"))
+        rows.append((name, *scores, f"{ms:.1f}", f"{times:.2f}", "", ""))
+        if name == "Footnote":
+            holds = found["f1"] >= F1_AT_LEAST and times <= EXTRACTION_AT_MOST
+            bar = f"F1 ≥ {F1_AT_LEAST} at ≤ {EXTRACTION_AT_MOST} x"
+            rows[-1] = (*rows[-1][:-2], bar, "pass" if holds else "FAIL")
+    columns = ("extraction", "F1", "precision", "recall", "CPU, ms a page", "x trafilatura", "bar", "")
+    return Table(f"article-extraction-benchmark, {len(benchmark.pages)} pages", columns, rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions")
+    parser.add_argument(
+        "--aeb", type=Path, metavar="DIR", help="a checkout of scrapinghub/article-extraction-benchmark"
+    )
+    parser.add_argument("--strict", action="store_true", help="exit with 1 when a bar is missed")
+    arguments = parser.parse_args()
+    made = asyncio.run(measure(reps=2 if arguments.quick else 7))
+    if arguments.aeb:
+        made.append(on_benchmark(arguments.aeb, 1 if arguments.quick else 3))
+    print("\n".join(str(table) for table in made))
+    unmet = [reason for table in made for reason in table.unmet]
+    print("\n".join(unmet) if unmet else "Every bar holds.")
+    sys.exit(bool(unmet and arguments.strict))
+
+
+if __name__ == "__main__":
+    main()
