@@ -137,11 +137,12 @@ async def test_options_reach_the_provider(web: Web, tmp_path: Path) -> None:
 
 async def test_what_is_wanted_decides_which_passages_are_quoted(web: Web, tmp_path: Path) -> None:
     price = "The price of tin in London fell by nine percent on Monday."
-    web.put("/tin", article("Tin", "Tin melts at 232 degrees.", price))
+    others = [f"Tin melts at 232 degrees, and {thing} is made of it in many workshops." for thing in ("a can", "a cup")]
+    web.put("/tin", article("Tin", *others, price))
     async with SearchServer("duckduckgo", hits(web, "/tin")) as duckduckgo:
         env = env_for(tmp_path, web, duckduckgo)
         _, out, _ = await footnote("search", "tin", "--prompt", "How did the price in London change?", env=env)
-    assert out.startswith(f"> {price} [1]")
+    assert price in out.partition("[1]")[0]
 
 
 async def test_the_query_may_come_from_stdin(web: Web, tmp_path: Path) -> None:

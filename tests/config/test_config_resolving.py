@@ -12,18 +12,18 @@ from footnote.config.agents import Agent, AgentSearch, McpServer
 from footnote.config.providers import MODEL_PROVIDERS, SEARCH_PROVIDERS
 from footnote.config.resolve import (
     ModelChoice,
-    WebSearchSettings,
     needs_ollama,
     ollama_url,
     resolve_model,
     resolve_server,
     resolve_web_search,
 )
-from footnote.config.settings import ModelProvider, Models, ProfileFacts, SearchAccess, Settings
+from footnote.config.settings import ModelProvider, Models, ProfileFacts, Settings
 from footnote.models.base import Endpoint
 from footnote.models.profiles import Profile, profile_of
 from footnote.protocol.errors import ConfigError
 from footnote.tools.mcp import McpServer as Started
+from footnote.web_search.settings import ProviderAccess, WebSearchSettings
 
 SONNET = profile_of("claude-sonnet-5-5")
 
@@ -53,7 +53,7 @@ def test_search_takes_its_numbers_from_the_global_section(loaded: Load) -> None:
         "providers": {"tavily": {"apiKey": "k"}},
     }
     settings = loaded({"tools": {"webSearch": section}}).settings
-    providers: Any = dict.fromkeys(SEARCH_PROVIDERS, SearchAccess()) | {"tavily": SearchAccess(api_key="k")}
+    providers = dict.fromkeys(SEARCH_PROVIDERS, ProviderAccess()) | {"tavily": ProviderAccess(api_key="k")}
     assert resolve_web_search(settings, searching()) == WebSearchSettings(
         provider="duckduckgo",
         timeout_seconds=3,
