@@ -34,7 +34,7 @@ async def test_one_hung_page_of_five_fails_at_the_deadline_and_the_others_are_re
     async with Web() as web:
         crawler = Crawler(net, PlainText())
         began = time.monotonic()
-        pages = [page async for page in read(crawler, web, articles[0], "/hung", *articles[1:], seconds=0.5)]
+        pages = [page async for page in read(crawler, web, articles[0], "/hung", *articles[1:], seconds=2)]
         took = time.monotonic() - began
         await web.all_closed(but=1)
     assert [page.report.status for page in pages] == ["read"] * 4 + ["failed"]
@@ -42,10 +42,10 @@ async def test_one_hung_page_of_five_fails_at_the_deadline_and_the_others_are_re
     assert (late.url, late.report.failure, late.report.reason) == (
         web.url("/hung"),
         "timeout",
-        "no answer within 0.5 seconds",
+        "no answer within 2 seconds",
     )
-    assert all(page.report.took_ms < 500 for page in pages[:-1])
-    assert 0.5 <= took < 0.6
+    assert all(page.report.took_ms < 2_000 for page in pages[:-1])
+    assert 2 <= took < 3
 
 
 @pytest.mark.parametrize(
