@@ -49,7 +49,7 @@ def test_names_for_clients_are_distinct_along_the_tree():
     assert len(names) == len(set(names))
 
 
-SIGNALS = {"Cancelled", "NotAdded", "NotPublic", "Unreadable", "Unfit"}
+SIGNALS = {"Cancelled", "NotAdded", "NotPublic", "PageFailed", "Unreadable", "Unfit"}
 """Not errors that a caller sees: each is caught inside the layer that raises it."""
 
 
