@@ -169,10 +169,25 @@ def test_links_and_text_agree_whatever_the_markup(parts: list[str]):
         "<a href=x>y</a> " * 50_000,
         "<" * 200_000,
         "<!--" * 50_000,
+        "<!-- x -->" * 5_000 + PROSE,
+        "<?xml version='1.0'?>" + "<!-- x -->" * 5_000 + PROSE,
         "<a href='" * 50_000,
         escape("<p>" * 10_000),
     ],
-    ids=["divs", "bold", "tables", "lists", "paragraphs", "links", "brackets", "comments", "quotes", "escaped"],
+    ids=[
+        "divs",
+        "bold",
+        "tables",
+        "lists",
+        "paragraphs",
+        "links",
+        "brackets",
+        "comments",
+        "closed",
+        "xml",
+        "quotes",
+        "escaped",
+    ],
 )
 def test_hostile_pages_end(page: str):
     try:
@@ -180,3 +195,9 @@ def test_hostile_pages_end(page: str):
     except Unreadable:
         return
     assert len(found.text) <= 400_000
+
+
+@pytest.mark.slow
+def test_of_a_page_with_more_elements_than_anybody_reads_the_first_are_read():
+    found = read(f"<p>{PROSE}</p>{'<br>' * 250_000}<p>The last one, which comes too late.</p>")
+    assert (found.text, found.cut) == (PROSE, True)

@@ -33,7 +33,7 @@ def read(text: str, url: str) -> Extracted:
         site_name=found.site_name,
         canonical_url=found.canonical_url,
         links=as_links(kept),
-        cut=len(kept.text) < len(chosen.text),
+        cut=document.cut or len(kept.text) < len(chosen.text),
     )
 
 

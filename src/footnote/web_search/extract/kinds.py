@@ -62,11 +62,12 @@ _PICTURES_AND_ARCHIVES = (
     *(b"PK\3\4", b"PK\5\6", b"\x1f\x8b", b"BZh9", b"\xfd7zXZ", b"7z\xbc\xaf", b"Rar!", b"\x28\xb5\x2f\xfd"),
     *(b"\x7fELF", b"MZ\x90", b"\xd0\xcf\x11\xe0", b"\xca\xfe\xba\xbe", b"wOFF", b"wOF2"),
 )
-_HTML = re.compile(rb"(?:<!--.{0,2000}?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
+# A comment, once read, is not read in another way: a page of comments would be tried in all ways that there are.
+_HTML = re.compile(rb"(?><!--.{0,2000}?-->\s*)*+<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
 _FEED = re.compile(rb"(?:<\?xml|<rss|<feed|<rdf:RDF)\b.{0,1000}", re.DOTALL)
 _FEED_ROOT = re.compile(rb"<(?:rss|feed|rdf:RDF)\b")
 _XHTML_ROOT = re.compile(
-    rb"<\?xml\b[^>]*>\s*(?:<!--.{0,2000}?-->\s*|<\?[^>]*>\s*)*<(?:!doctype\s+)?html\b", re.IGNORECASE | re.DOTALL
+    rb"<\?xml\b[^>]*>\s*(?><!--.{0,2000}?-->\s*|<\?[^>]*>\s*)*+<(?:!doctype\s+)?html\b", re.IGNORECASE | re.DOTALL
 )
 _JSON = re.compile(rb'\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\}\s*$)|\[\s*(?:[{"]|\[\s*[\[{"\d-]|-?[\d.]+\s*(?:,|\]\s*$))')
 _CONTROL = bytes(set(range(0x20)) - set(b"\t\n\v\f\r\x1b"))
