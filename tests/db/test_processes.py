@@ -75,3 +75,16 @@ async def test_a_process_that_is_killed_takes_nothing_with_it_that_it_was_told_i
     checked = sqlite3.connect(tmp_path / "footnote.db")
     assert checked.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     checked.close()
+
+
+async def test_a_command_that_comes_and_goes_does_not_take_the_log_from_under_a_server(tmp_path: Path) -> None:
+    """Whoever closes a file last removes the log beside it: SQLite tells by locks that a process can lose unawares."""
+    async with Database.open("sqlite:footnote.db", tmp_path) as database:
+        assert await database.write(count_up()) == 1
+        await asyncio.gather(*(database.read(names()) for _ in range(8)))
+        for expected in (2, 4, 6):
+            command = await _counting(tmp_path, 1)
+            said, _ = await command.communicate(b"\n")
+            assert int(said) == expected
+            assert (tmp_path / "footnote.db-wal").exists()
+            assert await database.write(count_up()) == expected + 1

@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -26,13 +27,13 @@ _SETTINGS = (
     f"PRAGMA journal_size_limit = {_LOG_BYTES}",
 )
 _RETRY_SECONDS = 0.02
+_making = threading.Lock()
 
 
 def open_file(path: Path, busy_seconds: float) -> sqlite3.Connection:
     """A connection to the file, which is made if there is none, in the newest format."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    # Nobody else's from its first moment; SQLite gives the files beside it the same mode.
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    _make(path)
     connection = _connect(path, busy_seconds)
     try:
         number = format_of(connection, str(path))
@@ -44,6 +45,17 @@ def open_file(path: Path, busy_seconds: float) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _make(path: Path) -> None:
+    """Nobody else's from its first moment; SQLite gives the files beside it the same mode.
+
+    Only where there is none: to close any descriptor of a file gives up every lock that this process has on it, and
+    another one would then take away the log from under those that still write to it.
+    """
+    with _making:
+        if not path.exists():
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
 
 
 def open_memory() -> sqlite3.Connection:
