@@ -6,7 +6,7 @@ from citations.reading import read, snapshot, source
 from footnote.citations.check import check
 from footnote.citations.numbering import Sources
 from footnote.language.quotation import blockquote
-from footnote.protocol.sources import Citation
+from footnote.protocol.sources import Citation, snapshot_id
 
 ENGLISH = (
     """\
@@ -161,7 +161,21 @@ def test_the_whole_citation() -> None:
     text = "Well. The roof was destroyed by a fire in 1901[1]."
     quote = "The timber roof was destroyed by a fire in 1901 and replaced by steel arches."
     start = ENGLISH.index(quote)
-    assert check(text, read(ENGLISH)) == (Citation("[1]", 1, 6, 50, "supported", quote, start, start + len(quote)),)
+    assert check(text, read(ENGLISH)) == (
+        Citation("[1]", 1, 6, 50, "supported", quote, start, start + len(quote), snapshot_id(ENGLISH)),
+    )
+
+
+def test_a_citation_names_the_reading_that_its_quote_stands_in() -> None:
+    first = "The bridge is open on Mondays. The bridge was built in 1875."
+    second = "News! The bridge is closed on Mondays. It was built a long time ago."
+    sources = read(first)
+    sources.note(source("https://example.org/1"), snapshot(second))
+    texts = {snapshot_id(text): text for text in (first, second)}
+    old, new, none = check("The bridge was built in 1875 [1]. The bridge is closed on Mondays [1]. No [2].", sources)
+    assert (old.snapshot_id, new.snapshot_id, none.snapshot_id) == (*texts, None)
+    for one in (old, new):
+        assert texts[one.snapshot_id or ""][one.quote_start : one.quote_end] == one.quote
 
 
 def test_a_number_without_a_source_is_marked() -> None:

@@ -43,10 +43,11 @@ def test_offsets_are_true(text: str, first: str, second: str) -> None:
         assert 0 <= one.start <= one.end <= len(text)
         assert one.marker in text
         if one.quote is None:
-            assert (one.verdict, one.quote_start, one.quote_end) == ("unsupported", None, None)
+            nothing = (one.quote_start, one.quote_end, one.snapshot_id)
+            assert (one.verdict, *nothing) == ("unsupported", None, None, None)
         else:
-            pages = [page.text[one.quote_start : one.quote_end] for page in sources.pages(one.number)]
-            assert one.quote in pages
+            pages = {page.snapshot.id: page.text[one.quote_start : one.quote_end] for page in sources.pages(one.number)}
+            assert pages[one.snapshot_id or ""] == one.quote
             assert one.quote.strip()
     assert [one.start for one in found] == sorted(one.start for one in found)
 

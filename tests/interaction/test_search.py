@@ -259,32 +259,6 @@ async def test_when_all_providers_are_dead_one_error_names_each_cause(tmp_path: 
     assert "duckduckgo" in shown(events)
 
 
-async def test_offline_the_library_answers_from_what_was_read_before(tmp_path: Path, web: Web):
-    question = "Who coined the name oxygen in 1777?"
-    async with SearchServer("duckduckgo", hits(web, OXYGEN)) as search:
-        settings = keyless(tmp_path, web, search)
-        async with App.open(environ=settings) as app:
-            await answer_of(app, question)
-    asked = len(web.requests)
-    settings["FOOTNOTE_TOOLS_WEB_SEARCH_CACHE_TTL_MINUTES"] = "0"
-    async with App.open(environ=settings) as app:  # the provider is gone
-        events = await follow(await app.ask(question))
-    [result] = results(events)
-    assert result.artifact is not None
-    assert result.artifact["receipt"]["providers"][-1]["provider"] == "library"
-    assert [source["url"] for source in result.artifact["sources"]] == [web.url(OXYGEN)]
-    assert any("Antoine Lavoisier" in (one.quote or "") for one in citations(events))
-    assert len(web.requests) == asked
-
-
-async def test_offline_the_documentation_answers_questions_about_footnote(tmp_path: Path, web: Web):
-    async with SearchServer("duckduckgo") as search:
-        settings = keyless(tmp_path, web, search)
-    async with App.open(environ=settings) as app:
-        answer = await answer_of(app, "How do I set the default search provider of Footnote?")
-    assert answer.artifact.sources[0].url.startswith("footnote://docs/")
-
-
 async def test_a_pasted_link_is_read(tmp_path: Path, web: Web):
     async with SearchServer("duckduckgo") as search, App.open(environ=keyless(tmp_path, web, search)) as app:
         events = await follow(await app.ask(f"Who coined the name oxygen? {web.url(OXYGEN)}"))

@@ -46,6 +46,18 @@ def test_links_stand_beside_the_text_and_lead_to_pages_that_are_there() -> None:
         assert [url for url in inside if url.endswith(".md") and url not in pages] == [], one.url
 
 
+async def test_what_stands_in_a_fence_is_read_but_not_found(tmp_path: Path) -> None:
+    async with Database.open("sqlite:footnote.db", tmp_path) as database:
+        library = Library(database)
+        readme = await library.latest("footnote://README.md")
+        assert readme is not None
+        assert "Who discovered oxygen?" in readme.text
+        assert await library.search("Who discovered oxygen?", 5) == ()
+        hits = await library.search("How do I add a Brave search key?", 5)
+        assert "footnote://docs/configuration.md" in [hit.url for hit in hits]
+        assert not any("```" in hit.description or "brave.py" in hit.description for hit in hits)
+
+
 def indexed(home: Path) -> set[str]:
     connection = sqlite3.connect(home / "footnote.db")
     ids = connection.execute("SELECT snapshot_id FROM passage").fetchall()

@@ -30,6 +30,16 @@ def test_a_long_paragraph_is_cut_between_sentences() -> None:
     assert [end - start for start, end in pieces] == [22 * 41 - 1, 8 * 41 - 1]
 
 
+def test_without_code_no_passage_has_any_of_it_and_the_heading_goes_on() -> None:
+    text = "# One\n\nBefore.\n\n```sh\nmake\n\n# no heading\n```\n\nAfter.\n\n~~~\n```\n~~~\nLast.\n\n```\nopen"
+    pieces = [(text[one.start : one.end], one.heading) for one in passages_of(text, code=False)]
+    assert pieces == [
+        ("# One\n\nBefore.", "One"),
+        ("After.", "One"),
+        ("Last.\n\n```\nopen", "One"),
+    ]
+
+
 def test_a_text_without_content_has_no_passage() -> None:
     assert list(passages_of("")) == list(passages_of(" \n\n\t\n")) == []
 

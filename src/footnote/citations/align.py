@@ -47,6 +47,10 @@ class Page:
         self._named: dict[str, bool] = {}
 
     @cached_property
+    def snapshot_id(self) -> str:
+        return self.snapshot.id
+
+    @cached_property
     def language(self) -> Language:
         return language_of(self.text[:20_000])
 

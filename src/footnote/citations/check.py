@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from footnote.citations.across import is_foreign, judge_across
+from footnote.citations.align import Page
 from footnote.citations.claims import Cite, Claim, claims, may_cite
 from footnote.citations.numbering import Sources
 from footnote.citations.verbatim import verbatim
@@ -50,15 +51,20 @@ def _found(text: str, number: int, sources: Sources) -> Finding:
     """What a source has of a claim: its last reading, if that bears it, otherwise the reading that does so best."""
     best = Finding("unsupported")
     for page in sources.pages(number):
-        if (quote := verbatim(text, page.text)) is not None:
-            return Finding("supported", quote, 1.0)
-        finding = judge(text, page)
-        if finding.verdict == "unsupported" and is_foreign(text, page):
-            finding = judge_across(text, page)
+        finding = _found_on(page, text)
         if finding.verdict == "supported":
             return finding
         best = max(best, finding, key=_rank)
     return best
+
+
+def _found_on(page: Page, text: str) -> Finding:
+    if (quote := verbatim(text, page.text)) is not None:
+        return Finding("supported", quote, 1.0, snapshot_id=page.snapshot_id)
+    finding = judge(text, page)
+    if finding.verdict == "unsupported" and is_foreign(text, page):
+        finding = judge_across(text, page)
+    return replace(finding, snapshot_id=page.snapshot_id)
 
 
 def _rank(finding: Finding) -> tuple[int, float]:
@@ -70,5 +76,13 @@ def _citation(claim: Claim, cite: Cite, finding: Finding) -> Citation:
     if quote is None:
         return Citation(cite.marker, cite.number, claim.start, claim.end, finding.verdict)
     return Citation(
-        cite.marker, cite.number, claim.start, claim.end, finding.verdict, quote.text, quote.start, quote.end
+        cite.marker,
+        cite.number,
+        claim.start,
+        claim.end,
+        finding.verdict,
+        quote.text,
+        quote.start,
+        quote.end,
+        finding.snapshot_id,
     )

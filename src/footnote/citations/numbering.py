@@ -1,16 +1,14 @@
 """The sources of one session: a number for each URL, and the texts that were read from it."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import urlsplit, urlunsplit
 
-import msgspec
 from msgspec.structs import replace
 
 from footnote.citations.align import Page
 from footnote.protocol.messages import Message, ToolResultMessage
-from footnote.protocol.sources import Snapshot, Source
+from footnote.protocol.sources import Snapshot, Source, sources_in
 
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _TRACKING = re.compile(
@@ -101,15 +99,7 @@ def _noted(messages: Iterable[Message]) -> Iterator[Source]:
     """The sources in the artifacts of tools, in the order in which they were found."""
     for message in messages:
         if isinstance(message, ToolResultMessage) and message.artifact is not None:
-            for entry in _entries(message.artifact.get("sources")):
-                try:
-                    yield msgspec.convert(entry, Source)
-                except msgspec.ValidationError:
-                    continue
-
-
-def _entries(listed: Any) -> Sequence[Any]:
-    return cast("Sequence[Any]", listed) if isinstance(listed, list | tuple) else ()
+            yield from sources_in(message.artifact)
 
 
 def _normal(url: str) -> str:

@@ -44,13 +44,15 @@ _NAME = 1.3
 
 
 class Finding(Struct, frozen=True):
-    """What a page has of a claim. `found` are the offsets of those words of the claim that its passage has."""
+    """What a page has of a claim. `found` are the offsets of those words of the claim that its passage has,
+    `snapshot_id` is the text that the quote stands in."""
 
     verdict: Verdict
     quote: Quote | None = None
     share: float = 0.0
     found: frozenset[int] = frozenset()
     contradicts: bool = False
+    snapshot_id: str | None = None
 
 
 class _Claim(Struct, frozen=True):

@@ -21,7 +21,7 @@ _CODE_IMAGE_LINK = re.compile(
 )
 _BOLD = re.compile(r"\*\*([^*`]+)\*\*")
 _TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
-_RULES = "2"
+_RULES = "3"
 """Part of the edition: with another number, every installation indexes the documentation again."""
 
 
@@ -44,8 +44,9 @@ def documentation() -> Documentation:
 
 @cache
 def packed_documentation() -> tuple[Entry, ...]:
-    """Made ready for the database, which takes a moment."""
-    return tuple(pack(page) for page in documentation().pages)
+    """Made ready for the database, which takes a moment. An example in a fence is no statement: a question that stands
+    there to be tried would find its own page."""
+    return tuple(pack(page, code=False) for page in documentation().pages)
 
 
 def _root() -> Path:

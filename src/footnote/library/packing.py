@@ -14,10 +14,11 @@ from footnote.protocol.sources import Link, Snapshot
 T = TypeVar("T")
 
 
-def pack(snapshot: Snapshot, *, searchable: bool = True) -> Entry:
-    """With the terms of its passages, if it is to be searched, which takes some milliseconds for a long page."""
+def pack(snapshot: Snapshot, *, searchable: bool = True, code: bool = True) -> Entry:
+    """With the terms of its passages, if it is to be searched, which takes some milliseconds for a long page. Without
+    `code`, what stands in fences is not found."""
     packed = zlib.compress(snapshot.text.encode("utf-8", "surrogatepass"))
-    terms = _terms(snapshot) if searchable else ()
+    terms = _terms(snapshot, code=code) if searchable else ()
     return Entry(_reading(snapshot), packed, len(snapshot.text), terms)
 
 
@@ -73,7 +74,7 @@ def _unpacked(packed: bytes, kind: type[list[T]]) -> list[T]:
     return msgspec.json.decode(zlib.decompress(packed), type=kind) if packed else []
 
 
-def _terms(snapshot: Snapshot) -> tuple[Terms, ...]:
+def _terms(snapshot: Snapshot, *, code: bool) -> tuple[Terms, ...]:
     """A passage is also found by the title of its page and by its heading."""
     title = _words(snapshot.title)
     return tuple(
@@ -83,7 +84,7 @@ def _terms(snapshot: Snapshot) -> tuple[Terms, ...]:
             title + _words(passage.heading),
             _words(snapshot.text[passage.start : passage.end]),
         )
-        for passage in passages_of(snapshot.text)
+        for passage in passages_of(snapshot.text, code=code)
     )
 
 

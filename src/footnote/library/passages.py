@@ -11,6 +11,7 @@ PASSAGE_BYTES = 900
 """About a paragraph. In bytes: a Chinese character has three of them, and says about as much as three letters."""
 _BLOCK = re.compile(r"\S[^\n]*(?:\n(?![ \t]*\n|#{1,6} )[^\n]+)*")
 _HEADING = re.compile(r"#{1,6} +(.+)")
+_FENCED = re.compile(r"^(`{3,}|~{3,})[^\n]*\n.*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 
 
 class Section(Struct, frozen=True):
@@ -21,28 +22,40 @@ class Section(Struct, frozen=True):
     heading: str
 
 
-def passages_of(text: str) -> Iterator[Section]:
-    """In order. A heading begins a new passage; short paragraphs share one, a long one is cut between sentences."""
-    heading, start, end, size = "", 0, 0, 0
-    for piece_start, piece_end in _pieces(text):
-        piece = text[piece_start:piece_end]
-        begins = _HEADING.match(piece)
-        weight = _weight(piece)
-        if size and (begins or size + weight > PASSAGE_BYTES):
+def passages_of(text: str, *, code: bool = True) -> Iterator[Section]:
+    """In order. A heading begins a new passage; short paragraphs share one, a long one is cut between sentences.
+    Without `code`, what stands in fences is in none of them."""
+    heading = ""
+    for stretch in [(0, len(text))] if code else _prose(text):
+        start, end, size = 0, 0, 0
+        for piece_start, piece_end in _pieces(text, *stretch):
+            piece = text[piece_start:piece_end]
+            begins = _HEADING.match(piece)
+            weight = _weight(piece)
+            if size and (begins or size + weight > PASSAGE_BYTES):
+                yield Section(start, end, heading)
+                size = 0
+            if begins:
+                heading = begins.group(1)
+            if not size:
+                start = piece_start
+            end, size = piece_end, size + weight
+        if size:
             yield Section(start, end, heading)
-            size = 0
-        if begins:
-            heading = begins.group(1)
-        if not size:
-            start = piece_start
-        end, size = piece_end, size + weight
-    if size:
-        yield Section(start, end, heading)
 
 
-def _pieces(text: str) -> Iterator[tuple[int, int]]:
+def _prose(text: str) -> Iterator[tuple[int, int]]:
+    """What stands between fenced blocks."""
+    end = 0
+    for fenced in _FENCED.finditer(text):
+        yield end, fenced.start()
+        end = fenced.end()
+    yield end, len(text)
+
+
+def _pieces(text: str, first: int, last: int) -> Iterator[tuple[int, int]]:
     """Paragraphs; the sentences of a long one; slices of what has no sentences, such as a script on one line."""
-    for block in _BLOCK.finditer(text):
+    for block in _BLOCK.finditer(text, first, last):
         if _weight(block.group()) <= PASSAGE_BYTES:
             yield block.start(), block.end()
             continue

@@ -4,8 +4,10 @@ All offsets count code points.
 """
 
 import hashlib
-from typing import Literal, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, cast
 
+import msgspec
 from msgspec import Struct
 
 Verdict: TypeAlias = Literal["supported", "partial", "unsupported"]
@@ -82,6 +84,16 @@ class Source(Struct, frozen=True, kw_only=True):
     quotes: tuple[Quote, ...] = ()
 
 
+def sources_in(artifact: Mapping[str, Any]) -> Iterator[Source]:
+    """The sources in the artifact of any tool: those that are what they should be."""
+    listed = artifact.get("sources")
+    for entry in cast("Sequence[Any]", listed) if isinstance(listed, list | tuple) else ():
+        try:
+            yield msgspec.convert(entry, Source)
+        except msgspec.ValidationError:
+            continue
+
+
 class SourceGroup(Struct, frozen=True):
     """The sources of one search: the artifact of the search tool."""
 
@@ -109,8 +121,8 @@ class SearchResults(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Citation(Struct, frozen=True):
-    """One footnoted sentence. `start` and `end` are offsets in the block's text, the quote's are offsets in the
-    snapshot of source `number`."""
+    """One footnoted sentence. `start` and `end` are offsets in the block's text, the quote's are offsets in the text
+    `snapshot_id`: of a source that was read twice, the reading that was found to say so."""
 
     marker: str
     number: int
@@ -120,3 +132,4 @@ class Citation(Struct, frozen=True):
     quote: str | None = None
     quote_start: int | None = None
     quote_end: int | None = None
+    snapshot_id: str | None = None

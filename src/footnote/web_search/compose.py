@@ -70,10 +70,12 @@ def detours(tries: Sequence[ProviderTry]) -> list[str]:
     return [*said, *(f"{answered.provider}: {note}" for note in answered.notes)]
 
 
-def quotes_of(number: int, passages: Iterable[Passage], citations: Iterable[Citation]) -> tuple[Quote, ...]:
-    """Every passage of a source that is quoted somewhere, once, in the order of the page."""
-    found = {(one.start, one.end): one.text for one in passages if one.number == number}
-    for one in citations:
-        if one.number == number and one.quote is not None and one.quote_start is not None and one.quote_end is not None:
+def quotes_of(source: Source, passages: Iterable[Passage], citations: Iterable[Citation]) -> tuple[Quote, ...]:
+    """Every passage of a source's text that is quoted somewhere, once, in its order; none of what was read there
+    before."""
+    found = {(one.start, one.end): one.text for one in passages if one.number == source.number}
+    cited = (one for one in citations if (one.number, one.snapshot_id) == (source.number, source.snapshot_id))
+    for one in cited:
+        if one.quote is not None and one.quote_start is not None and one.quote_end is not None:
             found[one.quote_start, one.quote_end] = one.quote
     return tuple(Quote(text, start, end) for (start, end), text in sorted(found.items()))

@@ -33,6 +33,8 @@ def read(body: bytes, content_type: str, url: str) -> Extracted:
             sys.stdout.write("noise")
             sys.stdout.flush()
             os.write(1, b"more noise")
+        case "environment":
+            return Extracted(text="\n".join(sorted(os.environ)))
         case _:
             pass
     return Extracted(text=f"{url} {len(body)}", title=str(os.getpid()))

@@ -1,5 +1,6 @@
 """HTML as markdown: the content and nothing else, clean enough to quote, with links beside it."""
 
+import unicodedata
 from html import escape
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from footnote.protocol.sources import Link
 from footnote.web_search.extract import Extracted, Unreadable, extract
+from footnote.web_search.extract.document import composed
 
 PROSE = "This paragraph says a good deal about the subject, with commas, and comes to an end at last."
 URL = "https://site.example/articles/one"
@@ -201,3 +203,37 @@ def test_hostile_pages_end(page: str):
 def test_of_a_page_with_more_elements_than_anybody_reads_the_first_are_read():
     found = read(f"<p>{PROSE}</p>{'<br>' * 250_000}<p>The last one, which comes too late.</p>")
     assert (found.text, found.cut) == (PROSE, True)
+
+
+def apart(text: str) -> str:
+    return unicodedata.normalize("NFD", text)
+
+
+def test_letters_are_in_one_piece_and_links_stand_where_their_words_are() -> None:
+    said = "Thủ đô của Việt Nam là Hà Nội, ở miền Bắc, bên bờ sông Hồng; đó là thành phố lớn thứ hai của cả nước."
+    linked = said.replace("Hà Nội", "<a href=/hn>Hà Nội</a>").replace("sông Hồng", "<a href=/sh>sông Hồng</a>")
+    head = "<title>Hà Nội</title><meta name=author content='Nguyễn Ái'><meta property=og:site_name content='Báo Mới'>"
+    found = read(apart(f"<p>{linked}<p>Kết: <a href=/vn>Việt Nam</a>"), apart(head))
+    assert found.text == f"{said}\n\nKết: Việt Nam"
+    assert (found.title, found.author, found.site_name) == ("Hà Nội", "Nguyễn Ái", "Báo Mới")
+    assert [(found.text[link.start : link.end], link.url) for link in found.links] == [
+        ("Hà Nội", "https://site.example/hn"),
+        ("sông Hồng", "https://site.example/sh"),
+        ("Việt Nam", "https://site.example/vn"),
+    ]
+
+
+def test_a_mark_behind_a_link_joins_its_last_letter() -> None:
+    found = read(f"<p>{PROSE} " + "<a href=/a>vie</a>&#x302;&#x323;t " * 3)
+    assert found.text == f"{PROSE} việt việt việt"
+    assert [found.text[link.start : link.end] for link in found.links] == ["việ"] * 3
+
+
+@given(st.text(st.sampled_from("ae\u0301\u0323\n \u1100\u1161\u11a8\uac00"), max_size=40), st.data())
+def test_offsets_stay_in_order_and_in_the_text_whatever_is_composed(text: str, data: st.DataObject) -> None:
+    offsets = st.lists(st.integers(0, len(text)), max_size=6).map(sorted)
+    pages = data.draw(offsets)
+    found = composed(Extracted(text=text, pages=tuple(pages)))
+    assert found.text == unicodedata.normalize("NFC", text)
+    assert list(found.pages) == sorted(found.pages)
+    assert all(0 <= page <= len(found.text) for page in found.pages)

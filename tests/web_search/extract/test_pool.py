@@ -54,6 +54,17 @@ async def test_a_document_is_taken_apart_by_the_real_reader_in_another_process()
     assert read == Extracted(text="# Sông Hồng\n\nĐỏ.", title="Sông Hồng", media_type="text/markdown")
 
 
+async def test_a_process_knows_no_key_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = {"ANTHROPIC_API_KEY": "sk-1", "FOOTNOTE_TOKEN": "secret", "https_proxy": "http://me:secret@proxy.test"}
+    for name, value in keys.items():
+        monkeypatch.setenv(name, value)
+    environ = {**keys, "PATH": os.defpath, "LC_CTYPE": "C.UTF-8", "TMPDIR": "/tmp", "PYTHONPATH": "/nowhere"}
+    async with Extractor(READER, environ=environ) as some, Extractor(READER) as none:
+        assert (await extracted(some, "environment")).text.split() == ["LC_CTYPE", "PATH", "TMPDIR"]
+        # Python itself may say which letters it decided for.
+        assert set((await extracted(none, "environment")).text.split()) <= {"LC_CTYPE"}
+
+
 async def test_what_makes_a_document_unreadable_comes_back_as_it_was_said() -> None:
     async with Extractor(READER) as extractor:
         assert await failure(extractor, "unreadable") == ("consent_wall", "it asks for consent first")

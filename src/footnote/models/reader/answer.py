@@ -32,7 +32,8 @@ def answer(
     unasked: bool = False,
 ) -> str:
     chosen = _chosen(findings)
-    blocks = [_opening(findings, chosen, words, report, unable)] if any(chosen) else []
+    blocks = _offline(findings, chosen, words)
+    blocks += [_opening(findings, chosen, words, report, unable)] if any(chosen) else []
     for finding, passages in zip(findings, chosen, strict=True):
         if finding.passages and not passages:
             continue
@@ -52,6 +53,13 @@ def _chosen(findings: Sequence[Finding]) -> list[list[Passage]]:
             if rank < len(finding.passages) and sum(map(len, chosen)) < PASSAGES_IN_ALL:
                 passages.append(finding.passages[rank])
     return chosen
+
+
+def _offline(findings: Sequence[Finding], chosen: Iterable[Sequence[Passage]], words: Words) -> list[str]:
+    """That the web could not be asked, if a quotation comes from the library in its place."""
+    quoted = [finding for finding, passages in zip(findings, chosen, strict=True) if passages]
+    providers = dict.fromkeys(provider for finding in quoted for provider in finding.unasked)
+    return [words.from_library.format(providers=inline(", ".join(providers)))] if providers else []
 
 
 def _opening(

@@ -13,6 +13,8 @@ from footnote.protocol.sources import Source
 
 SEARCH, READ, WRITE = "web_search", "read_page", "write_file"
 """The tools that a reader knows how to use."""
+LIBRARY = "library"
+"""The provider that answers where no other does, from what is kept on this machine."""
 
 MOST = 100
 """Items of one kind that are looked at."""
@@ -39,6 +41,12 @@ class Finding(Struct, frozen=True, kw_only=True):
         """What it is about: the question that was searched for, or the page that was read."""
         title = next((source.title for source in self.sources if source.title), "")
         return title or self.query if self.tool == READ else self.asked
+
+    @property
+    def unasked(self) -> tuple[str, ...]:
+        """The providers that did not answer, if in the end the library did in their place."""
+        *failed, last = [one.provider for one in self.tries] or [""]
+        return tuple(dict.fromkeys(failed)) if last == LIBRARY else ()
 
 
 def findings_of(answered: Iterable[tuple[ToolCall, ToolResultMessage]]) -> tuple[Finding, ...]:

@@ -22,6 +22,8 @@ class Words(Struct, frozen=True, kw_only=True):
     passage: str
     unable: Mapping[str, str]
     """What was wanted and cannot be done by quoting; the passages follow."""
+    from_library: str
+    """The web could not be asked: what follows is not from there."""
     excerpts: str
     some_excerpts: str
     unasked: str
@@ -83,6 +85,10 @@ _EN = Words(
         "summarise": "I cannot summarise in words of my own.",
         "rewrite": "I cannot translate or rewrite.",
     },
+    from_library=(
+        "The web could not be searched ({providers}), so this comes from the library: pages read before, your own "
+        "files and Footnote's documentation."
+    ),
     excerpts="None of these pages could be read. This is what the search engine shows of them:",
     some_excerpts="Not read, and quoted as the search engine shows it: source {numbers}.",
     unasked="I look for three questions at a time. Please ask again for the others.",
@@ -151,6 +157,10 @@ _VI = Words(
         "summarise": "Tôi không tự tóm tắt bằng lời của mình được.",
         "rewrite": "Tôi không dịch hay viết lại được.",
     },
+    from_library=(
+        "Không tìm được trên web ({providers}), nên phần này lấy từ thư viện: các trang đã đọc trước đây, tệp của bạn "
+        "và tài liệu của Footnote."
+    ),
     excerpts="Không đọc được trang nào trong số này. Đây là phần mà công cụ tìm kiếm hiển thị:",
     some_excerpts="Chưa đọc được trang, chỉ trích phần mà công cụ tìm kiếm hiển thị: nguồn {numbers}.",
     unasked="Mỗi lần tôi chỉ tìm cho ba câu hỏi. Bạn vui lòng hỏi lại những câu còn lại.",
@@ -213,6 +223,7 @@ _ZH = Words(
         "summarise": "我无法用自己的话总结。",
         "rewrite": "我无法翻译或改写。",
     },
+    from_library="无法搜索网络（{providers}），以下内容来自资料库：以前读过的网页、你的文件和 Footnote 的文档。",
     excerpts="这些网页都没能读取。以下是搜索引擎显示的摘录：",
     some_excerpts="以下来源没能读取，引用的是搜索引擎显示的摘录：{numbers}。",
     unasked="我一次最多查三个问题，其余的请再问一次。",

@@ -4,7 +4,7 @@
 
 import re
 
-from footnote.web_search.extract.document import Extracted, Unreadable
+from footnote.web_search.extract.document import Extracted, Unreadable, composed
 from footnote.web_search.extract.kinds import Kind, kind_of
 
 __all__ = ["Extracted", "Unreadable", "extract"]
@@ -14,6 +14,10 @@ _TAG = re.compile(r"<[a-zA-Z!/?]")
 
 def extract(body: bytes, content_type: str, url: str) -> Extracted:
     """The text of a document of any kind that has one; raises `Unreadable` for all others."""
+    return composed(_taken_apart(body, content_type, url))
+
+
+def _taken_apart(body: bytes, content_type: str, url: str) -> Extracted:
     if not body.strip(b"\0\t\n\r "):
         raise Unreadable("empty", "there is nothing in it")
     kind = kind_of(body, content_type, url)

@@ -5,6 +5,7 @@ import contextlib
 import logging
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
@@ -26,6 +27,11 @@ _START = (
 """With our own module path instead of the environment's, and without the current folder: a file there named like a
 module of ours is not to be run."""
 
+_NEEDED = frozenset(
+    ("PATH", "LANG", "LANGUAGE", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TZ")
+)
+"""What a process gets of the environment, besides `LC_…`: never a key, since what it reads may take it over."""
+
 _BROKEN = "it could not be taken apart"
 
 log = logging.getLogger(__name__)
@@ -33,10 +39,11 @@ log = logging.getLogger(__name__)
 
 class Extractor:
     """Takes documents apart in up to `WORKERS` processes, started when they are needed. `reader` names the function
-    that does it, MODULE:FUNCTION."""
+    that does it, MODULE:FUNCTION. Of `environ` they get what a process needs to run, and nothing else."""
 
-    def __init__(self, reader: str = READER) -> None:
+    def __init__(self, reader: str = READER, *, environ: Mapping[str, str] | None = None) -> None:
         self._reader = reader
+        self._environ = {name: value for name, value in (environ or {}).items() if _is_needed(name)}
         self._turns = asyncio.Semaphore(WORKERS)
         self._idle: list[_Worker] = []
         self._busy: set[_Worker] = set()
@@ -115,6 +122,7 @@ class Extractor:
             stdin=PIPE,
             stdout=PIPE,
             stderr=DEVNULL,
+            env=self._environ,
             # Ctrl-C in a terminal reaches its whole process group.
             start_new_session=True,
         )
@@ -125,6 +133,10 @@ class Extractor:
         task = asyncio.create_task(worker.end())
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
+
+
+def _is_needed(name: str) -> bool:
+    return name.upper() in _NEEDED or name.startswith("LC_")
 
 
 class _Worker:

@@ -1,0 +1,50 @@
+"""Where the web could not be asked, the reader quotes what is kept on this machine, and says so."""
+
+import pytest
+
+from footnote.models.reader.words import WORDS
+from footnote.protocol.receipts import ProviderTry
+from models.reading import HANOI, NOTE, QUESTION, found, last_text, play, searching
+
+OFFLINE = (
+    ProviderTry(provider="brave", outcome="skipped", reason="it has no key"),
+    ProviderTry(provider="duckduckgo", outcome="error", reason="it could not be reached"),
+    ProviderTry(provider="library", outcome="results", count=1),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        (
+            QUESTION,
+            (
+                "The web could not be searched (brave, duckduckgo), so this comes from the library: pages read before, "
+                "your own files and Footnote's documentation."
+            ),
+        ),
+        (
+            "Thủ đô của Việt Nam là gì?",
+            (
+                "Không tìm được trên web (brave, duckduckgo), nên phần này lấy từ thư viện: các trang đã đọc trước "
+                "đây, tệp của bạn và tài liệu của Footnote."
+            ),
+        ),
+        (
+            "越南的首都是哪里？",
+            "无法搜索网络（brave, duckduckgo），以下内容来自资料库：以前读过的网页、你的文件和 Footnote 的文档。",
+        ),
+    ],
+)
+async def test_when_the_library_answers_in_place_of_the_web_the_answer_says_so_first(question: str, said: str):
+    played = await play(question, tools=(searching(found((1, HANOI), tries=OFFLINE)),))
+
+    assert last_text(played).startswith(f"{said}\n\n")
+    assert f"> {HANOI} [1]" in last_text(played)
+
+
+@pytest.mark.parametrize("tries", [OFFLINE[-1:], (OFFLINE[1], ProviderTry(provider="searxng", outcome="results"))])
+async def test_a_library_that_was_chosen_and_another_provider_need_no_excuse(tries: tuple[ProviderTry, ...]):
+    played = await play(QUESTION, tools=(searching(found((1, HANOI), tries=tries)),))
+
+    assert last_text(played) == f"{WORDS['en'].passage}\n\n> {HANOI} [1]\n\n{NOTE}"
