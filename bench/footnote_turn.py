@@ -16,7 +16,7 @@ from scenario import CALL_ID, FRAGMENTS, QUESTION, RESULT, SYSTEM, TOOL, Frames,
 
 import upstream
 from footnote.agent.loop import run
-from footnote.agent.turn import Digested, Kept
+from footnote.agent.turn import Note
 from footnote.agent.turn import Turn as Asked
 from footnote.cancel import CancelScope
 from footnote.models.base import Endpoint, Model
@@ -48,7 +48,6 @@ async def web_search(params: Parameters, context: ToolContext) -> ToolResult:
     return said(RESULT)
 
 
-TO_STORE = (Kept, Digested)
 ABILITIES = Abilities()
 TOOLBOX = Toolbox.of([standard(web_search)], ABILITIES)
 
@@ -57,7 +56,7 @@ async def turn_of(model: Model) -> Frames:
     asked = Asked("session_1", "run_1", "msg_1", SYSTEM, (user(QUESTION),))
     frames: Frames = []
     async for step in run(asked, model, TOOLBOX, ABILITIES, CancelScope()):
-        if not isinstance(step, TO_STORE):
+        if not isinstance(step, Note):
             frames.append(frame(len(frames) + 1, step))
     return frames
 

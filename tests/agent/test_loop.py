@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agent.stage import Stage, answering, tool, working
+from footnote.agent.turn import CallBegun, CallEnded, Kept, Resumed
 from footnote.models.scripted import Call, End, ScriptedModel, call, fails, text, thinking
 from footnote.protocol.events import (
     AttachmentsBlock,
@@ -16,12 +17,15 @@ from footnote.protocol.events import (
     ErrorEvent,
     MessageHead,
     MessageStart,
+    RoundRestart,
     TextBlock,
     ThinkingBlock,
     ToolProgress,
     ToolResultBlock,
+    ToolStatus,
     ToolUseBlock,
 )
+from footnote.protocol.files import FileRecord
 from footnote.protocol.messages import AssistantMessage, Text, ToolCall, ToolResultMessage, Usage, UserMessage, user
 from footnote.protocol.tools import Progress, failed, said
 from footnote.tools.base import Abilities, Outcome, Tool, ToolContext
@@ -278,7 +282,7 @@ async def test_a_turn_goes_on_after_the_rounds_that_a_crash_left_behind():
         ToolResultMessage("c0", "look", (Text("a tree"),)),
     )
     model = ScriptedModel([*[[call("look", {"n": n})] for n in range(4)], [text("Done.")]])
-    play = await Stage(model, [answering("look")], before, settings={"first_index": 2}).play()
+    play = await Stage(model, [answering("look")], before, settings={"resumed": Resumed(blocks=2)}).play()
     assert next(event.index for event in play.events if isinstance(event, BlockStart)) == 2
     assert play.stop_reason == "max_rounds", "the round before the crash counts"
 
@@ -300,3 +304,84 @@ async def test_the_question_of_another_turn_does_not_count_as_a_round():
     model = ScriptedModel([[call("look", {})], [text("Two.")]])
     play = await Stage(model, [answering("look")], history).play()
     assert play.stop_reason == "stop"
+
+
+def _cut_off(*calls: ToolCall, answered: tuple[str, ...] = ()) -> tuple[Any, ...]:
+    """A session whose last response was kept, with the results of some of its calls."""
+    results = [ToolResultMessage(call.id, call.name, (Text("before"),)) for call in calls if call.id in answered]
+    return (user("Why?"), AssistantMessage(calls, "toolUse", "footnote/scripted", Usage(7, 3)), *results)
+
+
+def _counting(name: str, **marks: Any) -> tuple[Tool, list[str]]:
+    ran: list[str] = []
+
+    async def body(_params: Any, context: ToolContext) -> AsyncIterator[Outcome]:
+        ran.append(context.call_id)
+        yield said("now")
+
+    return tool(name, body, **marks), ran
+
+
+async def test_after_a_crash_the_model_is_not_asked_again_for_calls_that_it_has_made():
+    look, ran = _counting("look")
+    before = _cut_off(ToolCall("c1", "look", {}), ToolCall("c2", "look", {"n": 2}), answered=("c1",))
+    model = ScriptedModel([[text("Done.")]])
+    play = await Stage(model, [look], before, settings={"resumed": Resumed(blocks=3)}).play()
+    assert ran == ["c2"]
+    assert len(model.contexts) == 1
+    assert [message.tool_call_id for message in play.kept if isinstance(message, ToolResultMessage)] == ["c2"]
+    assert isinstance(play.events[0], RoundRestart)
+    assert play.events[0].from_index == 3
+
+
+@pytest.mark.parametrize(("idempotent", "times"), [(False, 0), (True, 1)])
+async def test_a_call_that_a_crash_interrupted_runs_again_only_if_that_does_no_harm(idempotent: bool, times: int):
+    send, ran = _counting("send", idempotent=idempotent)
+    resumed = Resumed(blocks=1, begun=frozenset({"c1"}))
+    model = ScriptedModel([[text("Done.")]])
+    play = await Stage(model, [send], _cut_off(ToolCall("c1", "send", {})), settings={"resumed": resumed}).play()
+    assert len(ran) == times
+    [result] = [block for block in play.blocks if isinstance(block, ToolResultBlock)]
+    assert result.status == ("success" if times else "error")
+    assert play.stop_reason == "stop"
+
+
+async def test_a_call_that_was_finished_before_a_crash_keeps_its_result():
+    send, ran = _counting("send")
+    file = FileRecord("f1", "/a.md", "a.md", "md", "generated", "2026-01-01T00:00:00Z", "workspace/local/a.md", "m1")
+    resumed = Resumed(
+        blocks=1, begun=frozenset({"c1"}), finished={"c1": said("sent", files=(file,))}, spent=Usage(100, 0)
+    )
+    model = ScriptedModel([[text("Done.")]])
+    play = await Stage(model, [send], _cut_off(ToolCall("c1", "send", {})), settings={"resumed": resumed}).play()
+    assert ran == []
+    assert [block.content for block in play.blocks if isinstance(block, ToolResultBlock)] == ["sent"]
+    assert isinstance(play.blocks[-1], AttachmentsBlock)
+    assert play.end.usage.input_tokens == 100 + 7 + 10, "what was used before the crash was used"
+
+
+async def test_a_turn_that_only_lacked_its_end_is_ended_without_asking_anybody():
+    before = (user("Why?"), AssistantMessage((Text("Because."),), "stop", "footnote/scripted"))
+    model = ScriptedModel([])
+    play = await Stage(model, [], before, settings={"resumed": Resumed(blocks=1)}).play()
+    assert model.contexts == []
+    assert play.kept == []
+    assert play.stop_reason == "stop"
+
+
+async def test_a_call_with_an_effect_is_announced_before_it_is_carried_out_and_an_idempotent_one_is_not():
+    send, _ = _counting("send")
+    look, _ = _counting("look", idempotent=True)
+    model = ScriptedModel([[call("send", {}), call("look", {})], [text("Done.")]])
+    play = await Stage(model, [send, look]).play()
+    begun = [at for at, step in enumerate(play.steps) if isinstance(step, CallBegun)]
+    running = [at for at, step in enumerate(play.steps) if isinstance(step, ToolStatus) and step.status == "running"]
+    assert len(begun) == 1
+    assert begun[0] < min(running)
+    assert sum(isinstance(step, CallEnded) for step in play.steps) == 2
+
+
+async def test_every_message_is_kept_with_the_number_of_blocks_that_there_are_with_it():
+    model = ScriptedModel([[text("Looking."), call("look", {}), call("look", {"n": 2})], [text("Done.")]])
+    play = await Stage(model, [answering("look")]).play()
+    assert [step.blocks for step in play.steps if isinstance(step, Kept)] == [3, 4, 5, 6]

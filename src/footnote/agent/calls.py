@@ -5,9 +5,10 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from footnote.agent import repeats
+from footnote.agent.turn import CallBegun, CallEnded, Resumed
 from footnote.cancel import Cancelled, CancelScope
 from footnote.protocol.errors import ToolFailed
 from footnote.protocol.events import BlockStart, BlockStop, Event, ToolProgress, ToolResultBlock, ToolStatus
@@ -31,7 +32,14 @@ CUT = (
     "Make the call again, with less content in it; a long file can be written in several calls."
 )
 WITHHELD = "Not executed: this turn has used all its rounds of tool calls. Answer with what is known."
+INTERRUPTED = (
+    "The server was restarted while this call was carried out; it may or may not have had its effect. Find out which "
+    "before you make it again."
+)
 NOT_JSON = "Not executed: the arguments are not a JSON object. They began with: {start}"
+
+
+CallStep: TypeAlias = Event | CallBegun | CallEnded
 
 
 @dataclass(slots=True)
@@ -46,7 +54,7 @@ class _Call:
 
 
 class Calls:
-    """Carries out the calls of one response. After `events` is exhausted, `results` are all there, in call order."""
+    """Carries out the calls of one response. After `steps` is exhausted, `results` are all there, in call order."""
 
     def __init__(
         self,
@@ -72,21 +80,30 @@ class Calls:
     def files(self) -> tuple[FileRecord, ...]:
         return tuple(file for _, result in self.results for file in result.files)
 
-    async def events(
-        self, history: Sequence[Message], cancel: CancelScope, *, refused: str | None = None
-    ) -> AsyncGenerator[Event, None]:
+    async def steps(
+        self,
+        history: Sequence[Message],
+        cancel: CancelScope,
+        *,
+        refused: str | None = None,
+        resumed: Resumed | None = None,
+    ) -> AsyncGenerator[CallStep, None]:
         """Everything that happens until each call is answered. `refused`: why none of them is executed."""
         for pending in self._pending:
             if refused is not None:
                 pending.result = failed(refused)
             else:
                 self._prepare(pending, history)
+                self._remember(pending, resumed)
             if pending.result is not None:
-                yield ToolStatus(pending.call.id, "error")
+                yield ToolStatus(pending.call.id, "error" if pending.result.is_error else "done")
         for batch in self._batches():
+            for pending in batch:
+                if pending.tool is not None and not pending.tool.idempotent:
+                    yield CallBegun(pending.call.id)
             async with aclosing(self._execute(batch, cancel)) as steps:
-                async for event in steps:
-                    yield event
+                async for step in steps:
+                    yield step
         for event in self._answer():
             yield event
 
@@ -111,10 +128,21 @@ class Calls:
                 log.exception("The arguments of %s could not be read.", call.name)
                 pending.result = failed(f"The arguments of {call.name} could not be read.")
 
+    def _remember(self, pending: _Call, resumed: Resumed | None) -> None:
+        """What came of this call before a crash: it is not carried out a second time."""
+        if resumed is None or pending.tool is None:
+            return
+        if pending.call.id in resumed.finished:
+            pending.result = resumed.finished[pending.call.id]
+        elif pending.call.id in resumed.begun and not pending.tool.idempotent:
+            pending.result = failed(INTERRUPTED)
+
     def _batches(self) -> Iterator[list[_Call]]:
         """Calls that may run together: an exclusive one has a batch of its own."""
         together: list[_Call] = []
         for pending in self._pending:
+            if pending.result is not None:
+                continue
             if pending.tool is not None and pending.tool.exclusive:
                 yield from ([together] if together else [])
                 yield [pending]
@@ -126,7 +154,7 @@ class Calls:
 
     # Execute ---------------------------------------------------------------------------------------------
 
-    async def _execute(self, batch: list[_Call], cancel: CancelScope) -> AsyncGenerator[Event, None]:
+    async def _execute(self, batch: list[_Call], cancel: CancelScope) -> AsyncGenerator[CallStep, None]:
         feed: asyncio.Queue[tuple[_Call, Event | ToolResult]] = asyncio.Queue()
         slots = asyncio.Semaphore(AT_ONCE)
         tasks = [asyncio.create_task(self._work(pending, feed, slots)) for pending in batch]
@@ -137,6 +165,7 @@ class Calls:
                     yield step
                     continue
                 pending.result = step
+                yield CallEnded(pending.call.id, step)
                 yield ToolStatus(pending.call.id, "error" if step.is_error else "done")
                 for event in self._answer():
                     yield event

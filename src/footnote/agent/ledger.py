@@ -1,11 +1,11 @@
 """What a turn adds up to: its messages, its tokens and cost, its files, and how it ended."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from footnote.agent.calls import Calls
 from footnote.agent.context import question_at
 from footnote.agent.digest import Summarised
-from footnote.agent.turn import Digested, Kept, Turn
+from footnote.agent.turn import Digested, Indexes, Kept, Turn
 from footnote.models.base import Model
 from footnote.protocol.events import (
     AttachmentsBlock,
@@ -20,11 +20,12 @@ from footnote.protocol.events import (
     MessageHead,
     MessageStart,
     MessageStop,
+    RoundRestart,
     TurnStopReason,
     TurnUsage,
 )
 from footnote.protocol.files import FileRecord
-from footnote.protocol.messages import AssistantMessage, Message, ToolResultMessage, Usage
+from footnote.protocol.messages import AssistantMessage, Message, ToolCall, ToolResultMessage, Usage
 
 
 class Ledger:
@@ -37,22 +38,43 @@ class Ledger:
         self._usage = Usage()
         self._cost: float | None = None if model.profile.price is None else 0.0
         self._files: dict[str, FileRecord] = {}
+        if turn.resumed is not None:
+            for message in self._of_this_turn():
+                self._spend(message.usage if isinstance(message, AssistantMessage) else Usage())
+            self._spend(turn.resumed.spent)
+            self._take(turn.resumed.files)
 
     @property
     def rounds(self) -> int:
         """Responses of this turn, those before a crash included."""
-        turn = self.messages[question_at(self.messages) :]
-        return sum(isinstance(message, AssistantMessage) for message in turn)
+        return sum(isinstance(message, AssistantMessage) for message in self._of_this_turn())
 
-    def start(self) -> MessageStart:
+    def _of_this_turn(self) -> tuple[Message, ...]:
+        return self.messages[question_at(self.messages) :]
+
+    def start(self) -> MessageStart | RoundRestart:
         turn = self._turn
+        if turn.resumed is not None:
+            return RoundRestart(turn.resumed.blocks)
         return MessageStart(MessageHead(turn.message_id, "assistant", turn.run_id, turn.session_id, self._model.id))
 
-    def keep(self, message: AssistantMessage | ToolResultMessage) -> Kept:
+    def interrupted(self) -> AssistantMessage | None:
+        """The response after which a crash came, if it came before all its calls were answered."""
+        responses = [message for message in self._of_this_turn() if isinstance(message, AssistantMessage)]
+        if not responses or (responses[-1].calls and not self.open_calls(responses[-1])):
+            return None
+        return responses[-1]
+
+    def open_calls(self, message: AssistantMessage) -> tuple[ToolCall, ...]:
+        """Those that no result is kept of."""
+        answered = {said.tool_call_id for said in self._of_this_turn() if isinstance(said, ToolResultMessage)}
+        return tuple(call for call in message.calls if call.id not in answered)
+
+    def keep(self, message: AssistantMessage | ToolResultMessage, blocks: int) -> Kept:
         self.messages = (*self.messages, message)
         if isinstance(message, AssistantMessage):
             self._spend(message.usage)
-        return Kept(message)
+        return Kept(message, blocks)
 
     def keep_summary(self, summary: Summarised | None) -> Iterator[Digested]:
         """What a summary cost, if one was made, and the summary itself, if it is worth storing."""
@@ -67,21 +89,26 @@ class Ledger:
         if price is not None and self._cost is not None:
             self._cost += price.of(usage)
 
-    def keep_answers(self, calls: Calls) -> Iterator[Kept]:
-        """The results of a round and their files. One path is one file: the last writing of it counts."""
-        for message in calls.messages:
-            yield self.keep(message)
+    def keep_answers(self, calls: Calls, indexes: Indexes) -> Iterator[Kept]:
+        """The results of a round, each of them one block, and their files."""
+        before = indexes.count - len(calls.results)
+        for number, message in enumerate(calls.messages, 1):
+            yield self.keep(message, before + number)
         for _, result in calls.results:
             if result.usage is not None:
                 self._spend(result.usage)
-        for file in calls.files:
+        self._take(calls.files)
+
+    def _take(self, files: Iterable[FileRecord]) -> None:
+        """One path is one file: the last writing of it counts."""
+        for file in files:
             self._files.pop(file.path, None)
             self._files[file.path] = file
 
-    def end(self, reason: TurnStopReason, numbering: Iterator[int], context: ContextReport) -> Iterator[Event]:
+    def end(self, reason: TurnStopReason, indexes: Indexes, context: ContextReport) -> Iterator[Event]:
         """The last events of the turn, in the order in which every turn ends."""
         if self._files:
-            index = next(numbering)
+            index = next(indexes)
             yield BlockStart(index, AttachmentsBlock(tuple(self._files.values())))
             yield BlockStop(index)
         answers = (message for message in reversed(self.messages) if isinstance(message, AssistantMessage))

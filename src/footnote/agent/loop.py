@@ -7,12 +7,11 @@ import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import partial
-from itertools import count
 
 from footnote.agent.calls import BROKEN_OFF, CUT, WITHHELD, Calls
 from footnote.agent.ledger import Ledger
 from footnote.agent.round import Round
-from footnote.agent.turn import Step, Turn
+from footnote.agent.turn import Indexes, Step, Turn
 from footnote.agent.window import Window
 from footnote.cancel import CancelScope
 from footnote.models.base import Model
@@ -29,42 +28,48 @@ async def run(
     turn: Turn, model: Model, toolbox: Toolbox, abilities: Abilities, cancel: CancelScope
 ) -> AsyncGenerator[Step, None]:
     """One turn, from the question to the last word of the answer."""
-    ledger, window, numbering = Ledger(turn, model), Window(turn, model), count(turn.first_index)
+    ledger, window = Ledger(turn, model), Window(turn, model)
+    indexes = Indexes(turn.resumed.blocks if turn.resumed else 0)
     title = partial(toolbox.title, locale=turn.locale)
     yield ledger.start()
+    message = ledger.interrupted()
     while True:
-        withheld = len(toolbox) > 0 and ledger.rounds >= turn.max_tool_rounds
+        earlier = ledger.rounds - (message is not None)
+        withheld = len(toolbox) > 0 and earlier >= turn.max_tool_rounds
         tools = Toolbox.empty() if withheld else toolbox
 
-        context, summary = await window.context(ledger.messages, tools.specs, cancel)
-        for step in ledger.keep_summary(summary):
-            yield step
-        response = Round(model, numbering, title, abilities.sources)
-        async with aclosing(response.events(context, window.options, cancel)) as events:
-            async for event in events:
-                yield event
-        if response.refusal == OVERFLOW and window.tighten():
-            continue
-        if response.refusal == NO_TOOLS and context.tools:
-            log.warning("%s does not take tools: it answers without them.", model.id)
-            toolbox = Toolbox.empty()
-            continue
-        message = response.message
-        window.learn(message.usage)
-        yield ledger.keep(message)
+        if message is None:
+            context, summary = await window.context(ledger.messages, tools.specs, cancel)
+            for step in ledger.keep_summary(summary):
+                yield step
+            response = Round(model, indexes, title, abilities.sources)
+            async with aclosing(response.events(context, window.options, cancel)) as events:
+                async for event in events:
+                    yield event
+            if response.refusal == OVERFLOW and window.tighten():
+                continue
+            if response.refusal == NO_TOOLS and context.tools:
+                log.warning("%s does not take tools: it answers without them.", model.id)
+                toolbox = Toolbox.empty()
+                continue
+            message = response.message
+            window.learn(message.usage)
+            yield ledger.keep(message, indexes.count)
         if not message.calls:
             break
 
-        calls = Calls(message.calls, tools, numbering, partial(_context_of_call, turn, abilities))
+        calls = Calls(ledger.open_calls(message), tools, indexes, partial(_context_of_call, turn, abilities))
         refused = _why_refused(message, withheld=withheld)
-        async with aclosing(calls.events(ledger.messages, cancel, refused=refused)) as events:
-            async for event in events:
-                yield event
-        for step in ledger.keep_answers(calls):
+        steps = calls.steps(ledger.messages, cancel, refused=refused, resumed=turn.resumed)
+        async with aclosing(steps):
+            async for step in steps:
+                yield step
+        for step in ledger.keep_answers(calls, indexes):
             yield step
         if cancel.cancelled or withheld or message.stop_reason in ("error", "aborted"):
             break
-    for event in ledger.end(_ending(message, cancel, withheld=withheld), numbering, window.report):
+        message = None
+    for event in ledger.end(_ending(message, cancel, withheld=withheld), indexes, window.report):
         yield event
 
 

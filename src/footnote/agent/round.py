@@ -24,7 +24,7 @@ from footnote.protocol.events import (
     ToolStatus,
     ToolUseBlock,
 )
-from footnote.protocol.messages import AssistantMessage, Text
+from footnote.protocol.messages import AssistantMessage, Block, Text, ToolCall
 from footnote.protocol.sources import Citation
 from footnote.protocol.stream import (
     Done,
@@ -112,24 +112,29 @@ class Round:
                 yield from self._grow_call(event)
             case ToolCallEnd():
                 call = event.call
-                index = next(self._numbering)
+                index = self._open(event.index)
                 yield BlockStart(index, ToolUseBlock(call.id, call.name, self._title(call.name), call.arguments))
                 yield BlockStop(index)
                 yield ToolStatus(call.id, "pending")
             case Done() | Failed():
-                self.message = self._cited(event.message)
+                self.message = self._as_shown(event.message)
             case _:
                 pass
 
-    def _cited(self, message: AssistantMessage) -> AssistantMessage:
-        """The message to be kept, with what was said of its footnotes."""
-        content = tuple(
-            replace(block, citations=self._citations[index])
-            if isinstance(block, Text) and index in self._citations
-            else block
-            for index, block in enumerate(message.content)
-        )
-        return replace(message, content=content) if self._citations else message
+    def _as_shown(self, message: AssistantMessage) -> AssistantMessage:
+        """The message to be kept, so that it can be shown again just as it was: its blocks in the order in which they
+        were told, with the titles of the calls and with what was said of the footnotes."""
+        shown: list[tuple[int, Block]] = []
+        told = -1
+        for index, block in enumerate(message.content):
+            told = self._indexes.get(index, told)  # a block that is not told stays behind the one before it
+            if isinstance(block, Text) and index in self._citations:
+                shown.append((told, replace(block, citations=self._citations[index])))
+            elif isinstance(block, ToolCall):
+                shown.append((told, replace(block, title=self._title(block.name))))
+            else:
+                shown.append((told, block))
+        return replace(message, content=tuple(block for _, block in sorted(shown, key=lambda entry: entry[0])))
 
     def _open(self, stream_index: int) -> int:
         index = self._indexes[stream_index] = next(self._numbering)

@@ -39,12 +39,14 @@ class Thinking(Struct, frozen=True, tag="thinking", omit_defaults=True):
 
 class ToolCall(Struct, frozen=True, tag="toolCall", omit_defaults=True):
     """A call that the model asks for. `invalid` holds the raw text of arguments that are not a JSON object,
-    because they were cut or malformed; such a call is answered with an error and never executed."""
+    because they were cut or malformed; such a call is answered with an error and never executed. `title` is what the
+    person saw of it, in the language of the run. No provider is sent it."""
 
     id: str
     name: str
     arguments: dict[str, Any]
     invalid: str | None = None
+    title: str = ""
 
 
 class Foreign(Struct, frozen=True, tag="foreign"):
