@@ -18,6 +18,7 @@ from footnote.protocol.events import (
     ErrorBody,
     ErrorEvent,
     Event,
+    Gap,
     Growth,
     MessageDelta,
     MessageHead,
@@ -66,7 +67,7 @@ FILE = FileRecord(
     url="workspace/user123/report.md",
     message_id="msg-1",
 )
-CITATION = Citation("[1]", 1, 0, 12, "supported", "the quote", 40, 49)
+CITATION = Citation("[1]", 1, 0, 12, "supported", "the quote", 40, 49, "0123abcd")
 TURN: list[Event] = [
     MessageStart(MessageHead("msg_1", "assistant", "run_1", "ses_1", "anthropic/claude")),
     BlockStart(0, ThinkingBlock()),
@@ -85,6 +86,7 @@ TURN: list[Event] = [
     MessageDelta(Delta("max_rounds"), TurnUsage(1, 2, 3, 4, 5, 0.01), ContextReport(10, 200_000, 1, 2)),
     MessageDelta(Delta("stop"), TurnUsage(1, 2, 3, 4, 5), ContextReport(10, 200_000)),
     RoundRestart(3),
+    Gap(3, 7),
     ErrorEvent(ErrorBody("overloaded_error", "Try again.", retryable=True)),
     Ping(),
     MessageStop(),
@@ -143,6 +145,7 @@ def test_the_events_of_a_turn_are_those_of_the_contract():
         "tool_progress",
         "message_delta",
         "round_restart",
+        "gap",
         "message_stop",
         "error",
         "ping",

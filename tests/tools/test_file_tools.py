@@ -233,5 +233,5 @@ async def test_without_a_workspace_a_call_is_an_error() -> None:
 def test_tools_that_change_files_run_alone_and_tools_that_read_may_be_tried_again() -> None:
     files = [tool for tool in TOOLS if tool.name.endswith(("_file", "_files"))]
     assert {tool.name for tool in files if tool.exclusive} == {"write_file", "edit_file"}
-    assert {tool.name for tool in files if not tool.idempotent} == {"edit_file"}
+    assert all(tool.idempotent for tool in files)
     assert {tool.name for tool in files if tool.bounded} == {"read_file", "list_files", "search_files"}

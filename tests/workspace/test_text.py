@@ -102,7 +102,7 @@ def test_many_places_are_not_all_listed() -> None:
 def test_what_stands_around_an_edit_is_kept(before: str, old: str, new: str, after: str) -> None:
     text = before + old + after
     crlf = "\r\n" in text and text.count("\n") == text.count("\r\n")
-    if crlf or text.count(old) != 1 or old == new:
+    if crlf or text.find(old) != text.rfind(old) or old == new:
         return
     assert replace(text, old, new) == Edited(before + new + after, 1)
 

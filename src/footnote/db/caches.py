@@ -41,9 +41,9 @@ def cached_page(url: str) -> Script[KeptPage | None]:
     return KeptPage(Freshness(*rows[0][:6]), found(rows[0][6:])) if rows else None
 
 
-def keep_page(freshness: Freshness, entry: Entry, now: float) -> Script[None]:
+def keep_page(freshness: Freshness, entry: Entry, now: float, user_id: str | None) -> Script[None]:
     """Keeps the page and its text."""
-    yield from keep(entry, "web", now)
+    yield from keep(entry, "web", now, user_id=user_id)
     yield from keep_freshness(freshness, entry.reading.url, entry.reading.snapshot_id, now)
 
 

@@ -33,7 +33,8 @@ class Driver(Protocol):
 class Database:
     """Of one event loop. Any number of processes may have the same file open."""
 
-    def __init__(self, start: Callable[[], Driver]) -> None:
+    def __init__(self, start: Callable[[], Driver], *, is_in_memory: bool = False) -> None:
+        self.is_in_memory = is_in_memory
         self._start = start
         self._driver: Driver | None = None
 
@@ -52,7 +53,7 @@ class Database:
     @asynccontextmanager
     async def in_memory(cls) -> AsyncGenerator[Self, None]:
         """For this process alone, where nothing can be written: what was read is kept until its end."""
-        database = cls(_memory)
+        database = cls(_memory, is_in_memory=True)
         try:
             yield database
         finally:

@@ -75,19 +75,29 @@ def frequencies(terms: Iterable[str]) -> Script[Frequencies]:
     return Frequencies(passages, having)
 
 
-def candidates(terms: Iterable[str], count: int) -> Script[list[Candidate]]:
-    """The passages that fit best by BM25, with a word in the title worth more than one in the text."""
+def candidates(terms: Iterable[str], count: int, user_id: str | None) -> Script[list[Candidate]]:
+    """The passages that fit best by BM25, with a word in the title worth more than one in the text; of pages on this
+    user's shelf, and of the documentation."""
     rows = yield sql(
         """
         SELECT passage.snapshot_id, passage.start_offset, passage.end_offset,
             passage_terms.title, passage_terms.text, passage_terms.forms,
             NOT EXISTS (
-                SELECT 1 FROM page WHERE page.snapshot_id = passage.snapshot_id AND page.kind <> 'documentation'
+                SELECT 1 FROM page CROSS JOIN shelf ON shelf.user_id = ? AND shelf.url = page.url
+                WHERE page.snapshot_id = passage.snapshot_id AND page.kind <> 'documentation'
             )
         FROM passage_terms JOIN passage ON passage.id = passage_terms.rowid
-        WHERE passage_terms MATCH ? ORDER BY bm25(passage_terms, 3.0, 1.0, 0.7) LIMIT ?
+        WHERE passage_terms MATCH ? AND EXISTS (
+            SELECT 1 FROM page WHERE page.snapshot_id = passage.snapshot_id AND (
+                page.kind = 'documentation'
+                OR EXISTS (SELECT 1 FROM shelf WHERE shelf.user_id = ? AND shelf.url = page.url)
+            )
+        )
+        ORDER BY bm25(passage_terms, 3.0, 1.0, 0.7) LIMIT ?
         """,
+        user_id,
         _any_of(terms),
+        user_id,
         count,
     )
     return [Candidate(row[0], Terms(*row[1:6]), bool(row[6])) for row in rows]

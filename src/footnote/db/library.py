@@ -60,10 +60,12 @@ class LibraryPage(Struct, frozen=True):
     snapshot_id: str
 
 
-def keep(entry: Entry, kind: Kind, now: float, *, origin: str | None = None) -> Script[None]:
+def keep(
+    entry: Entry, kind: Kind, now: float, *, user_id: str | None = None, origin: str | None = None
+) -> Script[None]:
     """The text is what the page has from now on. What it had before stays for the footnotes that lead to it."""
     reading = entry.reading
-    yield from keep_aside(entry, now)
+    yield from keep_aside(entry, now, user_id)
     before = yield sql("SELECT snapshot_id FROM page WHERE url = ?", reading.url)
     yield sql(
         """
@@ -81,7 +83,7 @@ def keep(entry: Entry, kind: Kind, now: float, *, origin: str | None = None) -> 
     yield from enter(reading.snapshot_id, entry.passages)
 
 
-def keep_aside(entry: Entry, now: float) -> Script[None]:
+def keep_aside(entry: Entry, now: float, user_id: str | None = None) -> Script[None]:
     """Kept so that it can be opened, and no more: it is neither listed nor searched."""
     yield sql(
         "INSERT INTO snapshot (id, text, characters) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING",
@@ -104,27 +106,61 @@ def keep_aside(entry: Entry, now: float) -> Script[None]:
         *astuple(entry.reading),
         now,
     )
+    if user_id is not None:
+        yield from _put_on_shelf(entry.reading.url, user_id)
 
 
-def add(entry: Entry, urls: Iterable[str], origin: str, now: float) -> Script[str]:
+def shelve(url: str, snapshot_id: str, user_id: str) -> Script[bool]:
+    """Puts on a user's shelf what is kept already; False: it is not, or not any more."""
+    if not (yield sql("SELECT 1 FROM reading WHERE url = ? AND snapshot_id = ?", url, snapshot_id)):
+        return False
+    yield from _put_on_shelf(url, user_id)
+    return True
+
+
+def _put_on_shelf(url: str, user_id: str) -> Script[None]:
+    yield sql("INSERT INTO shelf (user_id, url) VALUES (?, ?) ON CONFLICT (user_id, url) DO NOTHING", user_id, url)
+
+
+def add(entry: Entry, urls: Iterable[str], origin: str, now: float, user_id: str) -> Script[str]:
     """Keeps a person's own file under the first of `urls` that is free, or that this very file has already."""
     for url in urls:
         taken = yield sql("SELECT origin, snapshot_id FROM page WHERE url = ?", url)
         if not taken or taken[0][0] == origin or taken[0][1] == entry.reading.snapshot_id:
             named = Entry(replace(entry.reading, url=url), entry.packed, entry.characters, entry.passages)
-            yield from keep(named, "upload", now, origin=origin)
+            yield from keep(named, "upload", now, user_id=user_id, origin=origin)
             return url
     raise ValueError("there are not enough addresses to choose from")
 
 
-def remove(url: str) -> Script[bool]:
-    """Everything that was ever read there, or where it led; False: nothing was. A text that also stands elsewhere
-    stays there."""
+def remove(url: str, user_id: str) -> Script[bool]:
+    """Takes it off the user's shelf; False: it is not there. On nobody's any more, everything goes that was ever read
+    there, or where it led. A text that also stands elsewhere stays there."""
     led_to = yield sql("SELECT snapshot_url FROM page_cache WHERE url = ?", url)
     url = led_to[0][0] if led_to else url
-    texts = yield sql("SELECT snapshot_id FROM reading WHERE url = ?", url)
-    if not texts:
+    if not (yield sql("DELETE FROM shelf WHERE user_id = ? AND url = ? RETURNING url", user_id, url)):
         return False
+    if (yield from _delete_unless_shelved(url)):
+        yield from purge()
+    return True
+
+
+def clear_shelf(user_id: str) -> Script[None]:
+    """Of a user who leaves. Their own files go for good; pages of the web stay, for those who read them later."""
+    files = yield sql(
+        "SELECT page.url FROM shelf JOIN page ON page.url = shelf.url WHERE user_id = ? AND kind = 'upload'", user_id
+    )
+    yield sql("DELETE FROM shelf WHERE user_id = ?", user_id)
+    for (url,) in files:
+        yield from _delete_unless_shelved(url)
+    if files:
+        yield from purge()
+
+
+def _delete_unless_shelved(url: str) -> Script[bool]:
+    if (yield sql("SELECT 1 FROM shelf WHERE url = ? LIMIT 1", url)):
+        return False
+    texts = yield sql("SELECT snapshot_id FROM reading WHERE url = ?", url)
     yield sql("DELETE FROM search_cache")  # what was found may quote the page
     yield sql("DELETE FROM page WHERE url = ?", url)
     yield sql("DELETE FROM reading WHERE url = ?", url)
@@ -134,7 +170,6 @@ def remove(url: str) -> Script[bool]:
             "DELETE FROM snapshot WHERE id = ? AND NOT EXISTS (SELECT 1 FROM reading WHERE snapshot_id = snapshot.id)",
             snapshot_id,
         )
-    yield from purge()
     return True
 
 
@@ -161,28 +196,39 @@ def edition_of_documentation() -> Script[str | None]:
     return rows[0][0] if rows else None
 
 
-def latest(url: str) -> Script[Found | None]:
+def latest(url: str, user_id: str | None) -> Script[Found | None]:
     """What the page has now; also by an address that led to it."""
     rows = yield sql(
         """
         SELECT found.* FROM page
         JOIN reading_with_text AS found ON found.url = page.url AND found.snapshot_id = page.snapshot_id
-        WHERE page.url = ? OR page.url = (SELECT snapshot_url FROM page_cache WHERE page_cache.url = ?)
+        WHERE (page.url = ? OR page.url = (SELECT snapshot_url FROM page_cache WHERE page_cache.url = ?))
+            AND (page.kind = 'documentation' OR page.url IN (SELECT url FROM shelf WHERE user_id = ?))
         ORDER BY page.url = ? DESC LIMIT 1
         """,
         url,
         url,
+        user_id,
         url,
     )
     return found(rows[0]) if rows else None
 
 
-def snapshots(ids: Iterable[str]) -> Script[dict[str, Found]]:
-    """By id. A text that was read in several places comes with the last of them."""
+def snapshots(ids: Iterable[str], user_id: str | None) -> Script[dict[str, Found]]:
+    """By id. A text that was read in several places comes with the last of them that this user has read; at least not
+    with one that is somebody else's own file."""
     texts: dict[str, Found] = {}
     for snapshot_id in ids:
         rows = yield sql(
-            "SELECT * FROM reading_with_text WHERE snapshot_id = ? ORDER BY kept_at DESC LIMIT 1", snapshot_id
+            """
+            SELECT found.* FROM reading_with_text AS found
+            LEFT JOIN shelf ON shelf.url = found.url AND shelf.user_id = ?
+            LEFT JOIN page ON page.url = found.url
+            WHERE found.snapshot_id = ? AND (shelf.url IS NOT NULL OR page.kind IS NOT 'upload')
+            ORDER BY shelf.url IS NULL, found.kept_at DESC LIMIT 1
+            """,
+            user_id,
+            snapshot_id,
         )
         if rows:
             texts[snapshot_id] = found(rows[0])
@@ -203,20 +249,36 @@ def is_kept(url: str, snapshot_id: str, fetched_at: str) -> Script[bool]:
     return bool(rows)
 
 
-def pages() -> Script[list[LibraryPage]]:
+def has(url: str, user_id: str) -> Script[bool]:
+    """Whether it is on the user's shelf, or part of every library."""
+    rows = yield sql(
+        """
+        SELECT 1 FROM shelf WHERE user_id = ? AND url = ?
+        UNION ALL SELECT 1 FROM page WHERE url = ? AND kind = 'documentation'
+        """,
+        user_id,
+        url,
+        url,
+    )
+    return bool(rows)
+
+
+def pages(user_id: str | None) -> Script[list[LibraryPage]]:
     """Every page, the last read first; the documentation after all others."""
     rows = yield sql(
         """
         SELECT page.url, page.kind, found.title, found.site_name, found.fetched_at, found.characters, page.snapshot_id
         FROM page
         JOIN reading_with_text AS found ON found.url = page.url AND found.snapshot_id = page.snapshot_id
+        WHERE page.kind = 'documentation' OR page.url IN (SELECT url FROM shelf WHERE user_id = ?)
         ORDER BY page.kind = 'documentation', found.kept_at DESC, page.url
-        """
+        """,
+        user_id,
     )
     return [LibraryPage(*row) for row in rows]
 
 
-def pages_with(ids: Iterable[str]) -> Script[dict[str, Found]]:
+def pages_with(ids: Iterable[str], user_id: str | None) -> Script[dict[str, Found]]:
     """For each of these texts a page that has it now, the last read of them."""
     texts: dict[str, Found] = {}
     for snapshot_id in ids:
@@ -224,9 +286,12 @@ def pages_with(ids: Iterable[str]) -> Script[dict[str, Found]]:
             """
             SELECT found.* FROM page
             JOIN reading_with_text AS found ON found.url = page.url AND found.snapshot_id = page.snapshot_id
-            WHERE page.snapshot_id = ? ORDER BY found.kept_at DESC LIMIT 1
+            WHERE page.snapshot_id = ?
+                AND (page.kind = 'documentation' OR page.url IN (SELECT url FROM shelf WHERE user_id = ?))
+            ORDER BY found.kept_at DESC LIMIT 1
             """,
             snapshot_id,
+            user_id,
         )
         if rows:
             texts[snapshot_id] = found(rows[0])

@@ -2,6 +2,11 @@
 
 FootnoteError
 ├─ UsageError      the caller must change the request        4xx
+│  ├─ Unknown            there is no such thing, or not for this caller
+│  ├─ Conflict           not now: something else is in the way
+│  │  └─ RunActive       the session is being answered already
+│  ├─ NotLoggedIn        nothing proves who asks
+│  └─ NotAllowed         it is known who asks, and they may not
 ├─ ConfigError     the operator must change settings         at start, never in the middle of a run
 ├─ UpstreamError   someone else failed                       502/503
 ├─ LimitReached    a budget ended the work                   history kept
@@ -28,6 +33,28 @@ class UsageError(FootnoteError):
     type = "invalid_request"
 
 
+class Unknown(UsageError):
+    """There is no such thing; also said of things of other users, so that nobody learns of them."""
+
+    type = "not_found"
+
+
+class Conflict(UsageError):
+    type = "conflict"
+
+
+class RunActive(Conflict):
+    type = "run_active"
+
+
+class NotLoggedIn(UsageError):
+    type = "not_logged_in"
+
+
+class NotAllowed(UsageError):
+    type = "not_allowed"
+
+
 class ConfigError(FootnoteError):
     """A setting is wrong. The message names the file or variable, the place in it and the remedy."""
 
@@ -46,7 +73,13 @@ class UpstreamError(FootnoteError):
 
 
 class LimitReached(FootnoteError):
+    """`retry_after`: seconds until it is worth another try, where that is known."""
+
     type = "limit_reached"
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class ToolFailed(FootnoteError):

@@ -141,6 +141,13 @@ class RoundRestart(Struct, frozen=True, tag="round_restart"):
     from_index: int
 
 
+class Gap(Struct, frozen=True, tag="gap"):
+    """The events between these two ids are no longer kept: what they said stands in the history of the session."""
+
+    after: int
+    before: int
+
+
 class MessageStop(Struct, frozen=True, tag="message_stop"):
     pass
 
@@ -168,6 +175,7 @@ Event: TypeAlias = (
     | ToolProgress
     | MessageDelta
     | RoundRestart
+    | Gap
     | MessageStop
     | ErrorEvent
     | Ping

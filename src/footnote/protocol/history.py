@@ -1,12 +1,12 @@
 """A session as it is shown after a reload: what it shows equals what was streamed, block for block."""
 
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
-from footnote.protocol.events import TextBlock, ThinkingBlock
+from footnote.protocol.events import ErrorBody, ThinkingBlock, TurnStopReason, TurnUsage
 from footnote.protocol.files import FileRecord
-from footnote.protocol.sources import SourceGroup
+from footnote.protocol.sources import Citation, SourceGroup
 
 
 class SessionHead(Struct, frozen=True):
@@ -25,21 +25,33 @@ class PastToolUse(Struct, frozen=True, tag="tool_use", omit_defaults=True):
     tool_content_message: str | None = None
 
 
-PastBlock: TypeAlias = TextBlock | ThinkingBlock | PastToolUse
+class PastText(Struct, frozen=True, tag="text", omit_defaults=True):
+    """`citations`: what `citations_delta` said of this text."""
+
+    text: str
+    citations: tuple[Citation, ...] = ()
+
+
+PastBlock: TypeAlias = PastText | ThinkingBlock | PastToolUse
 
 
 class PastUserMessage(Struct, frozen=True, tag_field="role", tag="user"):
     id: str
-    content: tuple[TextBlock, ...]
+    content: tuple[PastText, ...]
     attachments: tuple[FileRecord, ...] = ()
 
 
 class PastAssistantMessage(Struct, frozen=True, tag_field="role", tag="assistant"):
-    """`attachments` are the files of the turn."""
+    """One response of a model. The last one of a turn has the id of the turn's `message_start` and its `attachments`;
+    those before it have that id with a number."""
 
     id: str
     content: tuple[PastBlock, ...]
     attachments: tuple[FileRecord, ...] = ()
+
+
+Artifact: TypeAlias = Annotated[Any, Meta(extra_json_schema={"type": ["object", "null"]})]
+"""A JSON object, or null. Where a history is made it is the text of one, which is not read to be written again."""
 
 
 class PastToolMessage(Struct, frozen=True, tag_field="role", tag="tool"):
@@ -47,7 +59,7 @@ class PastToolMessage(Struct, frozen=True, tag_field="role", tag="tool"):
     name: str
     content: str
     status: Literal["success", "error"]
-    artifact: dict[str, Any] | None = None
+    artifact: Artifact = None
 
 
 PastMessage: TypeAlias = PastUserMessage | PastAssistantMessage | PastToolMessage
@@ -66,8 +78,28 @@ class ActiveRun(Struct, frozen=True):
     run_id: str
 
 
+class PastTurn(Struct, frozen=True, kw_only=True):
+    """How a turn of the shown branch came about and ended. `questions` and `answers` are the ids of the messages that
+    may be shown in its place, itself included, oldest first: more than one where a question was edited or retried."""
+
+    run_id: str
+    question_id: str
+    message_id: str
+    state: str
+    model: str
+    stop_reason: TurnStopReason | None = None
+    usage: TurnUsage | None = None
+    error: ErrorBody | None = None
+    questions: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+
+
 class History(Struct, frozen=True):
+    """The answer of an active run stands in its events, not in `messages`. `turns` come for who asks for them: one for
+    each question of the shown branch."""
+
     session: SessionHead
     messages: tuple[PastMessage, ...]
     workspace: WorkspaceView
     active_run: ActiveRun | None = None
+    turns: tuple[PastTurn, ...] | UnsetType = UNSET

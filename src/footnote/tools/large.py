@@ -36,7 +36,11 @@ async def spill_to_workspace(text: str, context: ToolContext) -> str | None:
         return None
     # Ids come from a provider: any characters, any length.
     name = re.sub(r"[^A-Za-z0-9_-]", "_", context.call_id)[:100] or "result"
-    record = await workspace.write(f"{LARGE_RESULTS}{name}.txt", text, message_id=context.message_id)
+    path = f"{LARGE_RESULTS}{name}.txt"
+    if await workspace.exists(path) and (await workspace.record(path)).message_id != context.message_id:
+        # In another branch of the session a call may have the same id, and its result is still read there.
+        path = f"{LARGE_RESULTS}{name}-{context.message_id}.txt"
+    record = await workspace.write(path, text, message_id=context.message_id)
     return record.path
 
 

@@ -201,8 +201,8 @@ class WebSearch:
         return SearchArtifact(
             query=course.request.query,
             sources=tuple(
-                replace(source, quotes=quotes_of(number, course.quotes, citations))
-                for number, source in course.gathered.sources.items()
+                replace(source, quotes=quotes_of(source, course.quotes, citations))
+                for source in course.gathered.sources.values()
             ),
             summary=course.summary.text,
             citations=citations,

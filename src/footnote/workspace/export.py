@@ -28,12 +28,20 @@ _DEVICES = frozenset(
 )
 
 
-async def save_to(directory: Path, workspace: Workspace) -> list[tuple[FileRecord, Path]]:
-    """Write the generated files below `directory`; what a name was changed to stands beside its record."""
-    files = [
-        (record, await workspace.read(record.path)) for record in await workspace.list() if is_for_the_user(record)
+async def save_to(
+    directory: Path, workspace: Workspace, *, message_id: str | None = None
+) -> list[tuple[FileRecord, Path]]:
+    """Write the generated files below `directory`; what a name was changed to stands beside its record.
+
+    `message_id`: only those that this message wrote last. Where there are none, no folder is made.
+    """
+    wanted = [
+        record
+        for record in await workspace.list()
+        if is_for_the_user(record) and message_id in (None, record.message_id)
     ]
-    return await asyncio.to_thread(_save_all, directory, files)
+    files = [(record, await workspace.read(record.path)) for record in wanted]
+    return await asyncio.to_thread(_save_all, directory, files) if files else []
 
 
 def is_for_the_user(record: FileRecord) -> bool:

@@ -6,6 +6,7 @@ from footnote.protocol.tools import ToolResult, said
 from footnote.tools.base import ToolContext
 from footnote.tools.define import tool
 from footnote.tools.workspace import artifact_of, is_on, workspace_of
+from footnote.workspace.files import Change
 from footnote.workspace.paths import writable_key_of
 from footnote.workspace.text import counted, replace
 
@@ -23,18 +24,23 @@ class EditFile(Struct, frozen=True, forbid_unknown_fields=True):
 @tool(
     titles={"en": "Edit a file", "vi": "Sửa tệp", "zh": "编辑文件"},
     when=is_on,
-    # An edit reads and then writes: two at once on one file would lose one of them.
+    # Calls that change files run one after another, in the order in which the model made them.
     exclusive=True,
+    # The same call changes a file once, however often it is carried out.
+    idempotent=True,
 )
 async def edit_file(params: EditFile, context: ToolContext) -> ToolResult:
     """Replace a piece of text in a file of the workspace.
 
     The text must match exactly, with all spaces and line breaks. Read the file first. To add text at the end,
     replace the last line with itself and what follows it."""
-    workspace = workspace_of(context)
-    key = writable_key_of(params.file_path)
-    text = await workspace.read_text(key)
-    edited = replace(text, params.old_string, params.new_string, everywhere=params.replace_all)
-    record = await workspace.write(key, edited.text, message_id=context.message_id)
-    places = counted(edited.count, "place")
-    return said(f"Changed {record.path} in {places}.", artifact=artifact_of(record), files=(record,))
+
+    def edit(text: str) -> Change:
+        edited = replace(text, params.old_string, params.new_string, everywhere=params.replace_all)
+        return Change(edited.text, counted(edited.count, "place"))
+
+    written = await workspace_of(context).edit(
+        writable_key_of(params.file_path), edit, message_id=context.message_id, call_id=context.call_id
+    )
+    record = written.record
+    return said(f"Changed {record.path} in {written.note}.", artifact=artifact_of(record), files=(record,))

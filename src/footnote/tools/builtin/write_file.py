@@ -6,6 +6,7 @@ from footnote.protocol.tools import ToolResult, said
 from footnote.tools.base import ToolContext
 from footnote.tools.define import tool
 from footnote.tools.workspace import artifact_of, is_on, workspace_of
+from footnote.workspace.files import Change
 from footnote.workspace.paths import writable_key_of
 from footnote.workspace.text import count_lines, counted
 
@@ -36,9 +37,13 @@ async def write_file(params: WriteFile, context: ToolContext) -> ToolResult:
 
     A file that is already there is replaced as a whole; to change a part of it use edit_file. The text must fit
     into one answer: write a long report in parts, the first with write_file and the others with edit_file."""
-    workspace = workspace_of(context)
-    key = writable_key_of(params.file_path)
-    verb = "Replaced" if await workspace.exists(key) else "Wrote"
-    record = await workspace.write(key, params.content, message_id=context.message_id)
     size = f"{counted(len(params.content), 'character')}, {counted(count_lines(params.content), 'line')}"
-    return said(f"{verb} {record.path} ({size}).", artifact=artifact_of(record), files=(record,))
+
+    def write(known: bytes | None) -> Change:
+        return Change(params.content, "Wrote" if known is None else "Replaced")
+
+    written = await workspace_of(context).change(
+        writable_key_of(params.file_path), write, message_id=context.message_id, call_id=context.call_id
+    )
+    record = written.record
+    return said(f"{written.note} {record.path} ({size}).", artifact=artifact_of(record), files=(record,))

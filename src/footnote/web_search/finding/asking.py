@@ -2,6 +2,7 @@
 
 import logging
 import re
+from copy import copy
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,7 +12,7 @@ from footnote.web_search.clock import Clock
 from footnote.web_search.finding.cache import SearchCache, SearchStore, cache_key
 from footnote.web_search.finding.flights import Flights
 from footnote.web_search.finding.line import Line
-from footnote.web_search.providers.base import Outcome, Plan, Provider, Reach, skipped
+from footnote.web_search.providers.base import Library, Outcome, Plan, Provider, Reach, skipped
 from footnote.web_search.settings import ProviderAccess, SearchRequest, WebSearchSettings
 
 log = logging.getLogger(__name__)
@@ -41,6 +42,12 @@ class Asking:
         self._flights: Flights[Answered] = Flights()
         self._lines: dict[tuple[str, ProviderAccess], Line] = {}
 
+    def of(self, library: Library | None) -> "Asking":
+        """For somebody else, who has another library; all the rest is shared."""
+        other = copy(self)
+        other._reach = replace(self._reach, library=library)  # noqa: SLF001 - one of us
+        return other
+
     async def ask(
         self, provider: Provider, request: SearchRequest, settings: WebSearchSettings, *, in_any_case: bool = False
     ) -> Answered:
@@ -49,7 +56,7 @@ class Asking:
         access = settings.providers.get(provider.id) or ProviderAccess()
         if missing := provider.missing(access):
             return Answered(skipped(missing))
-        line = self._lines.setdefault((provider.id, access), Line(provider, access, self._reach, self._clock))
+        line = self._lines.setdefault((provider.id, access), Line(provider, access, self._clock))
         plan = _plan(provider, request, access)
         key = plan.signature and cache_key(provider.id, plan.signature, str(request.count))
         kept_for = settings.cache_ttl_minutes * 60 if key else 0.0
@@ -57,7 +64,7 @@ class Asking:
         async def fetch() -> Answered:
             if key and kept_for and (kept := await self._cache.get(key)):
                 return Answered(Outcome(kind="results" if kept.results else "empty", hits=kept.results), cached=True)
-            outcome = await line.ask(request, settings.timeout_seconds, in_any_case=in_any_case)
+            outcome = await line.ask(request, settings.timeout_seconds, self._reach, in_any_case=in_any_case)
             if key and kept_for and outcome.is_answer:
                 await self._cache.keep(key, search_results(provider.id, request, outcome), kept_for)
             return Answered(outcome)

@@ -1,6 +1,7 @@
 """Finding: the wanted provider first, others in its place where it fails, and a record of what each of them did."""
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -54,6 +55,12 @@ class Finder:
         clock = clock or Clock()
         self._asking = Asking(Reach(net, library, clock.wall), store, clock)
         self._providers = {provider.id: provider for provider in providers or builtin_providers()}
+
+    def of(self, library: Library) -> "Finder":
+        """For somebody else, who has another library; all the rest is shared."""
+        other = copy(self)
+        other._asking = self._asking.of(library)  # noqa: SLF001 - one of us
+        return other
 
     async def find(self, request: SearchRequest, settings: WebSearchSettings) -> Found:
         """Raises `SearchFailed` if nobody answers."""

@@ -21,23 +21,22 @@ SHARE_FOR_WAITING = 0.5
 class Line:
     """To a provider with one key at one address; all searches of the process share it."""
 
-    __slots__ = ("_access", "_breaker", "_clock", "_pace", "_provider", "_reach")
+    __slots__ = ("_access", "_breaker", "_clock", "_pace", "_provider")
 
-    def __init__(self, provider: Provider, access: ProviderAccess, reach: Reach, clock: Clock) -> None:
+    def __init__(self, provider: Provider, access: ProviderAccess, clock: Clock) -> None:
         self._provider = provider
         self._access = access
-        self._reach = reach
         self._clock = clock
         self._pace = Pace(provider.rate)
         self._breaker = Breaker()
 
-    async def ask(self, request: SearchRequest, seconds: float, *, in_any_case: bool = False) -> Outcome:
+    async def ask(self, request: SearchRequest, seconds: float, reach: Reach, *, in_any_case: bool = False) -> Outcome:
         """Never raises. `in_any_case`: also while the provider is being left alone."""
         pause = None if in_any_case else self._breaker.pause(self._clock.now())
         if pause is not None:
             return _left_alone(pause)
         try:
-            outcome = await self._within(request, seconds)
+            outcome = await self._within(request, seconds, reach)
         except BaseException:
             self._breaker.leave()
             raise
@@ -48,22 +47,22 @@ class Line:
         self._breaker.record(outcome, self._clock.now())
         return outcome
 
-    async def _within(self, request: SearchRequest, seconds: float) -> Outcome:
+    async def _within(self, request: SearchRequest, seconds: float, reach: Reach) -> Outcome:
         try:
             async with asyncio.timeout(seconds):
-                return await self._in_turn(request, seconds * SHARE_FOR_WAITING)
+                return await self._in_turn(request, seconds * SHARE_FOR_WAITING, reach)
         except TimeoutError:
             return failed(f"there was no answer within {seconds:g} seconds: try again, or raise timeoutSeconds")
 
-    async def _in_turn(self, request: SearchRequest, longest: float) -> Outcome:
-        outcome = await self._once(request, longest)
+    async def _in_turn(self, request: SearchRequest, longest: float, reach: Reach) -> Outcome:
+        outcome = await self._once(request, longest, reach)
         if outcome.again is None:
             return outcome
         self._pace.hold(self._clock.now(), outcome.again)
-        second = await self._once(request, longest)
+        second = await self._once(request, longest, reach)
         return outcome if second.kind == "skipped" else second
 
-    async def _once(self, request: SearchRequest, longest: float) -> Outcome:
+    async def _once(self, request: SearchRequest, longest: float, reach: Reach) -> Outcome:
         now = self._clock.now()
         wait = self._pace.wait(now)
         if wait > longest:
@@ -72,7 +71,7 @@ class Line:
         if wait > 0:
             await self._clock.sleep(wait)
         try:
-            outcome = await self._provider.search(request, self._access, self._reach)
+            outcome = await self._provider.search(request, self._access, reach)
         except Exception:  # the code of a provider may be a plugin's, and a broken one is only out of order
             log.exception("The search provider %s failed.", self._provider.id)
             return failed("its answer could not be understood, which is an error of ours: please report it")

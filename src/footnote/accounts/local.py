@@ -1,0 +1,105 @@
+"""The token of the person at the machine itself: from the environment, or made once and kept in the home folder."""
+
+import logging
+import os
+import stat
+import tempfile
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from footnote.accounts.proofs import LOCAL_PREFIX, new_secret
+from footnote.protocol.errors import ConfigError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
+VARIABLE = "FOOTNOTE_TOKEN"
+FILE = "token"
+SHORTEST, LONGEST = 16, 512
+_MINE_ALONE = 0o600
+
+log = logging.getLogger(__name__)
+
+
+def local_token(home: Path, environ: Mapping[str, str]) -> str:
+    """Of any number of processes that begin at once, all get the same."""
+    if given := environ.get(VARIABLE, "").strip():
+        return _fit(given, VARIABLE)
+    path = home / FILE
+    try:
+        token = _kept(path) or _made(path)
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be used ({error.strerror or type(error).__name__}). Give yourself access to it, or set "
+            f"{VARIABLE}."
+        ) from error
+    return _fit(token, str(path))
+
+
+def _fit(token: str, place: str) -> str:
+    """A header of a request must be able to carry it, and nobody to guess it."""
+    if not SHORTEST <= len(token) <= LONGEST or not all("!" <= one <= "~" for one in token):
+        raise ConfigError(
+            f"{place} must have {SHORTEST} to {LONGEST} characters: letters, digits and signs of ASCII, no spaces. "
+            "`openssl rand -hex 32` makes a good one."
+        )
+    return token
+
+
+def _kept(path: Path) -> str | None:
+    """What the file has, if there is one with something in it. It is nobody else's to read from now on."""
+    try:
+        with path.open("rb") as file:
+            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+            token = file.read(LONGEST * 8).decode("utf-8", "replace").strip()
+    except FileNotFoundError:
+        return None
+    if token and os.name == "posix" and mode & 0o077:
+        _repair(path)
+    return token or None
+
+
+def _repair(path: Path) -> None:
+    try:
+        path.chmod(_MINE_ALONE)
+    except OSError:
+        log.warning("%s can be read by others on this machine. Make it yours alone with: chmod 600", path)
+    else:
+        log.warning("%s could be read by others on this machine. It is yours alone now; a new one is safer.", path)
+
+
+def _made(path: Path) -> str:
+    """Written beside its place and moved there, so that nobody ever reads a part of it."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with _turn(path):
+        if token := _kept(path):  # another process was faster
+            return token
+        token = new_secret(LOCAL_PREFIX)
+        descriptor, aside = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)  # of mode 0600
+        try:
+            with os.fdopen(descriptor, "w", encoding="ascii") as file:
+                file.write(f"{token}\n")
+                file.flush()
+                os.fsync(file.fileno())
+            Path(aside).replace(path)
+        except BaseException:
+            with suppress(OSError):
+                Path(aside).unlink()
+            raise
+        return token
+
+
+@contextmanager
+def _turn(path: Path) -> Generator[None, None, None]:
+    """One process after the other. They meet at the file itself, empty as it is until the first has made a token."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, _MINE_ALONE)
+    try:
+        if fcntl is not None:
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,191 @@
+"""The transactions of accounts: users, and the hashes of what they prove themselves with."""
+
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+from footnote.db.library import clear_shelf
+from footnote.db.script import Script, sql
+from footnote.protocol.accounts import Role
+
+CredentialKind: TypeAlias = Literal["token", "cookie", "login"]
+
+
+class AccountRow(Struct, frozen=True):
+    """`password` is a hash; without one nobody can log in with a password."""
+
+    id: str
+    name: str
+    role: Role
+    disabled: bool
+    created_at: str
+    password: str | None
+
+
+class CredentialRow(Struct, frozen=True):
+    """Times are seconds since 1970."""
+
+    id: str
+    user_id: str
+    kind: CredentialKind
+    name: str
+    created_at: float
+    used_at: float | None
+    expires_at: float | None
+
+
+class Owner(Struct, frozen=True):
+    """Whose credential it is."""
+
+    credential_id: str
+    user_id: str
+    name: str
+    role: Role
+    used_at: float | None
+
+
+_ACCOUNT = "SELECT id, name, role, disabled, created_at, password FROM account"
+
+
+def accounts() -> Script[list[AccountRow]]:
+    rows = yield sql(f"{_ACCOUNT} ORDER BY created_at, id")
+    return [_account(row) for row in rows]
+
+
+def account(user_id: str) -> Script[AccountRow | None]:
+    rows = yield sql(f"{_ACCOUNT} WHERE id = ?", user_id)
+    return _account(rows[0]) if rows else None
+
+
+def account_named(name_key: str) -> Script[AccountRow | None]:
+    rows = yield sql(f"{_ACCOUNT} WHERE name_key = ?", name_key)
+    return _account(rows[0]) if rows else None
+
+
+def add(row: AccountRow, name_key: str) -> Script[bool]:
+    """False: the name is taken."""
+    added = yield sql(
+        """
+        INSERT INTO account (id, name, name_key, password, role, disabled, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (name_key) DO NOTHING RETURNING id
+        """,
+        row.id,
+        row.name,
+        name_key,
+        row.password,
+        row.role,
+        row.disabled,
+        row.created_at,
+    )
+    return bool(added)
+
+
+def has_another_admin(user_id: str) -> Script[bool]:
+    """Whether somebody else could still do what only an admin can."""
+    rows = yield sql("SELECT 1 FROM account WHERE role = 'admin' AND disabled = 0 AND id <> ? LIMIT 1", user_id)
+    return bool(rows)
+
+
+def set_password(user_id: str, password: str) -> Script[None]:
+    yield sql("UPDATE account SET password = ? WHERE id = ?", password, user_id)
+
+
+def set_role(user_id: str, role: Role) -> Script[None]:
+    yield sql("UPDATE account SET role = ? WHERE id = ?", role, user_id)
+
+
+def set_disabled(user_id: str, *, disabled: bool) -> Script[None]:
+    yield sql("UPDATE account SET disabled = ? WHERE id = ?", disabled, user_id)
+
+
+def remove(user_id: str) -> Script[None]:
+    """With all that is theirs, also what foreign keys do not reach. To be written with `erase`."""
+    yield from clear_shelf(user_id)
+    yield sql("DELETE FROM account WHERE id = ?", user_id)
+    yield sql("DELETE FROM search_cache")  # it holds what was searched for
+    # The terms of their sessions went with them; of those, the index only notes that: the words go when it is written
+    # anew.
+    yield sql("INSERT INTO session_terms (session_terms) VALUES ('optimize')")
+
+
+def add_credential(row: CredentialRow, secret_hash: str) -> Script[None]:
+    """Also forgets those that have expired, whosever they were."""
+    yield sql("DELETE FROM credential WHERE expires_at <= ?", row.created_at)
+    yield sql(
+        """
+        INSERT INTO credential (id, user_id, kind, name, created_at, used_at, expires_at, hash)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        """,
+        row.id,
+        row.user_id,
+        row.kind,
+        row.name,
+        row.created_at,
+        row.used_at,
+        row.expires_at,
+        secret_hash,
+    )
+
+
+def owner(secret_hash: str, kind: CredentialKind, now: float) -> Script[Owner | None]:
+    """None: there is no such credential, it has expired, or the user is disabled."""
+    rows = yield sql(
+        """
+        SELECT credential.id, account.id, account.name, account.role, credential.used_at
+        FROM credential JOIN account ON account.id = credential.user_id
+        WHERE credential.hash = ? AND credential.kind = ? AND account.disabled = 0
+            AND (credential.expires_at IS NULL OR credential.expires_at > ?)
+        """,
+        secret_hash,
+        kind,
+        now,
+    )
+    return Owner(*rows[0]) if rows else None
+
+
+def touch(credential_id: str, now: float, expires_at: float | None) -> Script[None]:
+    """It was used now. `expires_at`: it lives until then instead; None leaves it as it is."""
+    yield sql(
+        "UPDATE credential SET used_at = ?, expires_at = coalesce(?, expires_at) WHERE id = ?",
+        now,
+        expires_at,
+        credential_id,
+    )
+
+
+def burn(secret_hash: str, kind: CredentialKind, now: float) -> Script[str | None]:
+    """Deletes the credential. Of several that try, one gets the id of its user; None: there is none to burn."""
+    rows = yield sql(
+        "DELETE FROM credential WHERE hash = ? AND kind = ? RETURNING user_id, expires_at", secret_hash, kind
+    )
+    return rows[0][0] if rows and (rows[0][1] is None or rows[0][1] > now) else None
+
+
+def credentials(user_id: str, kind: CredentialKind, now: float) -> Script[list[CredentialRow]]:
+    """Those that still count, the newest first."""
+    rows = yield sql(
+        """
+        SELECT id, user_id, kind, name, created_at, used_at, expires_at FROM credential
+        WHERE user_id = ? AND kind = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY created_at DESC, id DESC
+        """,
+        user_id,
+        kind,
+        now,
+    )
+    return [CredentialRow(*row) for row in rows]
+
+
+def revoke(user_id: str, credential_id: str, kind: CredentialKind) -> Script[bool]:
+    rows = yield sql(
+        "DELETE FROM credential WHERE id = ? AND user_id = ? AND kind = ? RETURNING id", credential_id, user_id, kind
+    )
+    return bool(rows)
+
+
+def revoke_logins(user_id: str) -> Script[None]:
+    """Ends every visit of a page, and every one that could begin with a login token."""
+    yield sql("DELETE FROM credential WHERE user_id = ? AND kind IN ('cookie', 'login')", user_id)
+
+
+def _account(row: tuple[Any, ...]) -> AccountRow:
+    return AccountRow(row[0], row[1], row[2], bool(row[3]), row[4], row[5])

@@ -1,0 +1,394 @@
+"""The transactions of runs: from the question to the last event. Every write of an owner carries its fence."""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from footnote.db.script import Row, Script, sql, sql_many
+from footnote.protocol.errors import FootnoteError, LimitReached, RunActive, Unknown
+
+
+class LeaseLost(FootnoteError):
+    """Another process has taken this run over: whatever this one still has to say about it counts for nothing."""
+
+    type = "lease_lost"
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(f"The run {run_id} is carried on by another process.")
+
+
+class NewQuestion(Struct, frozen=True):
+    """A question to be stored with its run. `body` and `attachments` are JSON.
+
+    It follows the run that is shown last; `branches`: it follows `after_run` instead, beside what already does.
+    """
+
+    id: str
+    body: bytes
+    attachments: bytes
+    created_at: str
+    after_run: str | None = None
+    branches: bool = False
+
+
+class NewRun(Struct, frozen=True):
+    """A run to be stored, of a question that is there already or comes with it."""
+
+    id: str
+    session_id: str
+    user_id: str
+    question_id: str
+    message_id: str
+    asked: bytes
+    owner: str
+    lease_until: float
+    now: float
+
+
+class RunRow(Struct, frozen=True):
+    id: str
+    session_id: str
+    user_id: str
+    question_id: str
+    message_id: str
+    state: str
+    asked: bytes
+    ending: bytes | None
+    fence: int
+    attempts: int
+    pruned_to: int
+    cancel_wanted: int
+    created_at: float
+    ended_at: float | None
+
+
+class EventRow(Struct, frozen=True):
+    """Some events of a run in a row, as they were sent."""
+
+    run_id: str
+    first_id: int
+    last_id: int
+    frames: bytes
+
+
+class Lease(Struct, frozen=True):
+    """That this process owns a run."""
+
+    run_id: str
+    fence: int
+
+
+class KeptMessage(Struct, frozen=True):
+    ordinal: int
+    blocks: int
+    body: bytes
+
+
+class Interrupted(Struct, frozen=True):
+    """What is known of a run whose owner is gone. A call without a result was begun and not finished."""
+
+    row: RunRow
+    messages: tuple[KeptMessage, ...]
+    calls: dict[str, bytes | None]
+    last_id: int
+    origin: str
+
+
+_RUN = """
+    SELECT id, session_id, user_id, question_id, message_id, state, asked, ending, fence, attempts, pruned_to,
+        cancel_wanted, created_at, ended_at
+    FROM run
+"""
+
+
+# Beginning -------------------------------------------------------------------------------------------------
+
+
+def begin(run: NewRun, question: NewQuestion | None, *, most: int) -> Script[None]:
+    """Stores the run, with its question if that is new, as the end of the branch that is shown.
+
+    `RunActive`: the session has one already. `LimitReached`: the user has `most` of them. Checked here, in the one
+    transaction, so that of two requests at once one is refused.
+    """
+    owned = yield sql("SELECT 1 FROM session WHERE id = ? AND user_id = ?", run.session_id, run.user_id)
+    if not owned:
+        raise Unknown("There is no such session.")
+    if (yield sql("SELECT 1 FROM run WHERE session_id = ? AND state IN ('queued', 'running')", run.session_id)):
+        raise RunActive("This session is being answered already. Wait for the end of it, or cancel that run.")
+    ((active,),) = yield sql(
+        "SELECT count(*) FROM run WHERE user_id = ? AND state IN ('queued', 'running')", run.user_id
+    )
+    if active >= most:
+        raise LimitReached(
+            f"You have {active} questions being answered, which is as many as this server allows at once. Wait for one "
+            "of them, or cancel it.",
+            retry_after=5,
+        )
+    if question is not None:
+        yield sql(
+            """
+            INSERT INTO question (id, session_id, after_run, body, attachments, created_at)
+            SELECT ?, id, CASE WHEN ? THEN ? ELSE head END, ?, ?, ? FROM session WHERE id = ?
+            """,
+            question.id,
+            question.branches,
+            question.after_run,
+            question.body,
+            question.attachments,
+            question.created_at,
+            run.session_id,
+        )
+    yield sql(
+        """
+        INSERT INTO run (id, session_id, user_id, question_id, message_id, state, asked, owner, lease_until, created_at)
+        VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)
+        """,
+        run.id,
+        run.session_id,
+        run.user_id,
+        run.question_id,
+        run.message_id,
+        run.asked,
+        run.owner,
+        run.lease_until,
+        run.now,
+    )
+    yield sql("UPDATE session SET head = ?, changed_at = ? WHERE id = ?", run.id, run.now, run.session_id)
+
+
+def record(run: NewRun, question: NewQuestion, messages: Sequence[bytes], ending: bytes) -> Script[None]:
+    """A turn that was answered elsewhere, as if it had been answered here."""
+    yield from begin(run, question, most=1_000_000)
+    for ordinal, body in enumerate(messages):
+        yield sql(
+            "INSERT INTO run_message (run_id, ordinal, blocks, body) VALUES (?, ?, ?, ?)", run.id, ordinal, 0, body
+        )
+    yield sql("UPDATE run SET state = 'done', ending = ?, ended_at = ? WHERE id = ?", ending, run.now, run.id)
+
+
+# The owner's writes ----------------------------------------------------------------------------------------
+
+
+def _hold(lease: Lease) -> Script[None]:
+    if not (yield sql("SELECT 1 FROM run WHERE id = ? AND fence = ?", lease.run_id, lease.fence)):
+        raise LeaseLost(lease.run_id)
+
+
+def append(events: Iterable[tuple[EventRow, int]]) -> Script[None]:
+    """Events of any number of runs, each with the fence of its owner. What is there already stays as it is."""
+    rows: list[Row] = [(row.first_id, row.last_id, row.frames, row.run_id, fence) for row, fence in events]
+    yield sql_many(
+        """
+        INSERT INTO run_events (run, first_id, last_id, frames)
+        SELECT number, ?, ?, ? FROM run WHERE id = ? AND fence = ?
+        ON CONFLICT DO NOTHING
+        """,
+        rows,
+    )
+
+
+def go_on(lease: Lease, events: Sequence[EventRow], rest: Script[None] | None = None) -> Script[None]:
+    """Events together with what they lead to: both are kept, or neither."""
+    yield from _hold(lease)
+    yield from append((row, lease.fence) for row in events)
+    if rest is not None:
+        yield from rest
+
+
+def set_running(lease: Lease) -> Script[None]:
+    yield sql("UPDATE run SET state = 'running' WHERE id = ?", lease.run_id)
+
+
+def keep(lease: Lease, message: KeptMessage) -> Script[None]:
+    yield sql(
+        "INSERT INTO run_message (run_id, ordinal, blocks, body) VALUES (?, ?, ?, ?)",
+        lease.run_id,
+        message.ordinal,
+        message.blocks,
+        message.body,
+    )
+    yield sql("UPDATE run SET attempts = 0 WHERE id = ? AND attempts > 0", lease.run_id)
+
+
+def begin_call(lease: Lease, call_id: str) -> Script[None]:
+    yield sql("INSERT INTO run_call (run_id, call_id) VALUES (?, ?) ON CONFLICT DO NOTHING", lease.run_id, call_id)
+
+
+def end_call(lease: Lease, call_id: str, result: bytes) -> Script[None]:
+    yield sql(
+        """
+        INSERT INTO run_call (run_id, call_id, result) VALUES (?, ?, ?)
+        ON CONFLICT (run_id, call_id) DO UPDATE SET result = excluded.result
+        """,
+        lease.run_id,
+        call_id,
+        result,
+    )
+
+
+def keep_digest(lease: Lease, messages: int, text: str) -> Script[None]:
+    yield sql(
+        """
+        INSERT INTO digest (run_id, messages, text) VALUES (?, ?, ?)
+        ON CONFLICT (run_id) DO UPDATE SET messages = excluded.messages, text = excluded.text
+        """,
+        lease.run_id,
+        messages,
+        text,
+    )
+
+
+def finish(lease: Lease, state: str, ending: bytes, now: float) -> Script[None]:
+    yield sql(
+        "UPDATE run SET state = ?, ending = ?, ended_at = ?, owner = NULL, lease_until = 0 WHERE id = ?",
+        state,
+        ending,
+        now,
+        lease.run_id,
+    )
+    yield sql("DELETE FROM run_call WHERE run_id = ?", lease.run_id)
+    yield sql(
+        "UPDATE session SET changed_at = ? WHERE id = (SELECT session_id FROM run WHERE id = ?)", now, lease.run_id
+    )
+
+
+# Leases ----------------------------------------------------------------------------------------------------
+
+
+def beat(owner: str, until: float) -> Script[list[tuple[str, int, bool]]]:
+    """Holds on to all runs of an owner. Returns them, with their fences and whether somebody wants them cancelled."""
+    rows = yield sql(
+        """
+        UPDATE run SET lease_until = ? WHERE owner = ? AND state IN ('queued', 'running')
+        RETURNING id, fence, cancel_wanted
+        """,
+        until,
+        owner,
+    )
+    return [(run_id, fence, bool(wanted)) for run_id, fence, wanted in rows]
+
+
+def owners() -> Script[list[str | None]]:
+    """Of all runs that are not finished."""
+    rows = yield sql("SELECT DISTINCT owner FROM run WHERE state IN ('queued', 'running')")
+    return [owner for (owner,) in rows]
+
+
+def claim(owner: str, dead: Iterable[str | None], now: float, until: float) -> Script[list[str]]:
+    """Takes over the runs of dead owners, and those whose lease has run out."""
+    claimed: list[str] = []
+    for gone in dead:
+        rows = yield sql(
+            """
+            UPDATE run SET owner = ?, lease_until = ?, fence = fence + 1, attempts = attempts + 1
+            WHERE state IN ('queued', 'running') AND owner IS ? RETURNING id
+            """,
+            owner,
+            until,
+            gone,
+        )
+        claimed += [run_id for (run_id,) in rows]
+    rows = yield sql(
+        """
+        UPDATE run SET owner = ?, lease_until = ?, fence = fence + 1, attempts = attempts + 1
+        WHERE state IN ('queued', 'running') AND owner IS NOT ? AND lease_until < ? RETURNING id
+        """,
+        owner,
+        until,
+        owner,
+        now,
+    )
+    claimed += [run_id for (run_id,) in rows]
+    return claimed
+
+
+def release(owner: str) -> Script[None]:
+    """Leaves all runs of an owner to whoever comes next."""
+    yield sql("UPDATE run SET owner = NULL, lease_until = 0 WHERE owner = ? AND state IN ('queued', 'running')", owner)
+
+
+def want_cancel(run_id: str) -> Script[None]:
+    yield sql("UPDATE run SET cancel_wanted = 1 WHERE id = ?", run_id)
+
+
+# Reading ---------------------------------------------------------------------------------------------------
+
+
+def run(run_id: str) -> Script[RunRow | None]:
+    rows = yield sql(f"{_RUN} WHERE id = ?", run_id)
+    return RunRow(*rows[0]) if rows else None
+
+
+def active_run(session_id: str) -> Script[str | None]:
+    rows = yield sql("SELECT id FROM run WHERE session_id = ? AND state IN ('queued', 'running')", session_id)
+    return rows[0][0] if rows else None
+
+
+def active_runs(user_id: str) -> Script[list[str]]:
+    rows = yield sql("SELECT id FROM run WHERE user_id = ? AND state IN ('queued', 'running')", user_id)
+    return [run_id for (run_id,) in rows]
+
+
+def owns_session(user_id: str, session_id: str) -> Script[bool]:
+    return bool((yield sql("SELECT 1 FROM session WHERE id = ? AND user_id = ?", session_id, user_id)))
+
+
+def last_event(run_id: str) -> Script[int]:
+    ((last_id,),) = yield sql(
+        "SELECT coalesce(max(last_id), 0) FROM run_events WHERE run = (SELECT number FROM run WHERE id = ?)", run_id
+    )
+    return last_id
+
+
+def interrupted(run_id: str) -> Script[Interrupted | None]:
+    row = yield from run(run_id)
+    if row is None:
+        return None
+    messages = yield sql("SELECT ordinal, blocks, body FROM run_message WHERE run_id = ? ORDER BY ordinal", run_id)
+    calls = yield sql("SELECT call_id, result FROM run_call WHERE run_id = ?", run_id)
+    last_id = yield from last_event(run_id)
+    ((origin,),) = yield sql("SELECT origin FROM session WHERE id = ?", row.session_id)
+    return Interrupted(row, tuple(KeptMessage(*message) for message in messages), dict(calls), last_id, origin)
+
+
+def events(run_id: str, after: int, most: int) -> Script[list[EventRow]]:
+    """Rows with events after an id, `most` of them."""
+    rows = yield sql(
+        """
+        SELECT run.id, run_events.first_id, run_events.last_id, run_events.frames
+        FROM run_events JOIN run ON run.number = run_events.run
+        WHERE run.id = ? AND run_events.last_id > ? ORDER BY run_events.first_id LIMIT ?
+        """,
+        run_id,
+        after,
+        most,
+    )
+    return [EventRow(*row) for row in rows]
+
+
+def digest_of(run_ids: Iterable[str]) -> Script[tuple[int, str] | None]:
+    """The summary that was made in the last of these runs that made one."""
+    for run_id in run_ids:
+        rows = yield sql("SELECT messages, text FROM digest WHERE run_id = ?", run_id)
+        if rows:
+            return rows[0]
+    return None
+
+
+# Keeping it small ------------------------------------------------------------------------------------------
+
+
+def prune(ended_before: float) -> Script[int]:
+    """Of runs that ended long ago, only their last events are kept: the messages are stored by themselves."""
+    rows = yield sql(
+        """
+        SELECT number, (SELECT max(last_id) FROM run_events
+            WHERE run = number AND first_id < (SELECT max(first_id) FROM run_events WHERE run = number))
+        FROM run WHERE ended_at < ? AND pruned_to = 0
+        """,
+        ended_before,
+    )
+    for number, last_id in rows:
+        yield sql("DELETE FROM run_events WHERE run = ? AND last_id <= ?", number, last_id or 0)
+        yield sql("UPDATE run SET pruned_to = ? WHERE number = ?", last_id or -1, number)
+    return len(rows)

@@ -1,0 +1,45 @@
+"""The turns of a session: questions, the runs that answer them, and what those said. They form a tree, in which a
+question follows a run, and two with the same beginning are branches."""
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from footnote.db.script import Script, sql
+
+
+class TurnRow(Struct, frozen=True):
+    """One run and its question. `question`, `attachments`, `asked` and `ending` are JSON."""
+
+    run_id: str
+    question_id: str
+    message_id: str
+    after_run: str | None
+    state: str
+    asked: bytes
+    ending: bytes | None
+    question: bytes
+    attachments: bytes
+
+
+def turns(session_id: str) -> Script[list[TurnRow]]:
+    """All of them, of every branch, oldest first."""
+    rows = yield sql(
+        """
+        SELECT run.id, question.id, run.message_id, question.after_run, run.state, run.asked, run.ending,
+            question.body, question.attachments
+        FROM run JOIN question ON question.id = run.question_id
+        WHERE run.session_id = ? ORDER BY run.id
+        """,
+        session_id,
+    )
+    return [TurnRow(*row) for row in rows]
+
+
+def said_by(run_ids: Iterable[str]) -> Script[dict[str, list[bytes]]]:
+    """The messages of each of these runs, in order, as JSON."""
+    said: dict[str, list[bytes]] = {}
+    for run_id in run_ids:
+        rows = yield sql("SELECT body FROM run_message WHERE run_id = ? ORDER BY ordinal", run_id)
+        said[run_id] = [body for (body,) in rows]
+    return said

@@ -1,0 +1,112 @@
+"""Sessions and runs, as clients ask for them and see them."""
+
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from footnote.protocol.events import ErrorBody, TurnStopReason, TurnUsage
+from footnote.protocol.history import SessionHead
+from footnote.protocol.sources import Link, Quote, SourceStatus
+from footnote.protocol.tools import Locale
+
+LONGEST_TITLE = 200
+LONGEST_QUESTION = 1_000_000
+
+Title: TypeAlias = Annotated[str, Meta(min_length=1, max_length=LONGEST_TITLE)]
+Content: TypeAlias = Annotated[str, Meta(min_length=1, max_length=LONGEST_QUESTION)]
+
+RunState: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled"]
+"""`queued → running → done | failed | cancelled`. The first two are a run that is active."""
+
+
+class NewSession(Struct, frozen=True, forbid_unknown_fields=True):
+    agent_id: str | None = None
+    title: Title | None = None
+
+
+class SessionChanges(Struct, frozen=True, forbid_unknown_fields=True):
+    """`head`: a message of the branch that is to be shown from now on."""
+
+    title: Title | UnsetType = UNSET
+    head: str | UnsetType = UNSET
+
+
+class FoundSession(SessionHead, frozen=True, kw_only=True):
+    """A session in a list. `excerpt`: where what was searched for stands, null without a search."""
+
+    updated_at: str
+    active_run_id: str | None = None
+    excerpt: str | None = None
+
+
+class SessionPage(Struct, frozen=True):
+    """Newest first. `next_cursor` leads to the next page; null: there is none."""
+
+    sessions: tuple[FoundSession, ...]
+    next_cursor: str | None = None
+
+
+class NewMessage(Struct, frozen=True, forbid_unknown_fields=True):
+    """A question. `attachments` are paths of files of the session."""
+
+    content: Content
+    attachments: tuple[str, ...] = ()
+    model: str | None = None
+    locale: Locale | None = None
+
+
+class Again(Struct, frozen=True, forbid_unknown_fields=True):
+    """A question that is answered once more."""
+
+    model: str | None = None
+    locale: Locale | None = None
+
+
+class Started(Struct, frozen=True):
+    run_id: str
+    session_id: str
+    message_id: str
+
+
+class RunView(Struct, frozen=True, kw_only=True):
+    """How a run stands. `usage` and `stop_reason` are known when it has ended, `error` when it failed."""
+
+    run_id: str
+    session_id: str
+    message_id: str
+    state: RunState
+    model: str
+    created_at: str
+    ended_at: str | None = None
+    stop_reason: TurnStopReason | None = None
+    usage: TurnUsage | None = None
+    error: ErrorBody | None = None
+
+
+class SourceSnapshot(Struct, frozen=True, kw_only=True):
+    """A text that was read from a source. `quotes` are the passages of it that searches and answers rest on, in
+    order; they and `links` are told by offsets in `text`, which count code points. `pages` are where those of a PDF
+    begin."""
+
+    id: str
+    title: str
+    text: str
+    media_type: str
+    fetched_at: str
+    links: tuple[Link, ...] = ()
+    pages: tuple[int, ...] = ()
+    quotes: tuple[Quote, ...] = ()
+
+
+class SourceView(Struct, frozen=True, kw_only=True):
+    """A footnote opened. `snapshots`: all that was read there in this session, the last reading first; none where
+    nothing could be read."""
+
+    number: int
+    url: str
+    title: str
+    domain: str
+    status: SourceStatus | None = None
+    published: str | None = None
+    fetched_at: str | None = None
+    snapshots: tuple[SourceSnapshot, ...] = ()

@@ -1,0 +1,106 @@
+"""From a question to a run that is stored: a new one, one that is asked again, one that was changed."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+from footnote.db import runs as db
+from footnote.db import sessions as index
+from footnote.db.engine import Database
+from footnote.db.script import Script
+from footnote.db.turns import TurnRow, turns
+from footnote.protocol.errors import Unknown
+from footnote.protocol.files import FileRecord
+from footnote.protocol.ids import new_id
+from footnote.protocol.messages import AssistantMessage, user
+from footnote.protocol.sessions import NewMessage
+from footnote.sessions.branches import find
+from footnote.sessions.live import RunHead
+from footnote.sessions.owners import LEASE_SECONDS
+from footnote.sessions.terms import terms_of
+from footnote.sessions.titles import title_of
+from footnote.sessions.turns import Asked, Ending, encode
+
+
+class Asking:
+    """Stores questions with their runs, which belong to `owner` from the first moment on."""
+
+    def __init__(self, database: Database, owner: str, *, most: int, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._owner = owner
+        self._most = most
+        self._clock = clock
+
+    async def ask(
+        self,
+        user_id: str,
+        session_id: str,
+        new: NewMessage,
+        asked: Asked,
+        *,
+        files: Sequence[FileRecord] = (),
+        instead_of: TurnRow | None = None,
+    ) -> RunHead:
+        """`instead_of`: the turn whose question is changed; the new one is a branch beside it."""
+        question = db.NewQuestion(
+            new_id("msg"),
+            encode(user(new.content)),
+            encode(files),
+            self._time(),
+            after_run=instead_of.after_run if instead_of else None,
+            branches=instead_of is not None,
+        )
+        run = self._run(user_id, session_id, question.id, asked)
+        title = title_of(new.content)
+        await self._database.write(self._beginning(run, question, title, terms_of(title), terms_of(new.content)))
+        return _head(run, asked)
+
+    async def ask_again(self, user_id: str, session_id: str, turn: TurnRow, asked: Asked) -> RunHead:
+        """Another answer to the same question."""
+        run = self._run(user_id, session_id, turn.question_id, asked)
+        await self._database.write(db.begin(run, None, most=self._most))
+        return _head(run, asked)
+
+    async def record(
+        self, user_id: str, session_id: str, question: str, answer: Sequence[AssistantMessage], asked: Asked
+    ) -> None:
+        """A turn that was answered elsewhere."""
+        asked_then = db.NewQuestion(new_id("msg"), encode(user(question)), b"[]", self._time())
+        run = self._run(user_id, session_id, asked_then.id, asked)
+        ending = encode(Ending(stop_reason="stop"))
+        await self._database.write(db.record(run, asked_then, [encode(said) for said in answer], ending))
+
+    async def turn(self, user_id: str, session_id: str, message_id: str) -> TurnRow:
+        """The turn that a message of this session belongs to; `Unknown`: there is none."""
+        if await self._database.read(db.owns_session(user_id, session_id)):
+            turn = find(await self._database.read(turns(session_id)), message_id)
+            if turn is not None:
+                return turn
+        raise Unknown("There is no such message in this session.")
+
+    def _beginning(
+        self, run: db.NewRun, question: db.NewQuestion, title: str, terms_of_title: str, terms: str
+    ) -> Script[None]:
+        yield from db.begin(run, question, most=self._most)
+        yield from index.entitle(run.session_id, title, terms_of_title)
+        yield from index.enter(run.session_id, question.id, terms)
+
+    def _run(self, user_id: str, session_id: str, question_id: str, asked: Asked) -> db.NewRun:
+        now = self._clock()
+        return db.NewRun(
+            id=new_id("run"),
+            session_id=session_id,
+            user_id=user_id,
+            question_id=question_id,
+            message_id=new_id("msg"),
+            asked=encode(asked),
+            owner=self._owner,
+            lease_until=now + LEASE_SECONDS,
+            now=now,
+        )
+
+    def _time(self) -> str:
+        return datetime.fromtimestamp(self._clock(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _head(run: db.NewRun, asked: Asked) -> RunHead:
+    return RunHead(run.id, run.session_id, run.user_id, run.question_id, run.message_id, asked)

@@ -1,0 +1,131 @@
+"""Carries runs on, each in a task of its own, from wherever it stands to its end."""
+
+import asyncio
+import logging
+from collections import Counter
+
+from msgspec import Struct
+
+from footnote.agent.turn import Digest, Turn
+from footnote.cancel import Cancelled
+from footnote.db import runs as db
+from footnote.db.engine import Database
+from footnote.db.failures import DatabaseFailed
+from footnote.db.turns import said_by, turns
+from footnote.protocol.errors import FootnoteError, LimitReached
+from footnote.protocol.events import ErrorBody
+from footnote.protocol.files import FileRecord
+from footnote.protocol.messages import Message
+from footnote.sessions.branches import branch_to
+from footnote.sessions.conversation import conversation, resumed
+from footnote.sessions.live import INTERNAL, LiveRun, RunHead
+from footnote.sessions.store import Sessions
+from footnote.sessions.wiring import Job, Wiring
+from footnote.workspace.export import is_for_the_user
+from footnote.workspace.files import Workspace
+
+MOST_ATTEMPTS = 10
+"""A run that so many processes died over, one after the other, without getting on, is given up."""
+
+log = logging.getLogger(__name__)
+
+
+class RunLimits(Struct, frozen=True):
+    """`per_user`: active ones; `at_once`: carried on by this process, the others wait; `waiting`: those."""
+
+    per_user: int = 4
+    at_once: int = 100
+    waiting: int = 1000
+
+
+class Carrier:
+    """The live runs of this process."""
+
+    def __init__(self, database: Database, sessions: Sessions, wiring: Wiring, limits: RunLimits) -> None:
+        self.live: dict[str, LiveRun] = {}
+        self.unsettled: list[LiveRun] = []
+        """Those that have ended, and whose end could not be stored yet."""
+        self.ended: Counter[str] = Counter()
+        """Runs that ended here, by how."""
+        self._database = database
+        self._sessions = sessions
+        self._wiring = wiring
+        self._limits = limits
+        self._slots = asyncio.Semaphore(limits.at_once)
+
+    def check_room(self) -> None:
+        if len(self.live) >= self._limits.at_once + self._limits.waiting:
+            raise LimitReached("The server has more questions than it can take. Ask again in a minute.", retry_after=30)
+
+    def carry_on(self, live: LiveRun) -> None:
+        self.live[live.head.id] = live
+        live.task = asyncio.create_task(self._carry(live), name=live.head.id)
+
+    async def _carry(self, live: LiveRun) -> None:
+        try:
+            await self._to_its_end(live)
+        except db.LeaseLost as error:
+            log.warning("%s", error.message)
+        finally:
+            live.log.end()
+            self.live.pop(live.head.id, None)
+            if live.is_unsettled:
+                self.unsettled.append(live)
+            self.ended[live.outcome] += 1
+            live.ended.set()
+
+    async def _to_its_end(self, live: LiveRun) -> None:
+        try:
+            await live.cancel.wait(self._slots.acquire())
+            try:
+                await self._answer(live)
+            finally:
+                self._slots.release()
+        except Cancelled:
+            await live.end_early("aborted")
+        except DatabaseFailed as error:
+            live.give_up(error)
+        except db.LeaseLost:
+            raise
+        except FootnoteError as error:
+            await live.end_early("error", ErrorBody(error.type, error.message, error.retryable))
+        except Exception:
+            log.exception("The run %s failed.", live.head.id)
+            await live.end_early("error", INTERNAL)
+
+    async def _answer(self, live: LiveRun) -> None:
+        head, found = live.head, live.found
+        if found is not None and found.row.attempts > MOST_ATTEMPTS:
+            raise LimitReached("This answer was interrupted again and again, and was given up. Try it again.")
+        workspace = self._sessions.workspace(head.user_id, head.session_id)
+        messages, heard, digest = await self._messages(head)
+        model = live.model or await live.cancel.wait(self._wiring.model(head.asked.agent_id, head.asked.model))
+        job = Job(head.user_id, head.asked.agent_id, head.asked.locale, heard, workspace, live.approve)
+        equipment = await live.cancel.wait(self._wiring.equip(job, model))
+        turn = Turn(
+            session_id=head.session_id,
+            run_id=head.id,
+            message_id=head.message_id,
+            system=equipment.system,
+            messages=messages,
+            locale=head.asked.locale,
+            max_tool_rounds=equipment.max_tool_rounds,
+            thinking_budget=equipment.thinking_budget,
+            digest=digest,
+            resumed=resumed(found, await _written(workspace, head)) if found and live.was_followed else None,
+        )
+        await live.answer(turn, model, equipment)
+
+    async def _messages(self, head: RunHead) -> tuple[tuple[Message, ...], tuple[Message, ...], Digest | None]:
+        """The conversation up to a run's question, with what is kept of its answer; what was said in all branches; and
+        a summary of the beginning, where one was made."""
+        every = await self._database.read(turns(head.session_id))
+        said = await self._database.read(said_by(turn.run_id for turn in every))
+        branch = branch_to(every, head.id)
+        made = await self._database.read(db.digest_of(turn.run_id for turn in reversed(branch)))
+        return conversation(branch, said), conversation(every, said), Digest(*made) if made else None
+
+
+async def _written(workspace: Workspace, head: RunHead) -> list[FileRecord]:
+    """The files that a run has shown, or would have."""
+    return [file for file in await workspace.list() if file.message_id == head.message_id and is_for_the_user(file)]

@@ -1,0 +1,50 @@
+"""What a model is told of a session: the messages on the way to a question, and what a crash left of the answer."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from footnote.agent.turn import Resumed
+from footnote.db.runs import Interrupted
+from footnote.db.turns import TurnRow
+from footnote.protocol.files import FileRecord
+from footnote.protocol.messages import Message, Text, ToolResultMessage, Usage, UserMessage
+from footnote.protocol.tools import ToolResult
+from footnote.sessions import turns as stored
+
+_result = msgspec.json.Decoder(ToolResult)
+
+
+def conversation(branch: Sequence[TurnRow], said: Mapping[str, Sequence[bytes]]) -> tuple[Message, ...]:
+    """The turns of a branch, one after the other: each question, and what was said to it."""
+    messages: list[Message] = []
+    for turn in branch:
+        messages.append(question_of(turn))
+        messages += [stored.said.decode(body) for body in said.get(turn.run_id, ())]
+    return tuple(messages)
+
+
+def question_of(turn: TurnRow) -> UserMessage:
+    """The question as a model reads it: with the names of the files that come with it."""
+    asked = stored.question.decode(turn.question)
+    attached = stored.files.decode(turn.attachments)
+    if not attached:
+        return asked
+    listed = "\n".join(f"- {file.path}" for file in attached)
+    return replace(asked, content=(*asked.content, Text(f"Files that come with this message:\n{listed}")))
+
+
+def resumed(found: Interrupted, files: Sequence[FileRecord]) -> Resumed:
+    """Where an interrupted run goes on. `files` are those that it wrote."""
+    results = {call_id: _result.decode(body) for call_id, body in found.calls.items() if body is not None}
+    messages = [stored.said.decode(message.body) for message in found.messages]
+    answered = [message.tool_call_id for message in messages if isinstance(message, ToolResultMessage)]
+    spent = sum((results[call].usage or Usage() for call in answered if call in results), Usage())
+    return Resumed(
+        blocks=found.messages[-1].blocks if found.messages else 0,
+        finished=results,
+        begun=frozenset(found.calls),
+        files=tuple(files),
+        spent=spent,
+    )

@@ -1,0 +1,64 @@
+"""What a session that was found shows: the text around the place where a word of the query stands."""
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct
+
+from footnote.db.sessions import TITLE, FoundPart, SessionRow
+from footnote.sessions.terms import Word, first_match
+
+ABOUT = 160
+"""Characters of an excerpt."""
+_BEFORE = 50
+"""How many of them stand before the place."""
+
+_SPACE = re.compile(r"\s+")
+_LAST_SPACE = re.compile(r"\s+(?=\S*\Z)")
+
+
+class _Part(Struct):
+    """Just as much of a message as is needed: what tools brought is long, and is not looked at."""
+
+    role: str
+    content: tuple["_Block", ...] = ()
+
+
+class _Block(Struct):
+    type: str
+    text: str = ""
+
+
+_said = msgspec.json.Decoder(_Part)
+
+
+def excerpt_of(rows: Sequence[SessionRow], parts: Sequence[FoundPart], words: Sequence[Word]) -> dict[str, str]:
+    """The excerpts of sessions, by their ids."""
+    titles = {row.id: row.title for row in rows}
+    excerpts: dict[str, str] = {}
+    for part in parts:
+        if part.session_id in titles:
+            text = titles[part.session_id] if part.part == TITLE else _text(part.bodies)
+            excerpts[part.session_id] = excerpt(text, words)
+    return excerpts
+
+
+def excerpt(text: str, words: Sequence[Word]) -> str:
+    """On one line, cut between words where there are spaces."""
+    start, end = first_match(text, words) or (0, 0)
+    begin = max(0, start - _BEFORE)
+    stop = min(len(text), max(begin + ABOUT, end))
+    if begin > 0 and (space := _SPACE.search(text, begin, start)):
+        begin = space.end()
+    if stop < len(text) and (space := _LAST_SPACE.search(text, end, stop)):
+        stop = space.start()
+    line = " ".join(text[begin:stop].split())
+    return f"{'…' if begin > 0 else ''}{line}{'…' if stop < len(text) else ''}"
+
+
+def _text(bodies: Sequence[bytes]) -> str:
+    said = (_said.decode(body) for body in bodies)
+    return "\n\n".join(
+        block.text for part in said if part.role != "toolResult" for block in part.content if block.type == "text"
+    )

@@ -1,0 +1,131 @@
+"""A session as it is shown after a reload: what was streamed, block for block.
+
+Artifacts are most of a history, and are handed on as they are stored, as JSON that nobody has to read.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+from msgspec import Raw, Struct
+
+from footnote.db.turns import TurnRow
+from footnote.protocol.events import ThinkingBlock
+from footnote.protocol.files import FileRecord
+from footnote.protocol.history import (
+    PastAssistantMessage,
+    PastBlock,
+    PastMessage,
+    PastText,
+    PastToolMessage,
+    PastToolUse,
+    PastTurn,
+    PastUserMessage,
+)
+from footnote.protocol.messages import AssistantMessage, Block, Text, Thinking, ToolCall
+from footnote.protocol.sources import SourceGroup
+from footnote.sessions import turns as stored
+from footnote.sessions.sources import group_of
+
+ACTIVE = frozenset({"queued", "running"})
+"""The states of a run that is not over."""
+
+
+class _Text(Struct, tag="text"):
+    text: str
+
+
+class _Image(Struct, tag="image"):
+    pass
+
+
+class _Result(Struct, tag_field="role", tag="toolResult", rename="camel"):
+    """A `ToolResultMessage`, no more of it than is shown."""
+
+    tool_call_id: str
+    tool_name: str
+    content: tuple[_Text | _Image, ...]
+    is_error: bool = False
+    artifact: Raw = Raw(b"null")
+
+
+_said = msgspec.json.Decoder(AssistantMessage | _Result)
+
+
+def past_messages(branch: Sequence[TurnRow], said: Mapping[str, Sequence[bytes]]) -> Iterator[PastMessage]:
+    """The turns of a branch. Of a run that is active there is only the question: its answer stands in its events."""
+    for turn in branch:
+        question = stored.question.decode(turn.question)
+        yield PastUserMessage(
+            turn.question_id,
+            tuple(PastText(part.text) for part in question.content if isinstance(part, Text)),
+            stored.files.decode(turn.attachments),
+        )
+        if turn.state not in ACTIVE:
+            yield from _answer(turn, [_said.decode(body) for body in said.get(turn.run_id, ())])
+
+
+def source_groups(messages: Sequence[PastMessage]) -> tuple[SourceGroup, ...]:
+    """One for each search, in order."""
+    groups = (group_of(message.artifact) for message in messages if isinstance(message, PastToolMessage))
+    return tuple(group for group in groups if group is not None)
+
+
+def past_turns(turns: Sequence[TurnRow], branch: Sequence[TurnRow]) -> Iterator[PastTurn]:
+    questions: dict[str | None, dict[str, None]] = {}
+    answers: dict[str, list[str]] = {}
+    for turn in turns:
+        questions.setdefault(turn.after_run, {})[turn.question_id] = None
+        answers.setdefault(turn.question_id, []).append(turn.message_id)
+    for turn in branch:
+        ending = None if turn.ending is None else stored.ending.decode(turn.ending)
+        yield PastTurn(
+            run_id=turn.run_id,
+            question_id=turn.question_id,
+            message_id=turn.message_id,
+            state=turn.state,
+            model=stored.asked.decode(turn.asked).model,
+            stop_reason=ending and ending.stop_reason,
+            usage=ending and ending.usage,
+            error=ending and ending.error,
+            questions=tuple(questions[turn.after_run]),
+            answers=tuple(answers[turn.question_id]),
+        )
+
+
+def _answer(turn: TurnRow, said: Sequence[AssistantMessage | _Result]) -> Iterator[PastMessage]:
+    rounds = sum(isinstance(message, AssistantMessage) for message in said)
+    files = () if turn.ending is None else stored.ending.decode(turn.ending).attachments
+    number = 0
+    for message in said:
+        if isinstance(message, _Result):
+            yield _result(message)
+            continue
+        number += 1
+        last = number == rounds
+        message_id = turn.message_id if last else f"{turn.message_id}-{number}"
+        yield _response(message_id, message, files if last else ())
+
+
+def _response(message_id: str, message: AssistantMessage, files: tuple[FileRecord, ...]) -> PastAssistantMessage:
+    blocks = (_block(block) for block in message.content)
+    return PastAssistantMessage(message_id, tuple(block for block in blocks if block is not None), files)
+
+
+def _result(message: _Result) -> PastToolMessage:
+    text = "\n".join(part.text for part in message.content if isinstance(part, _Text))
+    status: Literal["success", "error"] = "error" if message.is_error else "success"
+    return PastToolMessage(message.tool_call_id, message.tool_name, text, status, message.artifact)
+
+
+def _block(block: Block) -> PastBlock | None:
+    """As it was streamed. Blocks of a kind that we do not know are not."""
+    match block:
+        case Text():
+            return PastText(block.text, block.citations)
+        case Thinking():
+            return ThinkingBlock(block.text)
+        case ToolCall():
+            return PastToolUse(block.id, block.name, block.arguments, block.title or block.name)
+        case _:
+            return None

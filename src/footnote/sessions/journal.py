@@ -1,0 +1,112 @@
+"""From the logs of live runs to the database: in batches for events, at once for what must not be lost."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from footnote.db.engine import Database
+from footnote.db.failures import DatabaseFailed
+from footnote.db.runs import append, go_on
+from footnote.db.script import Script
+from footnote.protocol.events import Event
+from footnote.sessions.log import RunLog
+
+FLUSH_SECONDS = 0.08
+"""How long events wait for others before they are written, all runs together in one transaction: a tenth of a second
+with the writing itself."""
+PATIENCE_SECONDS = 10.0
+"""How long a run waits for a database that cannot be written, before it gives up."""
+_FIRST_PAUSE = 0.1
+_LONGEST_PAUSE = 2.0
+
+log = logging.getLogger(__name__)
+
+
+class Journal:
+    """One for all runs of a process."""
+
+    def __init__(self, database: Database) -> None:
+        self.events = 0
+        self.flushes = 0
+        self.flush_seconds = 0.0
+        self.patience = PATIENCE_SECONDS
+        self._database = database
+        self._waiting: set[RunLog] = set()
+        self._flushing: asyncio.Task[None] | None = None
+
+    def add(self, run: RunLog, event: Event) -> None:
+        """Says an event now and stores it soon."""
+        run.add(event)
+        self.events += 1
+        if run not in self._waiting:
+            self._waiting.add(run)
+            if self._flushing is None:
+                self._flushing = asyncio.create_task(self._flush_soon())
+
+    async def write(
+        self,
+        run: RunLog,
+        rest: Callable[[], Script[None]] | None = None,
+        *events: Event,
+        patience: float | None = None,
+    ) -> None:
+        """Stores all that was said so far with `rest`, or nothing of it; then says `events`, which are stored too.
+
+        `DatabaseFailed`: it could not be done, for longer than `patience` seconds.
+        """
+        last = time.monotonic() + (self.patience if patience is None else patience)
+        pause = _FIRST_PAUSE
+        while True:
+            rows = run.unstored(*events)
+            try:
+                await self._database.write(go_on(run.lease, rows, rest() if rest is not None else None))
+            except DatabaseFailed as error:
+                if time.monotonic() + pause > last:
+                    raise
+                log.warning("What a run says cannot be stored yet: %s", error.message)
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, _LONGEST_PAUSE)
+            else:
+                break
+        run.stored(rows)
+        run.add_stored(*events)
+        self.events += len(events)
+
+    async def close(self) -> None:
+        """Stores what is left, if that can be done."""
+        if self._flushing is not None:
+            self._flushing.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._flushing
+        if self._waiting:
+            with suppress(DatabaseFailed):
+                await self._flush()
+
+    async def _flush_soon(self) -> None:
+        pause = _FIRST_PAUSE
+        while self._waiting:
+            await asyncio.sleep(FLUSH_SECONDS)
+            try:
+                await self._flush()
+                pause = _FIRST_PAUSE
+            except DatabaseFailed as error:
+                log.warning("The events of %d runs cannot be stored yet: %s", len(self._waiting), error.message)
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, _LONGEST_PAUSE)
+        self._flushing = None
+
+    async def _flush(self) -> None:
+        began = time.perf_counter()
+        runs, self._waiting = self._waiting, set()
+        rows = {run: run.unstored() for run in runs}
+        try:
+            await self._database.write(append((row, run.lease.fence) for run in runs for row in rows[run]))
+        except BaseException:
+            self._waiting |= runs
+            raise
+        for run in runs:
+            run.stored(rows[run])
+        self.flushes += 1
+        self.flush_seconds += time.perf_counter() - began

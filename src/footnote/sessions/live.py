@@ -1,0 +1,226 @@
+"""One run while it is carried on: what the loop hands up becomes events, messages and, at last, an ending."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from functools import partial
+from typing import Literal
+
+from msgspec import Struct
+
+from footnote.agent.loop import run as run_turn
+from footnote.agent.turn import CallBegun, CallEnded, Digested, Kept, Note, Step, Turn
+from footnote.cancel import CancelScope
+from footnote.db import runs as db
+from footnote.db import sessions as index
+from footnote.db.failures import DatabaseFailed
+from footnote.db.script import Script
+from footnote.models.base import Model
+from footnote.protocol.events import (
+    AttachmentsBlock,
+    BlockDelta,
+    BlockStart,
+    BlockStop,
+    ContextReport,
+    Delta,
+    ErrorBody,
+    ErrorEvent,
+    Event,
+    MessageDelta,
+    MessageHead,
+    MessageStart,
+    MessageStop,
+    RoundRestart,
+    TurnStopReason,
+    TurnUsage,
+)
+from footnote.protocol.files import FileRecord
+from footnote.protocol.messages import AssistantMessage
+from footnote.protocol.sessions import RunState
+from footnote.sessions.journal import Journal
+from footnote.sessions.log import RunLog
+from footnote.sessions.terms import terms_of
+from footnote.sessions.turns import Asked, Ending, encode, said
+from footnote.sessions.wiring import Equipment
+from footnote.tools.wrappers import Approve
+
+log = logging.getLogger(__name__)
+
+_STATES: dict[TurnStopReason, RunState] = {"error": "failed", "aborted": "cancelled"}
+INTERNAL = ErrorBody(
+    "internal_error", "Something went wrong that should not. The server's log says where.", retryable=True
+)
+
+
+class RunHead(Struct, frozen=True):
+    """What a run is, from its beginning to its end."""
+
+    id: str
+    session_id: str
+    user_id: str
+    question_id: str
+    message_id: str
+    asked: Asked
+
+
+class LiveRun:
+    """Carries on one run. `events` of it are said through its log and stored through the journal."""
+
+    def __init__(
+        self,
+        head: RunHead,
+        lease: db.Lease,
+        journal: Journal,
+        clock: Callable[[], float],
+        *,
+        model: Model | None = None,
+        approve: Approve | None = None,
+        found: db.Interrupted | None = None,
+    ) -> None:
+        """`found`: what another process left of it."""
+        self.head = head
+        self.model = model
+        self.approve = approve
+        self.found = found
+        self.log = RunLog(lease, found.last_id if found else 0)
+        self.cancel = CancelScope()
+        self.ended = asyncio.Event()
+        self.task: asyncio.Task[None] | None = None
+        self._journal = journal
+        self._clock = clock
+        self._kept = len(found.messages) if found else 0
+        self._said = _texts(found)
+        self._closing: MessageDelta | None = None
+        self._error: ErrorBody | None = None
+        self._attachments: tuple[FileRecord, ...] = ()
+        self._owed: Callable[[], Script[None]] | None = None
+
+    @property
+    def was_followed(self) -> bool:
+        """Somebody may have seen events of it before this process took it over."""
+        return self.found is not None and self.found.last_id > 0
+
+    @property
+    def outcome(self) -> RunState:
+        """`running`: it was broken off, to be carried on by another process."""
+        return "running" if self._closing is None else _STATES.get(self._closing.delta.stop_reason, "done")
+
+    @property
+    def is_unsettled(self) -> bool:
+        """It has ended, and that could not be stored yet."""
+        return self._owed is not None
+
+    # The turn ----------------------------------------------------------------------------------------------
+
+    async def answer(self, turn: Turn, model: Model, equipment: Equipment) -> None:
+        steps = run_turn(turn, model, equipment.toolbox, equipment.abilities, self.cancel)
+        await self._take_all(steps)
+
+    async def _take_all(self, steps: AsyncGenerator[Step, None]) -> None:
+        add, run_log = self._journal.add, self.log
+        async with aclosing(steps):
+            async for step in steps:
+                if isinstance(step, BlockDelta):
+                    add(run_log, step)
+                elif isinstance(step, Note):
+                    await self._journal.write(run_log, self._storing(step))
+                else:
+                    await self._take(step)
+
+    def _storing(self, note: Note) -> Callable[[], Script[None]]:
+        lease = self.log.lease
+        match note:
+            case Kept(message, blocks):
+                if isinstance(message, AssistantMessage):
+                    self._said.append(message.text)
+                kept = db.KeptMessage(self._kept, blocks, encode(message))
+                self._kept += 1
+                return partial(db.keep, lease, kept)
+            case CallBegun(call_id):
+                return partial(db.begin_call, lease, call_id)
+            case CallEnded(call_id, result):
+                return partial(db.end_call, lease, call_id, encode(result))
+            case Digested(digest):
+                return partial(db.keep_digest, lease, digest.upto, digest.text)
+
+    async def _take(self, event: Event) -> None:
+        match event:
+            case MessageStart() | RoundRestart():
+                # Stored before anybody sees it: whoever comes back finds a log that begins as theirs did.
+                await self._journal.write(self.log, partial(db.set_running, self.log.lease), event)
+            case MessageDelta():
+                self._closing = event
+            case MessageStop():
+                await self._end()
+            case _:
+                if isinstance(event, ErrorEvent):
+                    self._error = event.error
+                elif isinstance(event, BlockStart) and isinstance(event.content_block, AttachmentsBlock):
+                    self._attachments = event.content_block.files
+                self._journal.add(self.log, event)
+
+    # The end -----------------------------------------------------------------------------------------------
+
+    async def _end(self) -> None:
+        """Stored before it is said: who sees the end of a run finds it in the history, and can ask again."""
+        assert self._closing is not None  # noqa: S101 - every turn says how it ended before it stops
+        try:
+            await self._journal.write(self.log, self._finishing(), self._closing, MessageStop())
+        except DatabaseFailed as error:
+            self.give_up(error)
+
+    def _finishing(self) -> Callable[[], Script[None]]:
+        assert self._closing is not None  # noqa: S101 - see above
+        reason = self._closing.delta.stop_reason
+        ending = Ending(stop_reason=reason, usage=self._closing.usage, error=self._error, attachments=self._attachments)
+        terms = terms_of("\n\n".join(self._said))
+        return partial(self._finish, _STATES.get(reason, "done"), encode(ending), terms, self._clock())
+
+    def _finish(self, state: RunState, ending: bytes, terms: str, now: float) -> Script[None]:
+        yield from db.finish(self.log.lease, state, ending, now)
+        yield from index.enter(self.head.session_id, self.head.message_id, terms)
+
+    async def end_early(self, reason: Literal["error", "aborted"], error: ErrorBody | None = None) -> None:
+        """Ends a run that could not end by itself: what is open is closed, and the reason said."""
+        for event in self._last_words(reason, error):
+            self._journal.add(self.log, event)
+        await self._end()
+
+    def give_up(self, error: DatabaseFailed) -> None:
+        """The end cannot be stored. Who follows is told so; it is stored as soon as it can be."""
+        reason = ErrorBody(error.type, error.message, error.retryable)
+        for event in (*self._last_words("error", reason), self._closing, MessageStop()):
+            if event is not None:
+                self.log.add(event)
+        self._owed = self._finishing()
+
+    def _last_words(self, reason: Literal["error", "aborted"], error: ErrorBody | None) -> list[Event]:
+        words: list[Event] = []
+        head = self.head
+        if self.log.is_empty and self.was_followed:
+            words.append(RoundRestart(self.found.messages[-1].blocks if self.found and self.found.messages else 0))
+        elif self.log.is_empty:
+            message = MessageHead(head.message_id, "assistant", head.id, head.session_id, head.asked.model)
+            words.append(MessageStart(message))
+        if self.log.open_block is not None:
+            words.append(BlockStop(self.log.open_block))
+        if error is not None:
+            self._error = error
+            words.append(ErrorEvent(error))
+        usage = self._closing.usage if self._closing else TurnUsage(0, 0, 0, 0, 0)
+        context = self._closing.context if self._closing else ContextReport(0, 0)
+        self._closing = MessageDelta(Delta(reason), usage, context)
+        return words
+
+    async def settle(self) -> None:
+        """Stores an end that is owed. `DatabaseFailed`: not yet."""
+        if self._owed is not None:
+            await self._journal.write(self.log, self._owed, patience=0)
+            self._owed = None
+
+
+def _texts(found: db.Interrupted | None) -> list[str]:
+    """What a run has said by now."""
+    messages = [said.decode(message.body) for message in found.messages] if found else []
+    return [message.text for message in messages if isinstance(message, AssistantMessage)]

@@ -1,0 +1,135 @@
+"""The events of a run: one writer, any number of followers, and rows of them on the way to the database.
+
+An id is `fence * 10**9 + seq`. Ids only grow, also over a crash: the next owner of a run has a higher fence, so that an
+id that was sent and not stored is never given to another event.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from itertools import islice
+
+from footnote.db.runs import EventRow, Lease
+from footnote.protocol.events import BlockStart, BlockStop, Event, Gap, RoundRestart
+from footnote.protocol.sse import frame
+
+EPOCH = 10**9
+"""More events than any owner of a run will ever send."""
+
+
+class RunLog:
+    """What one owner of a run has to say about it. Followers read it at their own pace; none of them holds it up."""
+
+    def __init__(self, lease: Lease, last_id: int = 0) -> None:
+        self.lease = lease
+        self.first_id = lease.fence * EPOCH + last_id % EPOCH + 1
+        self.open_block: int | None = None
+        """The block that has begun and not ended: whoever ends the run early has to close it."""
+        self.ended = False
+        self._frames: list[bytes] = []
+        self._cut = 0
+        self._unstored: list[EventRow] = []
+        self._waiting: list[tuple[asyncio.Future[None], float]] = []
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._frames
+
+    @property
+    def last_id(self) -> int:
+        return self.first_id + len(self._frames) - 1
+
+    def add(self, event: Event) -> None:
+        """Says the event to all who follow."""
+        if isinstance(event, BlockStart):
+            self.open_block = event.index
+        elif isinstance(event, BlockStop):
+            self.open_block = None
+        self._frames.append(frame(self.last_id + 1, event))
+        self._wake()
+
+    def end(self) -> None:
+        """Nothing comes after what is there."""
+        self.ended = True
+        self._wake()
+
+    # To the database ---------------------------------------------------------------------------------------
+
+    @property
+    def has_unstored(self) -> bool:
+        return bool(self._unstored) or self._cut < len(self._frames)
+
+    def unstored(self, *more: Event) -> tuple[EventRow, ...]:
+        """What has not been stored yet, and `more` events in a row of their own, which are added once that is done.
+
+        A row that was handed out before and not confirmed comes again, unchanged.
+        """
+        self._unstored += self._rows(self._frames[self._cut :], self.first_id + self._cut)
+        self._cut = len(self._frames)
+        ahead = [frame(self.last_id + number, event) for number, event in enumerate(more, 1)]
+        return (*self._unstored, *self._rows(ahead, self.last_id + 1))
+
+    def stored(self, rows: tuple[EventRow, ...]) -> None:
+        """These are safe."""
+        last = max((row.last_id for row in rows), default=0)
+        self._unstored = [row for row in self._unstored if row.last_id > last]
+
+    def add_stored(self, *events: Event) -> None:
+        """Says events that were stored first."""
+        for event in events:
+            self.add(event)
+        self._cut = len(self._frames)
+
+    def _rows(self, frames: list[bytes], first_id: int) -> Iterator[EventRow]:
+        if frames:
+            yield EventRow(self.lease.run_id, first_id, first_id + len(frames) - 1, b"".join(frames))
+
+    # To those who follow -----------------------------------------------------------------------------------
+
+    def after(self, event_id: int) -> bytes:
+        """All events with a higher id, in one piece; b"": there are none."""
+        at = max(0, event_id - self.first_id + 1)
+        if at + 1 == len(self._frames):
+            return self._frames[at]
+        return b"".join(islice(self._frames, at, None))
+
+    async def news(self, seconds: float | None) -> bool:
+        """Waits for another event, or for the end; False: that took longer than `seconds`."""
+        loop = asyncio.get_running_loop()
+        waiter: asyncio.Future[None] = loop.create_future()
+        until = loop.time() + seconds if seconds is not None else float("inf")
+        known = len(self._frames)
+        self._waiting.append((waiter, until))
+        await waiter
+        return self.ended or len(self._frames) > known
+
+    def tick(self, now: float) -> None:
+        """Wakes those who have waited for as long as they wanted to."""
+        for waiter, until in self._waiting:
+            if until <= now and not waiter.done():
+                waiter.set_result(None)
+        self._waiting = [(waiter, until) for waiter, until in self._waiting if not waiter.done()]
+
+    def _wake(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for waiter, _ in waiting:
+            if not waiter.done():  # its follower may have left
+                waiter.set_result(None)
+
+
+def events_after(row: EventRow, after: int) -> bytes:
+    """The events of a row that come after an id."""
+    if row.first_id > after:
+        return row.frames
+    # Ids within a row follow each other, so that the place of the first wanted one is known.
+    frames = row.frames.split(b"\n\n")
+    return b"\n\n".join(frames[after - row.first_id + 1 :])
+
+
+def gap(after: int, pruned_to: int) -> bytes:
+    """Instead of the events that are no longer kept."""
+    return frame(pruned_to, Gap(after, pruned_to + 1))
+
+
+def from_the_start() -> bytes:
+    """To a follower whose last event was never sent: all that it has is to be dropped."""
+    return frame(0, RoundRestart(0))

@@ -1,0 +1,243 @@
+"""`Sessions`: make, list, find, rename, delete, and what was said in them.
+
+Everything is asked for by a user. What belongs to somebody else does not exist: `Unknown`.
+"""
+
+import asyncio
+import base64
+import binascii
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Literal
+
+import msgspec
+from msgspec import UNSET
+
+from footnote.db import files, turns
+from footnote.db import sessions as db
+from footnote.db.engine import Database
+from footnote.db.script import Script
+from footnote.library import Library
+from footnote.protocol.errors import RunActive, Unknown, UsageError
+from footnote.protocol.history import ActiveRun, History, PastMessage, SessionHead, WorkspaceView
+from footnote.protocol.ids import new_id
+from footnote.protocol.messages import Message
+from footnote.protocol.sessions import FoundSession, SessionChanges, SessionPage, SourceView
+from footnote.sessions import turns as stored
+from footnote.sessions.branches import branch_to, find, newest_below
+from footnote.sessions.excerpts import excerpt_of
+from footnote.sessions.history import past_messages, past_turns, source_groups
+from footnote.sessions.sources import snapshots_of, source_view
+from footnote.sessions.terms import terms_of, words_of
+from footnote.sessions.titles import clean_title
+from footnote.workspace.files import Workspace
+from footnote.workspace.paths import LARGE_RESULTS
+from footnote.workspace.stored import record_of, stored_workspace
+
+MOST_LISTED = 100
+PURGED_AT_ONCE = 200
+"""Pages of the index: some hundredths of a second, in which nobody else writes."""
+_place = msgspec.json.Decoder(tuple[float, str])
+
+
+class Sessions:
+    """`file_bytes`: how much the files of one user may have together; None: as much as there is room for."""
+
+    def __init__(
+        self,
+        database: Database,
+        library: Library,
+        *,
+        file_bytes: int | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._database = database
+        self._library = library
+        self._file_bytes = file_bytes
+        self._clock = clock
+        self._purging = asyncio.Lock()
+        self._deleted = self._purged = 0
+
+    async def create(
+        self, user_id: str, agent_id: str, *, title: str | None = None, origin: Literal["page", "api"] = "page"
+    ) -> SessionHead:
+        """Without a title it gets one from its first question."""
+        now = self._clock()
+        head = SessionHead(new_id("session"), clean_title(title or ""), agent_id, _written(now))
+        await self._database.write(_created(head, user_id, origin, now))
+        return head
+
+    async def list(
+        self, user_id: str, *, query: str | None = None, cursor: str | None = None, limit: int = 30
+    ) -> SessionPage:
+        """The last changed first; with a query, those in which each of its words stands somewhere."""
+        if not 1 <= limit <= MOST_LISTED:
+            raise UsageError(f"limit is {limit}; it may be from 1 to {MOST_LISTED}.")
+        after = None if cursor is None else _read_cursor(cursor)
+        words = words_of(query or "")
+        if query and query.strip() and not words:
+            return SessionPage(())
+        phrases = [db.Phrase(word.terms, word.open) for word in words]
+        rows, parts = await self._database.read(db.listed(user_id, phrases, after, limit + 1))
+        excerpts = await asyncio.to_thread(excerpt_of, rows[:limit], parts, words) if words else {}
+        listed = tuple(_found(row, excerpts.get(row.id)) for row in rows[:limit])
+        return SessionPage(listed, _cursor(rows[limit - 1]) if len(rows) > limit else None)
+
+    async def head(self, user_id: str, session_id: str) -> SessionHead:
+        return _head(_known(await self._database.read(db.session(user_id, session_id))))
+
+    async def change(self, user_id: str, session_id: str, changes: SessionChanges) -> SessionHead:
+        """A title of the user's own; the branch that is shown. `Unknown`: no such session, or no such message in it."""
+        return _head(await self._database.write(_changed(user_id, session_id, changes)))
+
+    async def delete(self, user_id: str, session_id: str) -> None:
+        """With all that was said and all files. Nothing of it can be brought back. Its run has been ended before."""
+        if not await self._database.write(db.remove(user_id, session_id), erase=True):
+            raise _unknown()
+        await self._purge()
+
+    async def _purge(self) -> None:
+        """Takes the words of deleted sessions out of the index, in steps between which others can write. Whoever waits
+        for it meanwhile is served by the next time."""
+        self._deleted += 1
+        mine = self._deleted
+        async with self._purging:
+            if self._purged >= mine:
+                return
+            upto = self._deleted
+            await self._database.write(db.purge_some(-PURGED_AT_ONCE))
+            while await self._database.write(db.purge_some(PURGED_AT_ONCE)):
+                pass
+            await self._database.write(db.purge_some(PURGED_AT_ONCE), erase=True)
+            self._purged = upto
+
+    async def history(self, user_id: str, session_id: str) -> History:
+        """The branch that is shown, as it was streamed."""
+        return await self._database.read(_history(user_id, session_id))
+
+    async def source(self, user_id: str, session_id: str, number: int) -> SourceView:
+        """A footnote: what was read there in this session, in any of its branches, and what was quoted from it."""
+        messages = await self._database.read(_all_said(user_id, session_id))
+        texts = await self._library.of(user_id).snapshots(await asyncio.to_thread(snapshots_of, messages, number))
+        view = await asyncio.to_thread(source_view, messages, number, texts)
+        if view is None:
+            raise Unknown(f"This session has no source {number}.")
+        return view
+
+    def workspace(self, user_id: str, session_id: str) -> Workspace:
+        """The files of the session; none of a session that is somebody else's."""
+        return stored_workspace(self._database, user_id, session_id, most=self._file_bytes)
+
+
+# Transactions ----------------------------------------------------------------------------------------------
+
+
+def _created(head: SessionHead, user_id: str, origin: str, now: float) -> Script[None]:
+    yield from db.create(
+        session_id=head.id,
+        user_id=user_id,
+        agent_id=head.agent_id,
+        title=head.title,
+        titled=bool(head.title),
+        origin=origin,
+        created_at=head.created_at,
+        now=now,
+    )
+    if head.title:
+        yield from db.enter(head.id, db.TITLE, terms_of(head.title))
+
+
+def _changed(user_id: str, session_id: str, changes: SessionChanges) -> Script[db.SessionRow]:
+    row = _known((yield from db.session(user_id, session_id)))
+    if changes.title is not UNSET:
+        title = clean_title(changes.title)
+        if not title:
+            raise UsageError("The title has nothing that can be read. Write one, or leave it as it is.")
+        yield from db.rename(session_id, title, terms_of(title))
+    if changes.head is not UNSET:
+        if row.active_run is not None:
+            raise RunActive("This session is being answered. Choose another branch when that has ended.")
+        all_turns = yield from turns.turns(session_id)
+        turn = find(all_turns, changes.head)
+        if turn is None:
+            raise Unknown("This session has no such message.")
+        yield from db.show(session_id, newest_below(all_turns, turn.run_id))
+    return _known((yield from db.session(user_id, session_id)))
+
+
+def _history(user_id: str, session_id: str) -> Script[History]:
+    """All of it on one state of the database."""
+    row = _known((yield from db.session(user_id, session_id)))
+    all_turns = yield from turns.turns(session_id)
+    branch = branch_to(all_turns, row.head)
+    said = yield from turns.said_by(turn.run_id for turn in branch)
+    kept = yield from files.files(user_id, session_id)
+    messages: tuple[PastMessage, ...] = tuple(past_messages(branch, said))
+    return History(
+        session=_head(row),
+        messages=messages,
+        workspace=WorkspaceView(
+            source_groups(messages),
+            tuple(record_of(user_id, file) for file in kept if not file.path.startswith(LARGE_RESULTS)),
+        ),
+        active_run=None if row.active_run is None else ActiveRun(row.active_run),
+        turns=tuple(past_turns(all_turns, branch)),
+    )
+
+
+def _all_said(user_id: str, session_id: str) -> Script[tuple[Message, ...]]:
+    """First what the branch that is shown says, then the others."""
+    row = _known((yield from db.session(user_id, session_id)))
+    all_turns = yield from turns.turns(session_id)
+    ids = dict.fromkeys(turn.run_id for turn in (*branch_to(all_turns, row.head), *all_turns))
+    said = yield from turns.said_by(ids)
+    return tuple(stored.said.decode(body) for bodies in said.values() for body in bodies)
+
+
+# Values ----------------------------------------------------------------------------------------------------
+
+
+def _unknown() -> Unknown:
+    return Unknown("There is no such session.")
+
+
+def _known(row: db.SessionRow | None) -> db.SessionRow:
+    if row is None:
+        raise _unknown()
+    return row
+
+
+def _head(row: db.SessionRow) -> SessionHead:
+    return SessionHead(row.id, row.title, row.agent_id, row.created_at)
+
+
+def _found(row: db.SessionRow, excerpt: str | None) -> FoundSession:
+    return FoundSession(
+        row.id,
+        row.title,
+        row.agent_id,
+        row.created_at,
+        updated_at=_written(row.changed_at),
+        active_run_id=row.active_run,
+        excerpt=excerpt,
+    )
+
+
+def _written(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _cursor(row: db.SessionRow) -> str:
+    place = msgspec.json.encode((row.changed_at, row.id))
+    return base64.urlsafe_b64encode(place).decode().rstrip("=")
+
+
+def _read_cursor(cursor: str) -> db.Position:
+    try:
+        place = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        return db.Position(*_place.decode(place))
+    except (binascii.Error, msgspec.DecodeError, ValueError):
+        raise UsageError(
+            "The cursor is none of this list. Take it from next_cursor of the page before, or leave it out to begin."
+        ) from None

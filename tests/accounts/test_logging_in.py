@@ -1,0 +1,329 @@
+"""Logging in, by password and by a token that is good once; and what comes of it."""
+
+import asyncio
+import logging
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from accounts.conftest import LOCAL_TOKEN
+from accounts.people import NOW, PASSWORD, Clock, CountingHasher, add, cookie_of
+from footnote.accounts.accounts import COOKIE_SECONDS, DAY, LOGIN_SECONDS, MOST_TOKENS, Accounts
+from footnote.accounts.passwords import MOST_WAITING, THREADS, Passwords
+from footnote.db.engine import Database
+from footnote.db.failures import DatabaseFull
+from footnote.db.script import Script, sql
+from footnote.protocol.accounts import LOCAL_USER, Login, NewToken, Principal, TokenHead, UserChanges
+from footnote.protocol.errors import Conflict, LimitReached, NotLoggedIn, Unknown, UsageError
+
+LOCAL = Principal(LOCAL_USER, "local", "admin", "token")
+
+
+async def refusal(accounts: Accounts, **login: str) -> str:
+    with pytest.raises(NotLoggedIn) as refused:
+        await accounts.log_in(Login(**login))
+    return refused.value.message
+
+
+async def test_a_name_and_its_password_open_the_page(accounts: Accounts) -> None:
+    ann = await add(accounts)
+    principal, secret = await accounts.log_in(Login(name="ANN", password=PASSWORD))
+    assert principal == Principal(ann.id, "Ann", "user", "cookie")
+    assert await accounts.principal(secret, "cookie") == principal
+    assert await accounts.principal(secret, "token") is None
+
+
+async def test_nobody_learns_from_a_refusal_which_names_there_are(accounts: Accounts, hasher: CountingHasher) -> None:
+    ann, bob = await add(accounts), await add(accounts, "Bob")
+    await accounts.change(bob.id, UserChanges(disabled=True))
+    made = hasher.hashed
+    refusals = {
+        await refusal(accounts, name="Ann", password="wrong password"),
+        await refusal(accounts, name="nobody", password="wrong password"),
+        await refusal(accounts, name="local", password="wrong password"),
+        await refusal(accounts, name="Bob", password="wrong password"),
+        await refusal(accounts, name="Bob", password=PASSWORD),
+        await refusal(accounts, name="Ann", password=PASSWORD + "x" * 2000),
+        await refusal(accounts, name="x" * 100_000, password=PASSWORD),
+        await refusal(accounts, name="", password=""),
+    }
+    assert len(refusals) == 1
+    assert len(hasher.verified) == 8, "each of them cost one verification"
+    assert {hash_.split("$")[3] for hash_ in hasher.verified} == {"m=8,t=1,p=1"}, "and the same one"
+    assert hasher.hashed == made + 1, "the hash of nobody was made once"
+    assert await accounts.tokens(ann.id) == ()
+
+
+async def test_a_login_is_by_password_or_by_token_and_not_by_half(accounts: Accounts) -> None:
+    for login in (
+        Login(),
+        Login(name="Ann"),
+        Login(password=PASSWORD),
+        Login(name="Ann", password=PASSWORD, token="fnl_x"),
+    ):
+        with pytest.raises(UsageError, match="a name and a password, or with a token"):
+            await accounts.log_in(login)
+
+
+async def test_a_hash_of_other_settings_is_made_anew_at_the_next_login(
+    database: Database, accounts: Accounts, clock: Clock
+) -> None:
+    await add(accounts)
+    hasher = CountingHasher(time_cost=2)
+    later = Accounts(database, clock=clock, passwords=Passwords(hasher))
+    assert await cookie_of(later)
+    assert await cookie_of(later)
+    assert [hash_.split("$")[3] for hash_ in hasher.verified] == ["m=8,t=1,p=1", "m=8,t=2,p=1"]
+    assert hasher.hashed == 2, "for Ann once, and for nobody once"
+    await later.close()
+
+
+async def test_a_password_changed_while_it_is_verified_opens_nothing(
+    database: Database, accounts: Accounts, clock: Clock
+) -> None:
+    ann = await add(accounts)
+    hasher = Gate()
+    slow = Accounts(database, clock=clock, passwords=Passwords(hasher))
+    login = asyncio.create_task(cookie_of(slow))
+    await asyncio.to_thread(hasher.reached.wait)
+    await accounts.change(ann.id, UserChanges(password="another password"))
+    hasher.opened.set()
+    with pytest.raises(NotLoggedIn):
+        await login
+    await slow.close()
+
+
+async def test_when_dozens_wait_the_next_is_told_to_come_back(
+    database: Database, accounts: Accounts, clock: Clock
+) -> None:
+    await add(accounts)
+    hasher = Gate()
+    busy = Accounts(database, clock=clock, passwords=Passwords(hasher))
+    logins = [asyncio.create_task(cookie_of(busy)) for _ in range(THREADS + MOST_WAITING + 1)]
+    done, _ = await asyncio.wait(logins, return_when=asyncio.FIRST_COMPLETED)
+    (refused,) = done
+    error = refused.exception()
+    assert isinstance(error, LimitReached)
+    assert error.retry_after
+    logins.remove(refused)
+    for gone in logins[10:]:  # who does not wait any longer makes room
+        gone.cancel()
+    hasher.opened.set()
+    results = await asyncio.gather(*logins, return_exceptions=True)
+    assert [isinstance(result, str) for result in results[:10]] == [True] * 10
+    assert await cookie_of(busy)
+    await busy.close()
+
+
+async def test_a_login_token_is_good_once_and_for_a_quarter_of_an_hour(accounts: Accounts, clock: Clock) -> None:
+    token = await accounts.mint_login()
+    principal, cookie = await accounts.log_in(Login(token=token))
+    assert principal == Principal(LOCAL_USER, "local", "admin", "cookie")
+    assert await accounts.principal(cookie, "cookie") == principal
+    used = await refusal(accounts, token=token)
+    late = await accounts.mint_login()
+    clock.time += LOGIN_SECONDS
+    assert await refusal(accounts, token=late) == used == await refusal(accounts, token="fnl_guess")
+    assert await accounts.principal(late, "token") is None
+
+
+async def test_of_fifty_logins_with_one_token_at_once_one_succeeds(tmp_path: Path, accounts: Accounts) -> None:
+    """Through two connections to the file, as two servers would."""
+    token = await accounts.mint_login()
+    async with Database.open("sqlite:footnote.db", tmp_path) as other:
+        doors = (accounts, Accounts(other, clock=lambda: NOW))
+        logins = (doors[number % 2].log_in(Login(token=token)) for number in range(50))
+        results = await asyncio.gather(*logins, return_exceptions=True)
+    assert sorted(type(result).__name__ for result in results) == ["NotLoggedIn"] * 49 + ["tuple"]
+
+
+async def test_a_login_token_of_a_user_who_was_disabled_since_opens_nothing(accounts: Accounts) -> None:
+    ann = await add(accounts)
+    token = await accounts.mint_login(ann.id)
+    await accounts.change(ann.id, UserChanges(disabled=True))
+    await refusal(accounts, token=token)
+    with pytest.raises(Conflict, match="disabled"):
+        await accounts.mint_login(ann.id)
+    await accounts.change(ann.id, UserChanges(disabled=False))
+    await refusal(accounts, token=token)
+
+
+async def test_a_visit_ends_thirty_days_after_it_was_last_used(accounts: Accounts, clock: Clock) -> None:
+    await add(accounts)
+    used, unused = await cookie_of(accounts), await cookie_of(accounts)
+    for _ in range(4):
+        clock.time += COOKIE_SECONDS - DAY
+        assert await accounts.principal(used, "cookie")
+        await settled(accounts)
+    assert await accounts.principal(unused, "cookie") is None
+    clock.time += COOKIE_SECONDS
+    assert await accounts.principal(used, "cookie") is None
+
+
+async def test_logging_out_ends_this_visit_and_no_other(accounts: Accounts) -> None:
+    await add(accounts)
+    one, other = await cookie_of(accounts), await cookie_of(accounts)
+    await accounts.log_out(one)
+    await accounts.log_out(one)
+    await accounts.log_out("anything")
+    assert await accounts.principal(one, "cookie") is None
+    assert await accounts.principal(other, "cookie")
+
+
+async def test_a_new_password_ends_all_visits_and_leaves_tokens(accounts: Accounts) -> None:
+    ann = await add(accounts)
+    await add(accounts, "Bob")
+    cookie, of_bob = await cookie_of(accounts), await cookie_of(accounts, "Bob")
+    token = (await accounts.issue(ann.id, NewToken("script"))).token
+    await accounts.change(ann.id, UserChanges(password="another password"))
+    assert await accounts.principal(cookie, "cookie") is None
+    assert await accounts.principal(token, "token")
+    assert await accounts.principal(of_bob, "cookie")
+    await refusal(accounts, name="Ann", password=PASSWORD)
+    assert await cookie_of(accounts, password="another password")
+
+
+async def test_a_disabled_user_can_prove_nothing_and_tokens_come_back(accounts: Accounts) -> None:
+    ann = await add(accounts)
+    cookie = await cookie_of(accounts)
+    login = await accounts.mint_login(ann.id)
+    token = (await accounts.issue(ann.id, NewToken("script"))).token
+    await accounts.change(ann.id, UserChanges(disabled=True))
+    assert await accounts.principal(cookie, "cookie") is None
+    assert await accounts.principal(token, "token") is None
+    await refusal(accounts, token=login)
+    await refusal(accounts, name="Ann", password=PASSWORD)
+    with pytest.raises(Conflict, match="disabled"):
+        await accounts.issue(ann.id, NewToken("another"))
+    await accounts.change(ann.id, UserChanges(disabled=False))
+    assert await accounts.principal(cookie, "cookie") is None
+    assert await accounts.principal(token, "token") == Principal(ann.id, "Ann", "user", "token")
+
+
+async def test_the_token_of_the_machine_is_the_local_user_until_that_is_disabled(accounts: Accounts) -> None:
+    assert await accounts.principal(LOCAL_TOKEN, "token") == LOCAL
+    for wrong in (LOCAL_TOKEN[:-1], LOCAL_TOKEN + "x", "", "\ud800", "x" * 100_000):
+        assert await accounts.principal(wrong, "token") is None
+    assert await accounts.principal(LOCAL_TOKEN, "cookie") is None
+    await add(accounts, role="admin")
+    await accounts.change(LOCAL_USER, UserChanges(disabled=True))
+    assert await accounts.principal(LOCAL_TOKEN, "token") is None
+
+
+async def test_without_a_token_of_the_machine_nothing_is_taken_for_it(database: Database) -> None:
+    accounts = Accounts(database)
+    for wrong in ("", "None", LOCAL_TOKEN):
+        assert await accounts.principal(wrong, "token") is None
+
+
+async def test_a_token_is_shown_once_listed_and_revoked(accounts: Accounts, clock: Clock) -> None:
+    ann, bob = await add(accounts), await add(accounts, "Bob")
+    issued = await accounts.issue(ann.id, NewToken(" nightly ", expires_in_days=7))
+    head = TokenHead(issued.id, "nightly", "2027-01-15T08:00:00Z", None, "2027-01-22T08:00:00Z")
+    assert issued.token.startswith("fn_")
+    assert await accounts.tokens(ann.id) == (head,)
+    assert await accounts.tokens(bob.id) == ()
+    with pytest.raises(Unknown):
+        await accounts.revoke(bob.id, issued.id)
+    assert await accounts.principal(issued.token, "token")
+    await accounts.revoke(ann.id, issued.id)
+    assert await accounts.principal(issued.token, "token") is None
+    assert await accounts.tokens(ann.id) == ()
+
+
+async def test_a_token_ends_on_its_day(accounts: Accounts, clock: Clock) -> None:
+    token = (await accounts.issue(LOCAL_USER, NewToken("week", expires_in_days=7))).token
+    clock.time += 7 * DAY - 1
+    assert await accounts.principal(token, "token")
+    clock.time += 1
+    assert await accounts.principal(token, "token") is None
+    assert await accounts.tokens(LOCAL_USER) == ()
+
+
+async def test_a_user_has_no_more_tokens_than_anybody_needs(accounts: Accounts) -> None:
+    results = await asyncio.gather(
+        *(accounts.issue(LOCAL_USER, NewToken("many")) for _ in range(MOST_TOKENS + 5)), return_exceptions=True
+    )
+    assert [type(one).__name__ for one in results].count("LimitReached") == 5
+
+
+async def test_what_was_last_used_is_noted_once_a_minute(accounts: Accounts, clock: Clock) -> None:
+    token = (await accounts.issue(LOCAL_USER, NewToken("script"))).token
+    noted: list[str | None] = []
+    for seconds in (0, 59, 1, 30):
+        clock.time += seconds
+        assert await accounts.principal(token, "token")
+        await settled(accounts)
+        noted.append((await accounts.tokens(LOCAL_USER))[0].used_at)
+    assert noted == ["2027-01-15T08:00:00Z", "2027-01-15T08:00:00Z", "2027-01-15T08:01:00Z", "2027-01-15T08:01:00Z"]
+
+
+async def test_a_full_disk_lets_nobody_wait_outside(
+    database: Database, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    accounts = Accounts(Full(database), clock=clock)
+    token = (await Accounts(database, clock=clock).issue(LOCAL_USER, NewToken("script"))).token
+    assert await accounts.principal(token, "token") == LOCAL
+    await settled(accounts)
+    assert [record.levelno for record in caplog.records] == [logging.WARNING]
+    assert token not in caplog.text
+
+
+async def test_only_hashes_reach_the_disk(tmp_path: Path, accounts: Accounts, database: Database) -> None:
+    ann = await add(accounts)
+    issued = await accounts.issue(ann.id, NewToken("script"))
+    secrets = [PASSWORD, LOCAL_TOKEN, issued.token, await cookie_of(accounts), await accounts.mint_login()]
+    assert await accounts.principal(issued.token, "token")
+    await settled(accounts)
+    await refusal(accounts, name="Ann", password="a wrong password")
+    await database.close()
+    files = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    assert b"$argon2id$" in files["footnote.db"]
+    planted = [*secrets, "a wrong password", *(secret.partition("_")[2] for secret in secrets[2:])]
+    assert [(name, one) for name, data in files.items() for one in planted if one.encode() in data] == []
+
+
+async def test_expired_credentials_do_not_pile_up(accounts: Accounts, database: Database, clock: Clock) -> None:
+    for _ in range(5):
+        await accounts.mint_login()
+        clock.time += LOGIN_SECONDS
+    assert await database.read(_count()) == 1
+
+
+def _count() -> Script[int]:
+    rows = yield sql("SELECT count(*) FROM credential")
+    return rows[0][0]
+
+
+async def settled(accounts: Accounts) -> None:
+    """Waits for what is noted beside the requests."""
+    await asyncio.gather(*accounts._touching.values())
+
+
+class Gate(CountingHasher):
+    """Stops before it verifies, until it is opened."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reached, self.opened = threading.Event(), threading.Event()
+
+    def verify(self, *arguments: Any) -> bool:
+        self.reached.set()
+        assert self.opened.wait(20)
+        return super().verify(*arguments)
+
+
+class Full(Database):
+    """Reads as the real one does; the disk has no space for anything more."""
+
+    def __init__(self, database: Database) -> None:
+        self._real = database
+
+    async def read(self, script: Script[Any]) -> Any:
+        return await self._real.read(script)
+
+    async def write(self, script: Script[Any], *, erase: bool = False) -> Any:
+        script.close()
+        raise DatabaseFull("footnote.db")

@@ -1,0 +1,106 @@
+"""A removed user leaves nothing behind, and takes nothing of anybody else along."""
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from accounts.people import add, cookie_of
+from footnote.accounts.accounts import Accounts
+from footnote.db import sessions
+from footnote.db.engine import Database
+from footnote.db.script import Script, sql
+from footnote.library import Library, file_url
+from footnote.protocol.accounts import LOCAL_USER, NewToken
+from footnote.protocol.sources import Snapshot
+
+OWNED = {
+    "account": "name",
+    "credential": "name",
+    "shelf": "url",
+    "session": "title",
+    "question": "body",
+    "run": "asked",
+    "run_message": "body",
+    "run_call": "result",
+    "run_events": "frames",
+    "digest": "text",
+    "workspace_file": "content",
+    "session_entry": "part",
+    "session_terms": "text",
+}
+"""Every table that holds something of a user, with a column that shows whose it is."""
+
+
+def planted(table: str, **values: Any) -> Script[None]:
+    """A row with these values, and something harmless wherever more is needed."""
+    columns = yield sql(f"PRAGMA table_info({table})")
+    needed = {name: 0 for _, name, _, must, default, _ in columns if must and default is None}
+    row = needed | values
+    yield sql(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", *row.values())
+
+
+def said_by(user_id: str, word: str) -> Script[None]:
+    session, question, run = f"session_{word}", f"question_{word}", f"run_{word}"
+    yield from planted("session", id=session, user_id=user_id, title=word)
+    yield from planted("question", id=question, session_id=session, body=word)
+    yield from planted(
+        "run", id=run, session_id=session, user_id=user_id, question_id=question, message_id=word, asked=word
+    )
+    yield from planted("run_message", run_id=run, body=word)
+    yield from planted("run_call", run_id=run, call_id=word, result=word)
+    ((number,),) = yield sql("SELECT number FROM run WHERE id = ?", run)
+    yield from planted("run_events", run=number, frames=word)
+    yield from planted("digest", run_id=run, text=word)
+    yield from planted("workspace_file", session_id=session, path=f"/{word}.md", id=f"file_{word}", content=word)
+    yield from planted("search_cache", key=word, results=word)
+    yield from sessions.enter(session, word, f"{word} and other words")
+
+
+def holding(home: Path, word: str) -> set[str]:
+    connection = sqlite3.connect(home / "footnote.db")
+    try:
+        return {
+            table
+            for table, column in OWNED.items()
+            for (value,) in connection.execute(f"SELECT {column} FROM {table}")
+            if word in (value.decode() if isinstance(value, bytes) else str(value))
+        }
+    finally:
+        connection.close()
+
+
+async def test_all_that_is_a_users_leaves_with_them(tmp_path: Path, accounts: Accounts, database: Database) -> None:
+    ann, bob = await add(accounts, "plantedann"), await add(accounts, "plantedbob")
+    for user, word in ((ann, "plantedann"), (bob, "plantedbob")):
+        await database.write(said_by(user.id, word))
+        await accounts.issue(user.id, NewToken(word))
+        await cookie_of(accounts, word)
+        file = Snapshot(url=file_url(f"{word}.md"), text=f"{word} " * 20, title=word)
+        await Library(database).of(user.id).add(file, f"{word}.md")
+    assert holding(tmp_path, "plantedann") == holding(tmp_path, "plantedbob") == set(OWNED)
+
+    await accounts.remove(ann.id)
+
+    assert holding(tmp_path, "plantedann") == set()
+    assert holding(tmp_path, "plantedbob") == set(OWNED)
+    content = b"".join(path.read_bytes() for path in tmp_path.iterdir()).lower()
+    assert b"plantedann" not in content
+    assert b"plantedbob" in content
+    assert [user.id for user in await accounts.users()] == [LOCAL_USER, bob.id]
+
+
+def test_the_list_of_tables_is_whole(tmp_path: Path) -> None:
+    """A new table with something of a user in it belongs into the list above."""
+    connection = sqlite3.connect(":memory:")
+    migrations = Path(sessions.__file__).parent / "migrations"
+    for step in sorted(migrations.glob("*.sql")):
+        connection.executescript(step.read_text(encoding="utf-8"))
+    tables = {
+        name
+        for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        if not name.startswith(("session_terms_", "passage_terms_"))
+    }
+    connection.close()
+    public = {"snapshot", "reading", "page", "passage", "passage_terms", "passage_vocabulary"}
+    caches = {"page_cache", "search_cache", "library_fact"}
+    assert tables - public - caches == set(OWNED)

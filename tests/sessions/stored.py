@@ -1,0 +1,147 @@
+"""Sessions with turns in them, stored as a run stores them, without a run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from footnote.db import runs
+from footnote.db import sessions as db
+from footnote.db.engine import Database
+from footnote.db.script import Script, sql
+from footnote.protocol.events import ErrorBody, TurnStopReason
+from footnote.protocol.files import FileRecord
+from footnote.protocol.ids import new_id
+from footnote.protocol.messages import AssistantMessage, Message, Text, ToolCall, ToolResultMessage, user
+from footnote.protocol.sources import Citation
+from footnote.protocol.tools import Locale
+from footnote.sessions.store import Sessions
+from footnote.sessions.terms import terms_of
+from footnote.sessions.titles import title_of
+from footnote.sessions.turns import Asked, Ending, encode
+from library.pages import Clock
+
+DONE = "done"
+
+
+def add_user(user_id: str) -> Script[None]:
+    yield sql(
+        "INSERT INTO account (id, name, name_key, role, created_at) VALUES (?, ?, ?, 'user', '')",
+        user_id,
+        user_id,
+        user_id,
+    )
+
+
+def answer(text: str, *citations: Citation) -> AssistantMessage:
+    return AssistantMessage((Text(text, citations),), "stop", "footnote/test")
+
+
+def calling(*calls: ToolCall) -> AssistantMessage:
+    return AssistantMessage(calls, "toolUse", "footnote/test")
+
+
+def result(call_id: str, text: str, artifact: dict[str, object] | None = None) -> ToolResultMessage:
+    return ToolResultMessage(call_id, "web_search", (Text(text),), artifact=artifact)
+
+
+@dataclass
+class Stored:
+    """The ids of a turn."""
+
+    run_id: str
+    question_id: str
+    message_id: str
+
+
+@dataclass
+class Desk:
+    """Stores turns by hand."""
+
+    database: Database
+    sessions: Sessions
+    clock: Clock
+
+    async def session(self, *questions: str, user_id: str = "ann", title: str | None = None) -> str:
+        """A session with these questions, each with an answer."""
+        head = await self.sessions.create(user_id, "researcher", title=title)
+        for question in questions:
+            await self.turn(head.id, question, answer("Said."), user_id=user_id)
+        return head.id
+
+    async def turn(
+        self,
+        session_id: str,
+        question: str,
+        *said: Message,
+        user_id: str = "ann",
+        state: str = DONE,
+        reason: TurnStopReason = "stop",
+        error: ErrorBody | None = None,
+        locale: Locale = "en",
+        attached: Sequence[FileRecord] = (),
+        attachments: tuple[FileRecord, ...] = (),
+        instead_of: "Stored | None" = None,
+        message_id: str | None = None,
+    ) -> Stored:
+        """`instead_of`: the turn whose question is edited: this one is beside it."""
+        asked = runs.NewQuestion(
+            new_id("msg"),
+            encode(user(question)),
+            encode(attached),
+            "2026-01-01T00:00:00Z",
+            after_run=await self._before(instead_of) if instead_of else None,
+            branches=instead_of is not None,
+        )
+        turn = await self._begin(session_id, asked.id, user_id, locale, message_id, asked)
+        title = title_of(question)
+        await self.database.write(db.entitle(session_id, title, terms_of(title)))
+        await self.database.write(db.enter(session_id, asked.id, terms_of(question)))
+        await self._end(session_id, turn, said, state, Ending(stop_reason=reason, error=error, attachments=attachments))
+        return turn
+
+    async def again(self, session_id: str, turn: Stored, *said: Message, user_id: str = "ann") -> Stored:
+        """Another answer to the same question."""
+        retried = await self._begin(session_id, turn.question_id, user_id, "en", None, None)
+        await self._end(session_id, retried, said, DONE, Ending(stop_reason="stop"))
+        return retried
+
+    async def _begin(
+        self,
+        session_id: str,
+        question_id: str,
+        user_id: str,
+        locale: Locale,
+        message_id: str | None,
+        question: runs.NewQuestion | None,
+    ) -> Stored:
+        run = runs.NewRun(
+            id=new_id("run"),
+            session_id=session_id,
+            user_id=user_id,
+            question_id=question_id,
+            message_id=message_id or new_id("msg"),
+            asked=encode(Asked("researcher", "footnote/test", locale)),
+            owner="me",
+            lease_until=0.0,
+            now=self.clock(),
+        )
+        await self.database.write(runs.begin(run, question, most=1_000))
+        return Stored(run.id, question_id, run.message_id)
+
+    async def _end(self, session_id: str, turn: Stored, said: Sequence[Message], state: str, ending: Ending) -> None:
+        lease = runs.Lease(turn.run_id, 0)
+        for ordinal, message in enumerate(said):
+            await self.database.write(runs.keep(lease, runs.KeptMessage(ordinal, 0, encode(message))))
+        text = "\n\n".join(message.text for message in said if isinstance(message, AssistantMessage))
+        await self.database.write(db.enter(session_id, turn.message_id, terms_of(text)))
+        if state in ("queued", "running"):
+            await self.database.write(runs.set_running(lease))
+        else:
+            await self.database.write(runs.finish(lease, state, encode(ending), self.clock()))
+
+    async def _before(self, turn: Stored) -> str | None:
+        return await self.database.read(_after_run(turn.question_id))
+
+
+def _after_run(question_id: str) -> Script[str | None]:
+    rows = yield sql("SELECT after_run FROM question WHERE id = ?", question_id)
+    return rows[0][0]

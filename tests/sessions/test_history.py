@@ -1,0 +1,372 @@
+"""What a page shows after a reload is what it showed live, block for block."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import msgspec
+import pytest
+
+from agent.stage import Play, Stage, answering, tool, working
+from footnote.agent.round import Round
+from footnote.agent.turn import Indexes
+from footnote.cancel import CancelScope
+from footnote.citations.numbering import Sources
+from footnote.models.accumulate import Accumulator
+from footnote.models.base import Context, Options
+from footnote.models.profiles import Profile
+from footnote.models.scripted import Pause, ScriptedModel, call, fails, text, thinking
+from footnote.protocol.events import AttachmentsBlock, BlockStart, ErrorBody, ErrorEvent
+from footnote.protocol.files import FileRecord
+from footnote.protocol.history import History, PastAssistantMessage, PastUserMessage
+from footnote.protocol.messages import AssistantMessage, Foreign, Text, Thinking, ToolCall
+from footnote.protocol.sources import Snapshot, Source
+from footnote.protocol.stream import Start, StreamEvent
+from footnote.protocol.tools import Progress, ToolResult
+from footnote.sessions.store import Sessions
+from footnote.tools.base import Abilities, Outcome, Tool, ToolContext
+from footnote.tools.builtin.edit_file import edit_file
+from footnote.tools.builtin.write_file import write_file
+from sessions.folding import live, plain, reloaded
+from sessions.stored import Desk, Stored, answer, calling, result
+
+PAGE = Snapshot(url="https://a.example/sky", text="The sky is blue because air scatters blue light most.", title="Sky")
+SOURCE = Source(url=PAGE.url, title="Sky", snippet="", domain="a.example", number=1, status="read", snapshot_id=PAGE.id)
+
+
+def reading(name: str = "look") -> Tool:
+    """Finds one page, and remembers it as the search does."""
+
+    async def body(_params: Any, context: ToolContext) -> AsyncIterator[Outcome]:
+        context.abilities.sources.note(SOURCE, PAGE)
+        artifact = {"query": "sky", "sources": [msgspec.to_builtins(SOURCE)]}
+        yield Progress("reading", 1, 1, "a.example")
+        yield ToolResult((Text("[1] The sky"),), artifact=artifact)
+
+    return tool(name, body)
+
+
+async def stored(desk: Desk, play: Play, **how: Any) -> tuple[str, Stored]:
+    """The turn of a play, kept as a run keeps it."""
+    blocks = [event.content_block for event in play.events if isinstance(event, BlockStart)]
+    files = next((block.files for block in blocks if isinstance(block, AttachmentsBlock)), ())
+    errors = [event.error for event in play.events if isinstance(event, ErrorEvent)]
+    session_id = await desk.session()
+    turn = await desk.turn(
+        session_id,
+        "Why?",
+        *play.kept,
+        reason=play.end.delta.stop_reason,
+        error=errors[0] if errors else None,
+        attachments=files,
+        message_id="m1",
+        **how,
+    )
+    return session_id, turn
+
+
+async def check(desk: Desk, play: Play) -> History:
+    session_id, _ = await stored(desk, play)
+    history = await desk.sessions.history("ann", session_id)
+    assert isinstance(history.messages[0], PastUserMessage)
+    assert reloaded(history.messages[1:]) == live(play.events)
+    return history
+
+
+async def test_thinking_tools_side_by_side_and_an_answer(desk: Desk) -> None:
+    gate = asyncio.Event()
+
+    async def second(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        gate.set()
+        yield ToolResult((Text("second"),), artifact={"rows": [1, None, {"a": "ü"}]})
+
+    model = ScriptedModel(
+        [
+            [
+                thinking("Hm, ", "let me see.", signature="proof"),
+                text("I look ", "it up."),
+                *_calls("slow", "fast", "slow"),
+            ],
+            [thinking("Now I know."), text("It is", " so."), text(""), text("Really.")],
+        ]
+    )
+    tools = [working("slow", [Progress("thinking")], ToolResult((Text("first"),)), gate), tool("fast", second)]
+    history = await check(desk, await Stage(model, tools, settings={"locale": "vi"}).play())
+    assert [type(message).__name__ for message in history.messages] == [
+        "PastUserMessage",
+        "PastAssistantMessage",
+        *["PastToolMessage"] * 3,
+        "PastAssistantMessage",
+    ]
+    first, last = (message for message in history.messages if isinstance(message, PastAssistantMessage))
+    assert (first.id, last.id) == ("m1-1", "m1")
+    assert [block.tool_content_message for block in first.content[2:]] == ["Làm slow", "Làm fast", "Làm slow"]
+
+
+def _calls(*names: str) -> list[Any]:
+    return [call(name, {"number": number}, id=f"c{number}") for number, name in enumerate(names)]
+
+
+async def test_footnotes_are_shown_again(desk: Desk) -> None:
+    model = ScriptedModel(
+        [
+            [call("look", {}, id="c1")],
+            [text("The sky is blue because air scatters blue light most [1]. ", "Nobody knows more [7].")],
+        ]
+    )
+    history = await check(desk, await Stage(model, [reading()]).play())
+    last = history.messages[-1]
+    assert isinstance(last, PastAssistantMessage)
+    [said] = plain(last.content)
+    assert [(one["number"], one["verdict"]) for one in said["citations"]] == [(1, "supported"), (7, "unsupported")]
+    assert [group.query for group in history.workspace.sources] == ["sky"]
+    assert history.workspace.sources[0].sources == (SOURCE,)
+
+
+async def test_a_text_without_footnotes_has_no_citations(desk: Desk) -> None:
+    history = await check(desk, await Stage(ScriptedModel([[text("So.")]])).play())
+    assert b"citations" not in msgspec.json.encode(history.messages)
+
+
+async def test_files_of_a_turn_are_its_attachments(desk: Desk, sessions: Sessions) -> None:
+    head = await sessions.create("ann", "researcher")
+    model = ScriptedModel(
+        [
+            [call("write_file", {"file_path": "/a.md", "content": "one"}, id="c1")],
+            [
+                call("write_file", {"file_path": "/b.md", "content": "two"}, id="c2"),
+                call("edit_file", {"file_path": "/a.md", "old_string": "one", "new_string": "1"}, id="c3"),
+            ],
+            [text("Written.")],
+        ]
+    )
+    workspace = sessions.workspace("ann", head.id)
+    play = await Stage(model, [write_file, edit_file], abilities=Abilities(workspace)).play()
+    files = next(block.files for block in play.blocks if isinstance(block, AttachmentsBlock))
+    await desk.turn(head.id, "Write!", *play.kept, attachments=files, message_id="m1")
+    history = await sessions.history("ann", head.id)
+    assert reloaded(history.messages[1:]) == live(play.events)
+    assert [file.path for file in history.workspace.workspace_files] == ["/a.md", "/b.md"]
+    assert set(history.workspace.workspace_files) == set(files)
+    assert await workspace.read("/a.md") == b"1"
+
+
+async def test_errors_of_tools_and_calls_that_cannot_be_read(desk: Desk) -> None:
+    async def broken(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
+        yield Progress("trying")
+        raise RuntimeError("secret")
+
+    bad = call("look", {}, id="c2")
+    model = ScriptedModel(
+        [
+            [call("broken", {}, id="c1"), type(bad)("look", ('{"a": ',), "c2"), call("none", {"x": 1}, id="c3")],
+            [text("It failed.")],
+        ]
+    )
+    await check(desk, await Stage(model, [tool("broken", broken), answering("look")]).play())
+
+
+@pytest.mark.parametrize(
+    "reply", [[fails("No.")], [text("Half an ans"), fails("Cut.")], [thinking("Hm"), fails("Cut.")]]
+)
+async def test_a_turn_that_failed(desk: Desk, reply: Sequence[Any]) -> None:
+    history = await check(
+        desk, await Stage(ScriptedModel([[call("look", {}, id="c1")], reply]), [answering("look")]).play()
+    )
+    [turn] = history.turns
+    assert turn.stop_reason == "error"
+    assert turn.error is not None
+
+
+async def test_a_turn_that_failed_before_anything_was_said_has_its_question(desk: Desk, sessions: Sessions) -> None:
+    session_id = await desk.session()
+    error = ErrorBody("config_error", "No model.", retryable=False)
+    turn = await desk.turn(session_id, "Why?", state="failed", reason="error", error=error)
+    history = await sessions.history("ann", session_id)
+    assert [message.id for message in history.messages if isinstance(message, PastUserMessage)] == [turn.question_id]
+    assert len(history.messages) == 1
+    assert history.turns[0].error == error
+
+
+@pytest.mark.parametrize("stop_after", range(1, 24))
+async def test_a_turn_that_was_cancelled_anywhere(desk: Desk, stop_after: int) -> None:
+    model = ScriptedModel(
+        [
+            [
+                thinking("Let ", "me ", "see."),
+                text("I ", "look."),
+                call("look", {}, id="c1"),
+                call("look", {}, id="c2"),
+            ],
+            [thinking("Now"), text("The sky is blue because ", "air scatters blue light most [1].")],
+        ]
+    )
+    await check(desk, await Stage(model, [reading()]).play(stop_after=stop_after))
+
+
+async def test_a_turn_that_was_cancelled_in_the_middle_of_a_text(desk: Desk) -> None:
+    released = asyncio.Event()
+    stage = Stage(ScriptedModel([[text("This came."), Pause(released), text("This did not.")]]))
+    play = Play()
+    async for step in stage.steps():
+        play.steps.append(step)
+        if play.text == "This came.":
+            stage.cancel.cancel()
+    history = await check(desk, play)
+    [last] = [message for message in history.messages if isinstance(message, PastAssistantMessage)]
+    assert plain(last.content) == [{"type": "text", "text": "This came."}]
+    assert history.turns[0].stop_reason == "aborted"
+
+
+async def test_calls_without_a_round_left(desk: Desk) -> None:
+    replies = [[text("Once more."), call("look", {}, id=f"c{number}")] for number in range(4)]
+    play = await Stage(ScriptedModel(replies), [answering("look")], settings={"max_tool_rounds": 2}).play()
+    history = await check(desk, play)
+    assert history.turns[0].stop_reason == "max_rounds"
+
+
+class Odd:
+    """Says what no scripted model says: blocks that are open side by side, encrypted ones, and unknown ones."""
+
+    id = "footnote/odd"
+    profile = Profile()
+
+    async def stream(self, context: Context, options: Options, cancel: CancelScope) -> AsyncIterator[StreamEvent]:
+        fold = Accumulator(self.id)
+        yield Start(self.id)
+        yield fold.open_thinking(redacted="encrypted")
+        fold.keep_foreign({"type": "server_tool_use", "id": "x"})
+        first = fold.open_call("c1", "look")
+        yield first
+        said = fold.open_text()
+        yield said
+        second = fold.open_call("c2", "none")
+        yield second
+        for index, piece in [(first.index, '{"a":'), (said.index, "Text"), (second.index, "{}"), (first.index, "1}")]:
+            grown = fold.grow(index, piece)
+            assert grown is not None
+            yield grown
+        for event in fold.done("toolUse", None):
+            yield event
+
+
+async def test_blocks_stand_in_the_order_in_which_they_were_told() -> None:
+    response = Round(Odd(), Indexes(), lambda name: f"Do {name}", Sources())  # pyright: ignore[reportArgumentType] - a double
+    events = [event async for event in response.events(Context("", ()), Options(), CancelScope())]
+    _, blocks = live(events)
+    assert [block["type"] for block in blocks] == ["thinking", "text", "tool_use", "tool_use"]
+    assert response.message.content == (
+        Thinking("", redacted="encrypted"),
+        Foreign({"type": "server_tool_use", "id": "x"}),
+        Text("Text"),
+        ToolCall("c1", "look", {"a": 1}, title="Do look"),
+        ToolCall("c2", "none", {}, title="Do none"),
+    )
+
+
+async def test_blocks_that_nobody_saw_are_not_shown(desk: Desk, sessions: Sessions) -> None:
+    said = AssistantMessage(
+        (Thinking("", redacted="encrypted"), Foreign({"type": "x"}), Text("So.")), "stop", "footnote/test"
+    )
+    session_id = await desk.session()
+    await desk.turn(session_id, "Why?", said)
+    last = (await sessions.history("ann", session_id)).messages[-1]
+    assert isinstance(last, PastAssistantMessage)
+    assert plain(last.content) == [{"type": "thinking", "thinking": ""}, {"type": "text", "text": "So."}]
+
+
+async def test_a_history_reads_as_the_contract_says(desk: Desk, sessions: Sessions) -> None:
+    session_id = await desk.session()
+    record = await sessions.workspace("ann", session_id).write("/a.pdf", b"x", message_id=None, source="upload")
+    groups = [{"query": "sky", "sources": [plain(SOURCE)]}, {"query": "sky", "sources": []}]
+    turn = await desk.turn(
+        session_id,
+        "Why?",
+        calling(
+            ToolCall("toolu_01", "web_search", {"query": "sky"}, title="Tìm kiếm web"), ToolCall("toolu_02", "x", {})
+        ),
+        result("toolu_01", "Found.", groups[0]),
+        result("toolu_02", "Found nothing.", groups[1]),
+        answer("So."),
+        attached=[record],
+    )
+    shown = plain(await sessions.history("ann", session_id))
+    assert shown["session"] == {
+        "id": session_id,
+        "title": "Why?",
+        "agent_id": "researcher",
+        "created_at": "2027-01-15T08:00:01Z",
+    }
+    assert shown["messages"][0] == {
+        "id": turn.question_id,
+        "role": "user",
+        "content": [{"type": "text", "text": "Why?"}],
+        "attachments": [plain(record)],
+    }
+    assert shown["messages"][1]["content"][0] == {
+        "type": "tool_use",
+        "id": "toolu_01",
+        "name": "web_search",
+        "input": {"query": "sky"},
+        "tool_content_message": "Tìm kiếm web",
+    }
+    assert shown["messages"][2] == {
+        "role": "tool",
+        "tool_call_id": "toolu_01",
+        "name": "web_search",
+        "content": "Found.",
+        "status": "success",
+        "artifact": groups[0],
+    }
+    assert [(group["query"], len(group["sources"])) for group in shown["workspace"]["sources"]] == [
+        ("sky", 1),
+        ("sky", 0),
+    ]
+    assert [file["path"] for file in shown["workspace"]["workspace_files"]] == ["/a.pdf"]
+    assert shown["active_run"] is None
+
+
+async def test_of_a_run_that_is_active_only_the_question_is_there(desk: Desk, sessions: Sessions) -> None:
+    session_id = await desk.session("First?")
+    turn = await desk.turn(session_id, "Second?", answer("Half"), state="running")
+    history = await sessions.history("ann", session_id)
+    assert history.active_run is not None
+    assert history.active_run.run_id == turn.run_id
+    assert len(history.messages) == 3
+    assert isinstance(history.messages[-1], PastUserMessage)
+    assert [one.state for one in history.turns] == ["done", "running"]
+
+
+async def test_a_turn_knows_what_may_be_shown_in_its_place(desk: Desk, sessions: Sessions) -> None:
+    session_id = await desk.session()
+    first = await desk.turn(session_id, "First?", answer("One."))
+    edited = await desk.turn(session_id, "First, changed?", answer("Two."), instead_of=first)
+    retried = await desk.again(session_id, edited, answer("Three."))
+    [turn] = (await sessions.history("ann", session_id)).turns
+    assert turn.message_id == retried.message_id
+    assert turn.questions == (first.question_id, edited.question_id)
+    assert turn.answers == (edited.message_id, retried.message_id)
+
+
+async def test_artifacts_of_other_tools_are_no_searches(desk: Desk, sessions: Sessions) -> None:
+    session_id = await desk.session()
+    odd: list[dict[str, object]] = [
+        {"query": 1, "sources": []},
+        {"query": "a", "sources": "b"},
+        {"sources": []},
+        {"query": "odd", "sources": [1, {"url": 2}, None]},
+    ]
+    results = [result(f"c{number}", "x", artifact) for number, artifact in enumerate(odd)]
+    await desk.turn(
+        session_id, "Why?", calling(*(ToolCall(f"c{n}", "x", {}) for n in range(4))), *results, answer("So.")
+    )
+    history = await sessions.history("ann", session_id)
+    assert [(group.query, group.sources) for group in history.workspace.sources] == [("odd", ())]
+
+
+async def test_large_results_are_no_files_of_the_person(desk: Desk, sessions: Sessions) -> None:
+    session_id = await desk.session("Why?")
+    workspace = sessions.workspace("ann", session_id)
+    await workspace.write("/large_tool_results/c1.txt", "long", message_id=None)
+    record: FileRecord = await workspace.write("/report.md", "short", message_id=None)
+    assert (await sessions.history("ann", session_id)).workspace.workspace_files == (record,)

@@ -1,0 +1,155 @@
+"""Whoever followed a run to its end and whoever comes after it see the same."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from typing import Any
+
+import msgspec
+import pytest
+
+from agent.stage import answering
+from footnote.db.engine import Database
+from footnote.models.base import Model
+from footnote.models.scripted import Pause, ScriptedModel, call, fails, text, thinking
+from footnote.protocol.events import BlockDelta, Event, MessageStop
+from footnote.protocol.history import History, PastAssistantMessage
+from footnote.protocol.sessions import Again, NewMessage, SessionChanges
+from footnote.sessions.runner import Runner
+from footnote.sessions.store import Sessions
+from footnote.sessions.wiring import Equipment, Job
+from footnote.tools.base import Abilities, Tool
+from footnote.tools.builtin.edit_file import edit_file
+from footnote.tools.builtin.write_file import write_file
+from footnote.tools.registry import Toolbox
+from footnote.tools.wrappers import standard
+from sessions.folding import live, reloaded
+from sessions.test_history import reading
+
+
+class Workshop:
+    """Equips every run with the same model and tools."""
+
+    def __init__(self, replies: Sequence[Any], tools: Sequence[Tool]) -> None:
+        self._model = ScriptedModel(replies)
+        self._tools = [standard(tool) for tool in tools]
+
+    async def model(self, agent_id: str, wanted: str | None) -> Model:
+        assert agent_id == "researcher"
+        assert wanted is None or wanted == self._model.id
+        return self._model
+
+    async def equip(self, job: Job, model: Model) -> Equipment:
+        assert model is self._model
+        abilities = Abilities(job.workspace)
+        return Equipment("Be brief.", Toolbox.of(self._tools, abilities), abilities, 3, None)
+
+
+@asynccontextmanager
+async def running(
+    database: Database, sessions: Sessions, replies: Sequence[Any], *tools: Tool
+) -> AsyncIterator[Runner]:
+    runner = Runner(database, sessions, Workshop(replies, tools))
+    try:
+        yield runner
+    finally:
+        await runner.close()
+
+
+async def followed(runner: Runner, run_id: str, *, cancel_at: str | None = None) -> list[Event]:
+    """All events of a run. `cancel_at`: a text at which somebody wants it to stop."""
+    events: list[Event] = []
+    async with aclosing(runner.follow(run_id)) as pieces:
+        async for piece in pieces:
+            for frame in piece.decode().split("\n\n"):
+                data = [line.removeprefix("data: ") for line in frame.split("\n") if line.startswith("data: ")]
+                events += [msgspec.json.decode(line, type=Event) for line in data]
+            if cancel_at is not None and any(cancel_at in str(one) for one in events if isinstance(one, BlockDelta)):
+                await runner.cancel("ann", run_id)
+                cancel_at = None
+    assert isinstance(events[-1], MessageStop)
+    return events
+
+
+def last_turn(history: History) -> tuple[str, list[dict[str, Any]]]:
+    asked = max(at for at, message in enumerate(history.messages) if type(message).__name__ == "PastUserMessage")
+    return reloaded(history.messages[asked + 1 :])
+
+
+WRITES = [
+    [
+        thinking("Let me ", "see."),
+        text("I look."),
+        call("look", {"a": 1}, id="c1"),
+        call("write_file", {"file_path": "/a.md", "content": "one"}, id="c2"),
+        call("none", {}, id="c3"),
+    ],
+    [call("edit_file", {"file_path": "/a.md", "old_string": "one", "new_string": "two"}, id="c4")],
+    [text("The sky is blue because air scatters blue light most [1].", " See /a.md."), text("")],
+]
+
+
+async def test_a_turn_with_everything(database: Database, sessions: Sessions) -> None:
+    head = await sessions.create("ann", "researcher")
+    async with running(database, sessions, WRITES, reading(), write_file, edit_file) as runner:
+        started = await runner.start("ann", head.id, NewMessage("Why is it so? Tell me.", locale="vi"))
+        events = await followed(runner, started.run_id)
+    history = await sessions.history("ann", head.id)
+    assert last_turn(history) == live(events)
+    assert history.session.title == "Why is it so?"
+    assert history.active_run is None
+    [file] = history.workspace.workspace_files
+    last = history.messages[-1]
+    assert isinstance(last, PastAssistantMessage)
+    assert (last.id, last.attachments) == (started.message_id, (file,))
+    assert [group.query for group in history.workspace.sources] == ["sky"]
+    assert (await sessions.source("ann", head.id, 1)).url == "https://a.example/sky"
+    [found] = (await sessions.list("ann", query="scatters why")).sessions
+    assert found.id == head.id
+
+
+@pytest.mark.parametrize("reply", [[fails("No.")], [text("Half an ans"), fails("Cut.")]])
+async def test_a_turn_that_failed(database: Database, sessions: Sessions, reply: Sequence[Any]) -> None:
+    head = await sessions.create("ann", "researcher")
+    async with running(database, sessions, [[call("look", {}, id="c1")], reply], answering("look")) as runner:
+        started = await runner.start("ann", head.id, NewMessage("Why?"))
+        events = await followed(runner, started.run_id)
+    history = await sessions.history("ann", head.id)
+    assert last_turn(history) == live(events)
+    assert (history.turns[0].state, history.turns[0].stop_reason) == ("failed", "error")
+
+
+async def test_a_turn_that_was_cancelled(database: Database, sessions: Sessions) -> None:
+    head = await sessions.create("ann", "researcher")
+    reply = [thinking("Hm."), text("This came."), Pause(asyncio.Event()), text("This did not.")]
+    async with running(database, sessions, [reply]) as runner:
+        started = await runner.start("ann", head.id, NewMessage("Why?"))
+        events = await followed(runner, started.run_id, cancel_at="This came.")
+    history = await sessions.history("ann", head.id)
+    assert last_turn(history) == live(events)
+    assert (history.turns[0].state, history.turns[0].stop_reason) == ("cancelled", "aborted")
+    assert [found.id for found in (await sessions.list("ann", query="this came")).sessions] == [head.id]
+
+
+async def test_branches_each_show_what_was_streamed(database: Database, sessions: Sessions) -> None:
+    head = await sessions.create("ann", "researcher")
+    replies = [[text(f"Answer {number}.")] for number in range(4)]
+    seen: dict[str, tuple[str, list[dict[str, Any]]]] = {}
+    async with running(database, sessions, replies) as runner:
+        first = await runner.start("ann", head.id, NewMessage("Why?"))
+        seen[first.message_id] = live(await followed(runner, first.run_id))
+        second = await runner.start("ann", head.id, NewMessage("And then?"))
+        seen[second.message_id] = live(await followed(runner, second.run_id))
+        again = await runner.retry("ann", head.id, first.message_id, Again())
+        seen[again.message_id] = live(await followed(runner, again.run_id))
+        edited = await runner.edit("ann", head.id, second.message_id, NewMessage("And when?"))
+        seen[edited.message_id] = live(await followed(runner, edited.run_id))
+    for message_id, shown in seen.items():
+        await sessions.change("ann", head.id, SessionChanges(head=message_id))
+        history = await sessions.history("ann", head.id)
+        at = next(at for at, message in enumerate(history.messages) if getattr(message, "id", "") == message_id)
+        assert reloaded(history.messages[at : at + 1]) == shown
+    turns = (await sessions.history("ann", head.id)).turns
+    assert [turn.message_id for turn in turns] == [first.message_id, edited.message_id]
+    assert turns[0].answers == (first.message_id, again.message_id)
+    assert len(turns[1].questions) == 2

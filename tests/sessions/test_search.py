@@ -1,0 +1,217 @@
+"""Sessions are found by their titles and by everything that was said in them, however it is typed."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from footnote.protocol.messages import ToolCall
+from footnote.protocol.sessions import SessionChanges
+from footnote.sessions.excerpts import excerpt
+from footnote.sessions.store import Sessions
+from footnote.sessions.terms import terms_of, words_of
+from sessions.stored import Desk, answer, calling, result
+
+SAID = {
+    "battle": ("Chiến dịch Điện Biên Phủ kết thúc khi nào?", "Ngày 7 tháng 5 năm 1954, theo hồ sơ Hoà Bình."),
+    "weather": ("今天上海的天气怎么样？", "上海今天下雨，气温20度。Python编程也可以。"),
+    "kafka": ("How does Kafka rebalance?", "The state-of-the-art is KIP-848; see `group.protocol` in v3.7.0."),
+    "coffee": ("Où est le CAFÉ Müller?", "In Straße 5, near the ﬁrst bridge. It's Ann's."),
+    "taiwan": ("臺灣的首都是哪裡？", "台北。"),
+}
+
+
+async def found(sessions: Sessions, query: str) -> set[str]:
+    page = await sessions.list("ann", query=query)
+    return {one.title for one in page.sessions}
+
+
+@pytest.fixture
+async def filled(sessions: Sessions, desk: Desk) -> Sessions:
+    for name, (question, said) in SAID.items():
+        session_id = await desk.session()
+        await desk.turn(session_id, question, answer(said))
+        await sessions.change("ann", session_id, SessionChanges(title=f"About {name}"))
+    theirs = await desk.session("Where is the Kafka café in 上海?", user_id="ben")
+    assert theirs
+    return sessions
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        # With marks or without them, in any case and width, composed or not.
+        ("Điện Biên Phủ", {"battle"}),
+        ("dien bien phu", {"battle"}),
+        ("ĐIỆN BIÊN", {"battle"}),
+        ("Đie\u0302\u0323n", {"battle"}),
+        ("hòa bình", {"battle"}),
+        ("hoà binh", {"battle"}),
+        ("cafe muller", {"coffee"}),
+        ("café", {"coffee"}),
+        ("ＣＡＦＥ", {"coffee"}),
+        ("strasse", {"coffee"}),
+        ("first", {"coffee"}),
+        # Chinese: one character, two, more, with and without spaces, old and new.
+        ("天", {"weather"}),
+        ("气", {"weather"}),
+        ("度", {"weather"}),
+        ("上海", {"weather"}),
+        ("海上", set()),
+        ("上海的天气", {"weather"}),
+        ("天气 上海", {"weather"}),
+        ("上海天气", set()),
+        ("Python编程", {"weather"}),
+        ("编程python", set()),
+        ("台湾", {"taiwan"}),
+        ("臺灣", {"taiwan"}),
+        ("首都", {"taiwan"}),
+        # Every word must be there, the last one at least in its beginning; in whatever part of the session.
+        ("kafka protocol", {"kafka"}),
+        ("kafka proto", {"kafka"}),
+        ("kaf proto", set()),
+        ("kafka café", set()),
+        ("about kaf", {"kafka"}),
+        ("about", set(SAID)),
+        ("battle 1954", {"battle"}),
+        ("state-of-the-art", {"kafka"}),
+        ("art", {"kafka"}),
+        ("the state", {"kafka"}),
+        ("KIP-848", {"kafka"}),
+        ("kip848", {"kafka"}),
+        ("848", {"kafka"}),
+        ("3.7", {"kafka"}),
+        ("group.protocol", {"kafka"}),
+        ("ann's", {"coffee"}),
+        ("it's ann", {"coffee"}),
+        # Signs are plain text.
+        ('"kafka"', {"kafka"}),
+        ("kafka*", {"kafka"}),
+        ("kafka AND protocol", set()),
+        ("kafka OR coffee", set()),
+        ("NOT kafka", set()),
+        ("text:kafka", set()),
+        ("-kafka", {"kafka"}),
+        ("(kafka", {"kafka"}),
+        ("kafka ?!", {"kafka"}),
+        ("kafka ' --", {"kafka"}),
+        ("???", set()),
+        ("🙂", set()),
+    ],
+)
+async def test_a_query_finds(filled: Sessions, query: str, names: set[str]) -> None:
+    assert await found(filled, query) == {f"About {name}" for name in names}
+
+
+async def test_an_empty_query_is_none(filled: Sessions) -> None:
+    for query in ("", "  \n"):
+        page = await filled.list("ann", query=query)
+        assert len(page.sessions) == len(SAID)
+        assert all(one.excerpt is None for one in page.sessions)
+
+
+HOSTILE = [
+    '"',
+    '""',
+    '" OR "',
+    "*",
+    "^a",
+    "a NEAR(b)",
+    "NEAR(a b, 10)",
+    "{text} : a",
+    "text : a",
+    "a + b",
+    "a AND",
+    "AND OR NOT",
+    ") (",
+    "'; DROP TABLE session; --",
+    "\0",
+    "a\0b",
+    "\ud800",
+    "a\ud800b",
+    "§",
+    "§0123456789abcdef",
+    "%_",
+    "\\",
+    "x" * 100_000,
+    "x " * 50_000,
+    "中" * 50_000,
+    "\u0300" * 1000,
+    "a\u0300" * 1000,
+]
+
+
+@pytest.mark.parametrize("query", HOSTILE, ids=range(len(HOSTILE)))
+async def test_a_hostile_query_is_no_error(filled: Sessions, query: str) -> None:
+    await filled.list("ann", query=query)
+
+
+@given(query=st.text(max_size=40))
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+async def test_any_query_is_no_error(filled: Sessions, query: str) -> None:
+    await filled.list("ann", query=query)
+
+
+@given(
+    text=st.text(st.sampled_from("aáđĐ中文ｱA1 .-'\n한ไ"), min_size=1, max_size=30),
+    start=st.integers(0, 29),
+    size=st.integers(1, 8),
+)
+def test_a_piece_of_a_text_stands_in_it(text: str, start: int, size: int) -> None:
+    """From the beginning of a word on, what was said can be typed as it stands there."""
+    before, piece = text[:start], text[start : start + size]
+    if before and before[-1].isalnum() and not ("\u4e00" <= piece[:1] <= "\u9fff"):
+        return
+    line = f" {terms_of(text)}"
+    for word in words_of(piece):
+        assert f" {' '.join(word.terms)}" in line
+
+
+async def test_what_tools_brought_is_not_searched(sessions: Sessions, desk: Desk) -> None:
+    session_id = await desk.session()
+    call = ToolCall("c1", "web_search", {"query": "marsupials"})
+    await desk.turn(session_id, "What hops?", calling(call), result("c1", "Kangaroos hop."), answer("Many things."))
+    assert await found(sessions, "kangaroos") == set()
+    assert await found(sessions, "many things hops") == {"What hops?"}
+
+
+async def test_results_come_newest_first_in_pages(sessions: Sessions, desk: Desk) -> None:
+    for number in range(5):
+        await desk.session(f"Kafka {number}?", "Something else?")
+        await desk.session(f"Other {number}?")
+    first = await sessions.list("ann", query="kafka", limit=2)
+    assert [one.title for one in first.sessions] == ["Kafka 4?", "Kafka 3?"]
+    second = await sessions.list("ann", query="kafka", limit=3, cursor=first.next_cursor)
+    assert [one.title for one in second.sessions] == ["Kafka 2?", "Kafka 1?", "Kafka 0?"]
+    assert second.next_cursor is None
+
+
+async def test_a_new_title_takes_the_place_of_the_old_one(sessions: Sessions, desk: Desk) -> None:
+    session_id = await desk.session(title="Marsupials")
+    await sessions.change("ann", session_id, SessionChanges(title="Monotremes"))
+    assert await found(sessions, "marsupials") == set()
+    assert await found(sessions, "monotremes") == {"Monotremes"}
+
+
+async def test_an_excerpt_is_what_was_said_around_the_first_match(sessions: Sessions, desk: Desk) -> None:
+    session_id = await desk.session()
+    long = "Before it there are many words. " * 20
+    await desk.turn(session_id, "Marsupials?", answer(f"{long}\n\nA Kangaroo\nhops {'and hops ' * 50}"))
+    [one] = (await sessions.list("ann", query="kangaroo")).sessions
+    assert one.excerpt is not None
+    assert one.excerpt.startswith("…")
+    assert one.excerpt.endswith(("hops…", "and…"))
+    assert " A Kangaroo hops and hops " in one.excerpt
+    assert 120 <= len(one.excerpt) <= 164
+    [one] = (await sessions.list("ann", query="marsup")).sessions
+    assert one.excerpt == "Marsupials?"
+    await sessions.change("ann", session_id, SessionChanges(title="On monotremes"))
+    [one] = (await sessions.list("ann", query="monotremes")).sessions
+    assert one.excerpt == "On monotremes"
+
+
+def test_an_excerpt_of_a_text_without_spaces() -> None:
+    text = "甲" * 300 + "上海" + "乙" * 300
+    shown = excerpt(text, words_of("上海"))
+    assert shown == f"…{'甲' * 50}上海{'乙' * 108}…"
+    assert excerpt("short", words_of("none")) == "short"
+    assert excerpt("", words_of("none")) == ""

@@ -1,0 +1,234 @@
+"""Sessions are made, listed, renamed and deleted by those whose they are, and by nobody else."""
+
+import asyncio
+import base64
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from footnote.db.engine import Database
+from footnote.db.runs import EventRow, append
+from footnote.library import Library
+from footnote.protocol.errors import RunActive, Unknown, UsageError
+from footnote.protocol.history import SessionHead
+from footnote.protocol.messages import ToolCall
+from footnote.protocol.sessions import SessionChanges
+from footnote.sessions.store import Sessions
+from library.pages import TREATY, Clock
+from sessions.stored import Desk, answer, calling, result
+
+
+async def titles(sessions: Sessions, user_id: str = "ann", **wanted: object) -> list[str]:
+    page = await sessions.list(user_id, **wanted)  # pyright: ignore[reportArgumentType] - options by name
+    return [found.title for found in page.sessions]
+
+
+async def test_a_new_session_has_no_title_until_its_first_question(sessions: Sessions, desk: Desk) -> None:
+    head = await sessions.create("ann", "researcher")
+    assert head == SessionHead(head.id, "", "researcher", "2027-01-15T08:00:01Z")
+    assert await sessions.head("ann", head.id) == head
+    await desk.turn(head.id, "Why is the sky blue? And the sea?", answer("Rayleigh."))
+    await desk.turn(head.id, "And the grass?", answer("Chlorophyll."))
+    assert (await sessions.head("ann", head.id)).title == "Why is the sky blue?"
+
+
+async def test_a_title_that_a_person_chose_stays(sessions: Sessions, desk: Desk) -> None:
+    chosen = await desk.session("Why is the sky blue?", title="Mine")
+    renamed = await desk.session()
+    await sessions.change("ann", renamed, SessionChanges(title=" Also\n\tmine\u202e "))
+    await desk.turn(renamed, "Why?", answer("So."))
+    assert (await sessions.head("ann", chosen)).title == "Mine"
+    assert (await sessions.head("ann", renamed)).title == "Also mine"
+    with pytest.raises(UsageError, match="The title has nothing that can be read"):
+        await sessions.change("ann", renamed, SessionChanges(title="\u200b \n"))
+
+
+async def test_the_last_changed_is_first_and_renaming_moves_nothing(sessions: Sessions, desk: Desk) -> None:
+    first, _, _ = [await desk.session(f"Question {number}?") for number in (1, 2, 3)]
+    assert await titles(sessions) == ["Question 3?", "Question 2?", "Question 1?"]
+    await sessions.change("ann", first, SessionChanges(title="One"))
+    assert await titles(sessions) == ["Question 3?", "Question 2?", "One"]
+    await desk.turn(first, "More?", answer("More."))
+    assert await titles(sessions) == ["One", "Question 3?", "Question 2?"]
+
+
+async def test_a_listed_session_tells_when_it_changed_and_whether_it_is_being_answered(
+    sessions: Sessions, desk: Desk
+) -> None:
+    session_id = await desk.session()
+    turn = await desk.turn(session_id, "Why?", state="running")
+    [found] = (await sessions.list("ann")).sessions
+    assert found.active_run_id == turn.run_id
+    assert found.created_at < found.updated_at
+    assert found.excerpt is None
+
+
+async def test_pages_follow_each_other_whatever_changes_in_between(sessions: Sessions, desk: Desk) -> None:
+    ids = [await desk.session(f"Question {number}?") for number in range(7)]
+    first = await sessions.list("ann", limit=3)
+    assert [one.title for one in first.sessions] == ["Question 6?", "Question 5?", "Question 4?"]
+    await desk.turn(ids[5], "More?", answer("More."))  # shown already: it goes to the top
+    await desk.session("New?")
+    await sessions.delete("ann", ids[4])  # the last one of the page, at which the next begins
+    second = await sessions.list("ann", limit=3, cursor=first.next_cursor)
+    assert [one.title for one in second.sessions] == ["Question 3?", "Question 2?", "Question 1?"]
+    third = await sessions.list("ann", limit=3, cursor=second.next_cursor)
+    assert [one.title for one in third.sessions] == ["Question 0?"]
+    assert third.next_cursor is None
+
+
+async def test_sessions_of_the_same_moment_are_each_listed_once(sessions: Sessions, desk: Desk, clock: Clock) -> None:
+    ids: list[str] = []
+    for _ in range(5):
+        clock.time = 1_800_000_000.0
+        ids.append((await sessions.create("ann", "researcher")).id)
+    seen: list[str] = []
+    cursor = None
+    while True:
+        page = await sessions.list("ann", limit=2, cursor=cursor)
+        seen += [one.id for one in page.sessions]
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    assert sorted(seen) == sorted(ids)
+    assert desk.sessions is sessions
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    ["", "x", "é", "{}", "AAAA", "\0", "=", "W10", "W251bGwsbnVsbF0", "WzFlOTk5LCJhIl0", "WyIxIiwiYSJd", "x" * 5000]
+    + [
+        base64.urlsafe_b64encode(text).decode()
+        for text in (b"[1]", b'[1,"a",2]', b'{"changed_at":1}', b"[NaN,1]", b'[1,"\\ud800"]')
+    ],
+)
+async def test_a_cursor_that_nobody_gave_is_refused(sessions: Sessions, cursor: str) -> None:
+    with pytest.raises(UsageError, match="The cursor is none of this list"):
+        await sessions.list("ann", cursor=cursor)
+
+
+@pytest.mark.parametrize("limit", [0, -1, 101])
+async def test_a_page_has_a_size(sessions: Sessions, limit: int) -> None:
+    with pytest.raises(UsageError, match=f"limit is {limit}; it may be from 1 to 100"):
+        await sessions.list("ann", limit=limit)
+
+
+async def test_sessions_of_compatible_doors_are_not_listed(sessions: Sessions) -> None:
+    head = await sessions.create("ann", "researcher", origin="api", title="API")
+    assert await titles(sessions) == []
+    assert await titles(sessions, query="API") == []
+    assert await sessions.head("ann", head.id) == head
+
+
+ASKED: list[Callable[[Sessions, str], Awaitable[object]]] = [
+    lambda sessions, session_id: sessions.head("ben", session_id),
+    lambda sessions, session_id: sessions.history("ben", session_id),
+    lambda sessions, session_id: sessions.change("ben", session_id, SessionChanges(title="Mine")),
+    lambda sessions, session_id: sessions.change("ben", session_id, SessionChanges()),
+    lambda sessions, session_id: sessions.delete("ben", session_id),
+    lambda sessions, session_id: sessions.source("ben", session_id, 1),
+    lambda sessions, session_id: sessions.workspace("ben", session_id).write("/a.md", "x", message_id=None),
+]
+
+
+@pytest.mark.parametrize("ask", ASKED)
+async def test_a_session_of_somebody_else_does_not_exist(
+    sessions: Sessions, desk: Desk, ask: Callable[[Sessions, str], Awaitable[object]]
+) -> None:
+    theirs = await desk.session("Secret?")
+    with pytest.raises(Unknown) as refused:
+        await ask(sessions, theirs)
+    with pytest.raises(Unknown) as missing:
+        await ask(sessions, "session_none")
+    assert refused.value.message == missing.value.message
+    assert await titles(sessions, "ben") == []
+    assert await titles(sessions, "ben", query="secret") == []
+    assert await titles(sessions) == ["Secret?"]
+
+
+async def test_the_branch_through_a_message_is_shown(sessions: Sessions, desk: Desk) -> None:
+    session_id = await desk.session()
+    first = await desk.turn(session_id, "First?", answer("One."))
+    second = await desk.turn(session_id, "Second?", answer("Two."))
+    third = await desk.turn(session_id, "Third?", answer("Three."))
+    edited = await desk.turn(session_id, "Second, changed?", answer("Another."), instead_of=second)
+    retried = await desk.again(session_id, first, answer("One again."))
+
+    async def shown() -> list[str]:
+        return [turn.run_id for turn in (await sessions.history("ann", session_id)).turns]
+
+    assert await shown() == [retried.run_id]
+    for message_id, branch in [
+        (second.message_id, [first, second, third]),
+        (f"{second.message_id}-1", [first, second, third]),
+        (edited.question_id, [first, edited]),
+        (third.question_id, [first, second, third]),
+        (first.message_id, [first, edited]),
+        (first.question_id, [retried]),
+    ]:
+        await sessions.change("ann", session_id, SessionChanges(head=message_id))
+        assert await shown() == [turn.run_id for turn in branch]
+    with pytest.raises(Unknown, match="no such message"):
+        await sessions.change("ann", session_id, SessionChanges(head="msg_none", title="Not this either"))
+    assert (await sessions.head("ann", session_id)).title == "First?"
+
+
+async def test_another_branch_is_not_shown_while_one_is_being_answered(sessions: Sessions, desk: Desk) -> None:
+    session_id = await desk.session()
+    first = await desk.turn(session_id, "First?", answer("One."))
+    await desk.turn(session_id, "Second?", state="running")
+    with pytest.raises(RunActive):
+        await sessions.change("ann", session_id, SessionChanges(head=first.message_id))
+
+
+async def test_sessions_deleted_at_once_leave_nothing_behind(sessions: Sessions, desk: Desk, tmp_path: Path) -> None:
+    await desk.session("Which stones are there?")
+    ids = [await desk.session(f"What is xy{word}?") for word in ("beryl", "topaz", "agate")]
+    assert planted(tmp_path, "topaz")
+    await asyncio.gather(*(sessions.delete("ann", session_id) for session_id in ids))
+    assert not any(planted(tmp_path, word) for word in ("beryl", "topaz", "agate"))
+    assert await titles(sessions, query="stones") == ["Which stones are there?"]
+
+
+async def test_a_deleted_session_leaves_nothing_behind(
+    sessions: Sessions, desk: Desk, database: Database, library: Library, tmp_path: Path
+) -> None:
+    words = ["kryptonite", "adamantium", "unobtainium", "vibranium", "mithril", "orichalcum"]
+    kept = await desk.session("What is a carbuncle?")
+    await desk.session("krypton, adamant, unobtain, vibrant, mithridate, orichalk?", user_id="ben")
+    session_id = await desk.session()
+    call = ToolCall("c1", "web_search", {"query": words[1]})
+    turn = await desk.turn(
+        session_id,
+        f"What is {words[0]}?",
+        calling(call),
+        result("c1", f"All on {words[2]}"),
+        answer(f"It is {words[3]}."),
+    )
+    await desk.turn(session_id, f"And {words[0]} again?", answer("The same."), instead_of=turn)
+    await sessions.change("ann", session_id, SessionChanges(title=f"On {words[4]}"))
+    workspace = sessions.workspace("ann", session_id)
+    await workspace.write("/notes.md", f"Of {words[5]}", message_id=turn.message_id)
+    await database.write(append([(EventRow(turn.run_id, 1, 1, words[3].encode()), 0)]))
+    await library.keep(TREATY)
+    assert all(planted(tmp_path, word) for word in words), "they are there before"
+
+    await sessions.delete("ann", session_id)
+    for word in words:
+        assert not planted(tmp_path, word), f"{word} can still be read"
+    with pytest.raises(Unknown):
+        await sessions.head("ann", session_id)
+    with pytest.raises(Unknown):
+        await sessions.delete("ann", session_id)
+    assert await titles(sessions) == ["What is a carbuncle?"]
+    assert await titles(sessions, query="carbuncle") == ["What is a carbuncle?"]
+    assert len((await sessions.history("ann", kept)).messages) == 2
+    assert await library.snapshot(TREATY.id) == TREATY, "what was read belongs to the library"
+
+
+def planted(home: Path, word: str) -> bool:
+    """Whether a word stands anywhere in the files of the database. The index leaves out what a word has in common
+    with the one before it."""
+    data = b"".join(path.read_bytes() for path in home.iterdir() if path.name.startswith("footnote.db"))
+    return word[-5:].encode() in data

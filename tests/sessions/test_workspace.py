@@ -1,0 +1,181 @@
+"""The files of a session are kept with it; a call that is carried out again after a crash writes nothing twice."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from footnote.db.engine import Database
+from footnote.library import Library
+from footnote.protocol.errors import LimitReached, Unknown
+from footnote.protocol.files import FileRecord
+from footnote.protocol.tools import ToolResult
+from footnote.sessions.store import Sessions
+from footnote.tools.base import Abilities, ToolContext
+from footnote.tools.registry import builtin_tools
+from footnote.workspace.files import MAX_FILE_BYTES, Change, FileMissing, NotText, Workspace
+from footnote.workspace.stored import stored_workspace
+from sessions.stored import Desk
+
+TOOLS = {tool.name: tool for tool in builtin_tools()}
+
+
+@pytest.fixture(params=["stored", "in memory"])
+async def workspace(request: pytest.FixtureRequest, sessions: Sessions) -> Workspace:
+    if request.param == "in memory":
+        return Workspace("ann")
+    head = await sessions.create("ann", "researcher")
+    return sessions.workspace("ann", head.id)
+
+
+async def call(
+    workspace: Workspace, name: str, *, call_id: str = "c1", message_id: str = "m1", **arguments: Any
+) -> ToolResult:
+    """As the loop carries it out, but without what is around every tool."""
+    tool = TOOLS[name]
+    context = ToolContext(Abilities(workspace), call_id, message_id, "en")
+    steps = [step async for step in tool.run(tool.parse(arguments), context)]
+    [result] = steps
+    assert isinstance(result, ToolResult)
+    return result
+
+
+async def test_a_file_has_its_record(workspace: Workspace) -> None:
+    record = await workspace.write("notes/một.md", "hello", message_id="m1")
+    assert record == FileRecord(
+        id=record.id,
+        path="/notes/một.md",
+        filename="một.md",
+        icon_type="md",
+        source="generated",
+        created_at=record.created_at,
+        url="workspace/ann/notes/một.md",
+        message_id="m1",
+    )
+    assert await workspace.record("/notes/một.md") == record
+    assert await workspace.list() == (record,)
+    assert await workspace.read("/notes/một.md") == b"hello"
+    assert await workspace.size("/notes/một.md") == 5
+    assert await workspace.exists("notes//một.md")
+    again = await workspace.write("/notes/mo\u0302\u0323t.md", b"\xff", message_id="m2", source="upload")
+    assert (again.id, again.created_at, again.message_id, again.source) == (
+        record.id,
+        record.created_at,
+        "m2",
+        "upload",
+    )
+    with pytest.raises(NotText):
+        await workspace.read_text("/notes/một.md")
+
+
+async def test_what_is_missing_is_an_error_that_names_the_nearest(workspace: Workspace) -> None:
+    await workspace.write("/report.md", "", message_id=None)
+    for ask in (workspace.read, workspace.read_text, workspace.record, workspace.size):
+        with pytest.raises(
+            FileMissing, match=r"There is no file /reprot.md in the workspace. Did you mean /report.md\?"
+        ):
+            await ask("reprot.md")
+    with pytest.raises(FileMissing):
+        await workspace.edit("/reprot.md", Change, message_id=None)
+    assert not await workspace.exists("/reprot.md")
+    assert len(await workspace.list()) == 1
+
+
+async def test_a_file_has_a_largest_size(workspace: Workspace) -> None:
+    await workspace.write("/a", b"small", message_id=None)
+    with pytest.raises(LimitReached):
+        await workspace.write("/a", b"x" * (MAX_FILE_BYTES + 1), message_id=None)
+    assert await workspace.read("/a") == b"small"
+
+
+async def test_edits_at_once_are_all_made(workspace: Workspace) -> None:
+    await workspace.write("/a", "", message_id=None)
+    numbers = range(20)
+    await asyncio.gather(
+        *(workspace.edit("/a", lambda text, n=n: Change(f"{text}{n} "), message_id=None) for n in numbers)
+    )
+    assert sorted((await workspace.read_text("/a")).split()) == sorted(map(str, numbers))
+
+
+async def test_a_call_that_is_carried_out_again_writes_once_and_says_the_same(workspace: Workspace) -> None:
+    wrote = await call(workspace, "write_file", file_path="/a.md", content="one one")
+    assert wrote.text == "Wrote /a.md (7 characters, 1 line)."
+    assert await call(workspace, "write_file", file_path="/a.md", content="one one") == wrote
+    edit = {"file_path": "/a.md", "old_string": "one", "new_string": "one two", "replace_all": True}
+    edited = await call(workspace, "edit_file", call_id="c2", **edit)
+    assert edited.text == "Changed /a.md in 2 places."
+    assert await call(workspace, "edit_file", call_id="c2", **edit) == edited
+    assert await call(workspace, "write_file", file_path="/a.md", content="one one") == wrote, (
+        "before the other one too"
+    )
+    assert await workspace.read_text("/a.md") == "one two one two"
+    again = await call(workspace, "write_file", call_id="c3", file_path="/a.md", content="new")
+    assert again.text == "Replaced /a.md (3 characters, 1 line)."
+
+
+async def test_the_same_id_in_another_branch_is_another_call(workspace: Workspace) -> None:
+    await call(workspace, "write_file", file_path="/a.md", content="one")
+    await call(workspace, "write_file", message_id="m2", file_path="/a.md", content="two")
+    assert await workspace.read_text("/a.md") == "two"
+
+
+async def test_a_refused_edit_changes_nothing(workspace: Workspace) -> None:
+    await workspace.write("/a.md", "one one", message_id=None)
+    for _ in range(2):
+        with pytest.raises(Exception, match="occurs 2 times"):
+            await call(workspace, "edit_file", file_path="/a.md", old_string="one", new_string="two")
+    assert await workspace.read_text("/a.md") == "one one"
+
+
+async def test_the_next_process_finds_the_files_and_what_calls_wrote(tmp_path: Path) -> None:
+    edit = {"file_path": "/a.md", "old_string": "a", "new_string": "aa"}
+    session_id, said = "", ""
+    for attempt in range(3):
+        async with Database.open("sqlite:footnote.db", tmp_path) as database:
+            sessions = Sessions(database, Library(database))
+            if not attempt:
+                session_id = (await sessions.create("local", "researcher")).id
+                await sessions.workspace("local", session_id).write("/a.md", "a", message_id=None)
+            result = await call(sessions.workspace("local", session_id), "edit_file", **edit)
+            assert result.text == (said or result.text)
+            said = result.text
+            assert await sessions.workspace("local", session_id).read_text("/a.md") == "aa"
+
+
+async def test_files_belong_to_their_session_and_their_user(sessions: Sessions, desk: Desk) -> None:
+    mine, other = await desk.session(), await desk.session()
+    await sessions.workspace("ann", mine).write("/a.md", "secret", message_id=None)
+    for workspace in (sessions.workspace("ann", other), sessions.workspace("ben", mine)):
+        assert await workspace.list() == ()
+        assert not await workspace.exists("/a.md")
+        with pytest.raises(FileMissing):
+            await workspace.read("/a.md")
+        with pytest.raises(FileMissing):
+            await workspace.edit("/a.md", Change, message_id=None)
+
+
+async def test_nothing_is_written_to_a_session_that_is_gone(sessions: Sessions, desk: Desk, database: Database) -> None:
+    session_id = await desk.session()
+    workspace = stored_workspace(database, "ann", session_id)
+    await workspace.write("/a.md", "x", message_id=None)
+    await sessions.delete("ann", session_id)
+    with pytest.raises(Unknown):
+        await workspace.write("/a.md", "x", message_id=None)
+    assert await workspace.list() == ()
+
+
+async def test_the_files_of_a_user_have_a_largest_size_together(
+    database: Database, library: Library, desk: Desk
+) -> None:
+    sessions = Sessions(database, library, file_bytes=100)
+    first = sessions.workspace("ann", await desk.session())
+    second = sessions.workspace("ann", await desk.session())
+    theirs = sessions.workspace("ben", await desk.session(user_id="ben"))
+    await first.write("/a", b"x" * 60, message_id=None)
+    await second.write("/a", b"x" * 40, message_id=None)
+    with pytest.raises(LimitReached, match="With /b your files would have 101 bytes; this server allows 100"):
+        await second.write("/b", b"x", message_id=None)
+    await theirs.write("/b", b"x" * 100, message_id=None)
+    await first.write("/a", b"x" * 59, message_id=None)
+    await second.write("/b", b"x", message_id=None)
