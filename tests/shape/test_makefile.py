@@ -52,11 +52,16 @@ def test_a_changed_lock_is_installed(copy: Path) -> None:
     assert re.findall(r"-r (\S+)", planned.stdout) == ["requirements-dev.lock"]
 
 
-def test_serve_does_not_pretend(copy: Path) -> None:
+def test_serve_installs_what_is_missing_and_starts_the_server(copy: Path) -> None:
+    planned = _make(copy, "--dry-run", "serve", "ARGS=--port 9000")
+    *before, last = planned.stdout.splitlines()
+    assert last == ".venv/bin/footnote serve --port 9000"
+    assert any("requirements.lock" in line for line in before)
+
+
+def test_serve_starts_at_once_where_all_is_installed(copy: Path) -> None:
     _pretend_installed(copy)
-    done = _make(copy, "serve")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "footnote ask" in done.stderr
+    assert _make(copy, "--dry-run", "serve").stdout.split() == [".venv/bin/footnote", "serve"]
 
 
 def _pretend_installed(folder: Path) -> None:

@@ -1,0 +1,131 @@
+"""What a client of another API asks, as a question for an agent of ours. Pure."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, TypeAlias, cast
+
+from msgspec import Struct
+
+from footnote.config.agents import Agent
+from footnote.protocol.errors import Unknown, UsageError
+from footnote.protocol.messages import AssistantMessage, Message, Text, user
+from footnote.protocol.sessions import LONGEST_QUESTION
+
+Speaker: TypeAlias = Literal["user", "assistant"]
+LONGEST_TITLE = 80
+GREETED = "(The assistant begins.)"
+"""Stands before a greeting: a session begins with a question."""
+NO_TOOLS = (
+    "`{field}` cannot be used here: an agent of Footnote has its own tools and runs them itself. "
+    "Leave it out, and choose the agent with `model`."
+)
+
+
+class UnknownModel(Unknown):
+    type = "model_not_found"
+
+
+class Said(Struct, frozen=True):
+    """One message of the conversation, as text."""
+
+    by: Speaker
+    text: str
+
+
+class Question(Struct, frozen=True):
+    """A question with the conversation before it. `model` None: the agent's own."""
+
+    agent_id: str
+    model: str | None
+    earlier: tuple[Message, ...]
+    text: str
+    title: str
+
+
+def question_from(agents: Sequence[Agent], model: str, system: str, said: Iterable[Said]) -> Question:
+    """The last user message is the question. Its agent is the one that `model` names; PROVIDER/MODEL is the model with
+    which the first agent answers."""
+    agent_id, chosen = _chosen(agents, model)
+    *earlier, last = _turns(said)
+    if last.by != "user" or not last.text.strip():
+        raise UsageError("The last message must be the user's, and not be empty: it is the question.")
+    text = f"<instructions>\n{system}\n</instructions>\n\n{last.text}" if system.strip() else last.text
+    if len(text) > LONGEST_QUESTION:
+        raise UsageError(f"The question has {len(text):,} characters; {LONGEST_QUESTION:,} are allowed.")
+    return Question(agent_id, chosen, tuple(_message(one, model) for one in earlier), text, _title(last.text))
+
+
+def _chosen(agents: Sequence[Agent], model: str) -> tuple[str, str | None]:
+    if any(agent.id == model for agent in agents):
+        return model, None
+    provider, _, name = model.partition("/")
+    if provider and name:
+        return agents[0].id, model
+    known = ", ".join(agent.id for agent in agents[:10])
+    raise UnknownModel(
+        f"There is no agent {model[:100]!r}. `model` is the id of an agent ({known}), or PROVIDER/MODEL for a model "
+        "that the first of them answers with."
+    )
+
+
+def _turns(said: Iterable[Said]) -> list[Said]:
+    """One message at a time by each side, and none without words."""
+    turns: list[Said] = []
+    for one in said:
+        if not one.text.strip():
+            continue
+        if turns and turns[-1].by == one.by:
+            turns[-1] = Said(one.by, f"{turns[-1].text}\n\n{one.text}")
+        else:
+            turns.append(one)
+    if turns and turns[0].by == "assistant":
+        turns.insert(0, Said("user", GREETED))
+    return turns or [Said("assistant", "")]
+
+
+def _message(said: Said, model: str) -> Message:
+    if said.by == "user":
+        return user(said.text)
+    return AssistantMessage(content=(Text(said.text),), stop_reason="stop", model=model)
+
+
+def _title(question: str) -> str:
+    line = " ".join(question.split())
+    return line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1].rstrip()}…"
+
+
+def text_in(content: Any, place: str, *, left_out: frozenset[str] = frozenset()) -> str:
+    """The text of a message, which both APIs write as a string or as a list of parts. `left_out` are kinds of parts
+    that say nothing to an agent; others that it cannot read are refused."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if not isinstance(content, list):
+        raise UsageError(f"{place} must be a text or a list of parts.")
+    texts: list[str] = []
+    for number, part in enumerate(cast("list[Any]", content)):
+        kind, text = _part(part)
+        if kind in left_out:
+            continue
+        if kind != "text" or text is None:
+            raise UsageError(
+                f"{place}[{number}] is of the type {kind[:40]!r}. Only text can be given to an agent here: "
+                "images, documents and results of tools cannot."
+            )
+        texts.append(text)
+    return "\n\n".join(texts)
+
+
+def _part(part: Any) -> tuple[str, str | None]:
+    """Its type, and its text if it has one."""
+    if not isinstance(part, dict):
+        return type(part).__name__, None
+    fields = cast("dict[str, Any]", part)
+    kind, text = fields.get("type"), fields.get("text")
+    return kind if isinstance(kind, str) else "unknown", text if isinstance(text, str) else None
+
+
+def without_tools(**fields: Any) -> None:
+    """Refuses the tools of a client: it would wait for calls that never come."""
+    for name, value in fields.items():
+        choice = cast("dict[str, Any]", value).get("type") if isinstance(value, dict) else value
+        if value and choice not in ("none", "auto"):
+            raise UsageError(NO_TOOLS.format(field=name))

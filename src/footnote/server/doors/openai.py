@@ -1,0 +1,171 @@
+"""`POST /v1/chat/completions`: an agent as a model of the OpenAI Chat Completions API."""
+
+import time
+from typing import Any, Literal, cast
+
+import msgspec
+from msgspec import Struct
+
+from footnote.protocol.errors import UsageError
+from footnote.protocol.events import ErrorBody, TurnStopReason, TurnUsage
+from footnote.server.doors.asking import Said, question_from, text_in, without_tools
+from footnote.server.doors.running import answered
+from footnote.server.doors.telling import Began, Ended, Failed, Grew, Opened, Told, Whole
+from footnote.server.replies import Reply
+from footnote.server.stream import EventStream
+from footnote.server.table import Call, Route
+
+MOST_BODY_BYTES = 32_000_000
+_FINISH_REASONS: dict[TurnStopReason, str] = {"length": "length"}
+_CODES = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
+_encode = msgspec.json.encode
+
+
+class ChatMessage(Struct, frozen=True):
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: Any = None
+    tool_calls: Any = None
+
+
+class StreamOptions(Struct, frozen=True):
+    include_usage: bool = False
+
+
+class ChatRequest(Struct, frozen=True):
+    """`model` is the id of an agent, or PROVIDER/MODEL. What else the API knows is accepted and changes nothing."""
+
+    model: str
+    messages: tuple[ChatMessage, ...]
+    stream: bool | None = False
+    stream_options: StreamOptions | None = None
+    n: int | None = None
+    response_format: Any = None
+    tools: Any = None
+    tool_choice: Any = None
+    functions: Any = None
+
+
+def error_form(error: ErrorBody, status: int) -> Any:
+    kind = "server_error" if status >= 500 else "rate_limit_error" if status == 429 else "invalid_request_error"
+    code = _CODES.get(status, error.type)
+    return {"error": {"message": error.message, "type": kind, "param": None, "code": code}}
+
+
+class ChatDoor:
+    """Writes what is told of a run as chunks of a chat completion. Thoughts go where other servers of this API put
+    them, in `reasoning_content`."""
+
+    ping = b": ping\n\n"
+
+    def __init__(self, model: str, *, with_usage: bool) -> None:
+        self._model = model
+        self._with_usage = with_usage
+        self._created = int(time.time())
+        self._id = ""
+        self._wrote: set[str] = set()
+
+    def write(self, told: Told) -> bytes:
+        match told:
+            case Began(message_id):
+                self._id = message_id
+                return self._chunk({"role": "assistant", "content": ""})
+            case Opened(kind=kind) if kind in self._wrote:
+                return self._chunk({_FIELDS[kind]: "\n\n"})
+            case Grew(kind=kind, text=text):
+                self._wrote.add(kind)
+                return self._chunk({_FIELDS[kind]: text})
+            case Ended(reason, usage):
+                return self._end(_FINISH_REASONS.get(reason, "stop"), usage)
+            case Failed(error):
+                return _data(error_form(error, 502))
+            case _:
+                return b""
+
+    def whole(self, whole: Whole) -> Any:
+        message: dict[str, Any] = {
+            "role": "assistant",
+            "content": "\n\n".join(whole.texts("text")),
+            "refusal": None,
+        }
+        if thoughts := whole.texts("thinking"):
+            message["reasoning_content"] = "\n\n".join(thoughts)
+        finish = _FINISH_REASONS.get(whole.stop_reason, "stop")
+        choice = {"index": 0, "message": message, "finish_reason": finish, "logprobs": None}
+        self._id = whole.message_id
+        return {**self._head("chat.completion"), "choices": [choice], "usage": _usage(whole.usage)}
+
+    def _end(self, finish: str, usage: TurnUsage) -> bytes:
+        written = self._chunk({}, finish)
+        if self._with_usage:
+            written += _data({**self._head("chat.completion.chunk"), "choices": [], "usage": _usage(usage)})
+        return written + b"data: [DONE]\n\n"
+
+    def _chunk(self, delta: dict[str, str], finish: str | None = None) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
+        usage = {"usage": None} if self._with_usage else {}
+        return _data({**self._head("chat.completion.chunk"), "choices": [choice], **usage})
+
+    def _head(self, kind: str) -> dict[str, Any]:
+        return {"id": self._id, "object": kind, "created": self._created, "model": self._model}
+
+
+_FIELDS = {"text": "content", "thinking": "reasoning_content"}
+
+
+def _usage(usage: TurnUsage) -> dict[str, Any]:
+    asked = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    return {
+        "prompt_tokens": asked,
+        "completion_tokens": usage.output_tokens,
+        "total_tokens": asked + usage.output_tokens,
+        "prompt_tokens_details": {"cached_tokens": usage.cache_read_tokens},
+        "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+    }
+
+
+def _data(payload: dict[str, Any]) -> bytes:
+    return b"data: %b\n\n" % _encode(payload)
+
+
+async def completions(call: Call) -> Reply | EventStream:
+    asked: ChatRequest = call.body
+    _check(asked)
+    system: list[str] = []
+    said: list[Said] = []
+    for number, one in enumerate(asked.messages):
+        text = text_in(one.content, f"messages[{number}].content", left_out=frozenset({"refusal"}))
+        if one.role in ("user", "assistant"):
+            said.append(Said(one.role, text))
+        elif one.role in ("system", "developer"):
+            system.append(text)
+        else:
+            without_tools(messages=one.role)
+    question = question_from(call.app.configuration.agents, asked.model, "\n\n".join(system), said)
+    options = asked.stream_options or StreamOptions()
+    door = ChatDoor(asked.model, with_usage=options.include_usage)
+    return await answered(call, question, door, error_form, stream=bool(asked.stream))
+
+
+def _check(asked: ChatRequest) -> None:
+    without_tools(tools=asked.tools, tool_choice=asked.tool_choice, functions=asked.functions)
+    without_tools(**{"messages[].tool_calls": next((one.tool_calls for one in asked.messages if one.tool_calls), None)})
+    if (asked.n or 1) != 1:
+        raise UsageError("`n` must be 1: an agent answers a question once.")
+    wanted = asked.response_format
+    form = cast("dict[str, Any]", wanted).get("type") if isinstance(wanted, dict) else wanted
+    if form not in (None, "text"):
+        raise UsageError("`response_format` must be text: an agent answers in text, with footnotes.")
+
+
+ROUTES = (
+    Route(
+        "POST",
+        "/v1/chat/completions",
+        completions,
+        "Ask an agent as a model of the OpenAI Chat Completions API",
+        body=ChatRequest,
+        streams=True,
+        errors=error_form,
+        most_bytes=MOST_BODY_BYTES,
+    ),
+)

@@ -1,0 +1,94 @@
+"""From an error to its status on the wire."""
+
+import logging
+import math
+
+from footnote.db.failures import DatabaseFailed, DatabaseFull
+from footnote.protocol.errors import (
+    ConfigError,
+    Conflict,
+    FootnoteError,
+    LimitReached,
+    NotAllowed,
+    NotLoggedIn,
+    Unknown,
+    UpstreamError,
+    UsageError,
+)
+from footnote.protocol.events import ErrorBody
+from footnote.protocol.ids import new_id
+from footnote.server.replies import Reply, as_json
+from footnote.server.table import ErrorForm, refusal
+from footnote.workspace.files import FileMissing
+
+log = logging.getLogger(__name__)
+
+
+class TooLarge(UsageError):
+    type = "too_large"
+
+
+class NotJson(UsageError):
+    type = "unsupported_media_type"
+
+
+class WrongMethod(UsageError):
+    type = "method_not_allowed"
+
+    def __init__(self, message: str, allowed: str) -> None:
+        super().__init__(message)
+        self.allowed = allowed
+
+
+STATUSES: tuple[tuple[type[FootnoteError], int], ...] = (
+    (TooLarge, 413),
+    (NotJson, 415),
+    (WrongMethod, 405),
+    (Unknown, 404),
+    (FileMissing, 404),
+    (Conflict, 409),
+    (NotLoggedIn, 401),
+    (NotAllowed, 403),
+    (UsageError, 400),
+    (LimitReached, 429),
+    (UpstreamError, 502),
+    (DatabaseFull, 507),
+    (DatabaseFailed, 503),
+    (FootnoteError, 500),
+)
+"""The first that fits."""
+
+
+def status_of(error: FootnoteError) -> int:
+    return next(status for kind, status in STATUSES if isinstance(error, kind))
+
+
+def reply_to(error: Exception, form: ErrorForm = refusal, *, operator: bool = False) -> Reply:
+    """The answer to a request that failed. Nothing is told of an error that is not ours but its place in the log.
+
+    `operator`: whoever asks runs the server, and may read where its files and settings are.
+    """
+    if not isinstance(error, FootnoteError):
+        request_id = new_id("req")
+        log.error("The request %s failed.", request_id, exc_info=error)
+        message = f"Something failed inside Footnote. Its log says more about {request_id}."
+        return as_json(form(ErrorBody("internal_error", message, retryable=False), 500), 500)
+    status = status_of(error)
+    headers: dict[str, str] = {}
+    if isinstance(error, LimitReached) and error.retry_after is not None:
+        headers["retry_after"] = str(max(1, math.ceil(error.retry_after)))
+    if isinstance(error, NotLoggedIn):
+        headers["www_authenticate"] = "Bearer"
+    if isinstance(error, WrongMethod):
+        headers["allow"] = error.allowed
+    message = error.message if operator else _for_anyone(error)
+    return as_json(form(ErrorBody(error.type, message, error.retryable), status), status, **headers)
+
+
+def _for_anyone(error: FootnoteError) -> str:
+    if not isinstance(error, DatabaseFailed | ConfigError):
+        return error.message
+    log.error("%s", error.message)
+    if isinstance(error, DatabaseFailed):
+        return "The database cannot be used now, so nothing was changed. Who runs the server finds out why in its log."
+    return "The server is not set up for this. Who runs it finds the reason in its log."

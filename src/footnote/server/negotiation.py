@@ -1,0 +1,45 @@
+"""What a client would like: `Accept` and `Accept-Language`."""
+
+from collections.abc import Iterator
+
+from footnote.protocol.tools import LOCALES, Locale
+
+MOST_WISHES = 50
+
+
+def _wishes(header: str) -> Iterator[tuple[str, float]]:
+    """What is named, in lower case, and how much it is wanted (0 to 1); what cannot be read is left out."""
+    for part in header.split(",")[:MOST_WISHES]:
+        name, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        if name:
+            yield name, next((_quality(value[2:]) for value in parameters if value.startswith("q=")), 1.0)
+
+
+def _quality(text: str) -> float:
+    try:
+        quality = float(text)
+    except ValueError:
+        return 0.0
+    return min(1.0, quality) if quality > 0 else 0.0
+
+
+def wants_json(accept: str | None) -> bool:
+    """Whether plain JSON is wanted more than an event stream, which is what is sent when both will do."""
+    wishes = dict(_wishes(accept or "*/*"))
+    stream = _wanted(wishes, "text/event-stream", "text/*")
+    return _wanted(wishes, "application/json", "application/*") > stream
+
+
+def _wanted(wishes: dict[str, float], name: str, family: str) -> float:
+    """The most exact of the wishes counts."""
+    return next((wishes[one] for one in (name, family, "*/*") if one in wishes), 0.0)
+
+
+def locale_of(accept_language: str | None) -> Locale:
+    """The best of our languages that was asked for; English if none was."""
+    best: tuple[float, Locale] = (0.0, "en")
+    for name, quality in _wishes(accept_language or ""):
+        for locale in LOCALES:
+            if quality > best[0] and (name == locale or name.startswith(f"{locale}-")):
+                best = (quality, locale)
+    return best[1]

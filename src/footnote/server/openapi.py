@@ -1,0 +1,173 @@
+"""The OpenAPI 3.1 document, made from the table of routes and the types that it names."""
+
+import re
+from collections.abc import Iterable
+from typing import Any, cast, get_args
+
+import msgspec
+from msgspec import Struct
+
+from footnote import __version__
+from footnote.protocol.events import Event
+from footnote.server.decoding import may_be_empty
+from footnote.server.replies import JSON
+from footnote.server.table import Refusal, Route, refusal
+
+_PARAMETER = re.compile(r"\{(\w+)(?::(\w+))?\}")
+_REFERENCE = "#/components/schemas/{name}"
+EVENTS = "text/event-stream"
+EVENT_SCHEMA = "Event"
+ABOUT = (
+    "Ask a research agent, follow its answer as it is written, and open every source that it read. "
+    "Runs belong to the server: a stream that breaks off is resumed with `Last-Event-ID`."
+)
+
+
+def document_of(table: Iterable[Route]) -> bytes:
+    """As JSON."""
+    return msgspec.json.encode(openapi(tuple(table)))
+
+
+def openapi(table: tuple[Route, ...]) -> dict[str, Any]:
+    kinds = list(dict.fromkeys(kind for route in table for kind in (route.body, route.answer) if kind is not None))
+    events = list(cast("tuple[type[Struct], ...]", get_args(Event)))
+    references, components = msgspec.json.schema_components([*kinds, Refusal, *events], ref_template=_REFERENCE)
+    named = dict(zip([*kinds, Refusal, *events], references, strict=True))
+    components[EVENT_SCHEMA] = {
+        "description": "The `data` of one server-sent event.",
+        "oneOf": [named[event] for event in events],
+    }
+    paths: dict[str, dict[str, Any]] = {}
+    for route in table:
+        operations = paths.setdefault(_PARAMETER.sub(r"{\1}", route.path), {})
+        operations[route.method.lower()] = _operation(route, named)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Footnote",
+            "version": __version__,
+            "description": ABOUT,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {
+                "bearer": {"type": "http", "scheme": "bearer"},
+                "key": {"type": "apiKey", "in": "header", "name": "x-api-key"},
+                "cookie": {"type": "apiKey", "in": "cookie", "name": "footnote_session"},
+            },
+        },
+    }
+
+
+def _operation(route: Route, named: dict[type[Struct], dict[str, Any]]) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "operationId": _operation_id(route),
+        "summary": route.summary,
+        "tags": [_tag(route)],
+        "parameters": [*_path_parameters(route), *_query_parameters(route), *_headers(route)],
+        "responses": {str(status): answer for status, answer in _answers(route, named).items()},
+        "security": [] if route.access == "anyone" else [{"bearer": []}, {"key": []}, {"cookie": []}],
+    }
+    if route.body is not None:
+        operation["requestBody"] = {
+            "required": not may_be_empty(route.body),
+            "content": {JSON: {"schema": named[route.body]}},
+        }
+    return operation
+
+
+def _operation_id(route: Route) -> str:
+    return re.sub(r"\W+", "_", route.method.lower() + _PARAMETER.sub(r"\1", route.path)).strip("_")
+
+
+def _tag(route: Route) -> str:
+    parts = [part for part in route.path.split("/") if part]
+    return parts[1] if len(parts) > 1 and parts[0] == "v2" else "server" if route.path.count("/") == 1 else parts[0]
+
+
+def _path_parameters(route: Route) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "schema": {"type": "integer", "minimum": 0} if kind == "int" else {"type": "string", "minLength": 1},
+        }
+        for name, kind in _PARAMETER.findall(route.path)
+    ]
+
+
+def _query_parameters(route: Route) -> list[dict[str, Any]]:
+    if route.query is None:
+        return []
+    schema = msgspec.json.schema_components([route.query])[1][route.query.__name__]
+    required: list[str] = schema.get("required", [])
+    return [
+        {"name": name, "in": "query", "required": name in required, "schema": _without_null(one)}
+        for name, one in schema["properties"].items()
+    ]
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """A field of a query that may be left out is never null: it is there or not."""
+    others = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
+    return others[0] if len(others) == 1 else schema
+
+
+def _headers(route: Route) -> list[dict[str, Any]]:
+    if not route.streams or route.method != "GET":
+        return []
+    about = "Only the events after the one with this id."
+    return [
+        {
+            "name": "Last-Event-ID",
+            "in": "header",
+            "required": False,
+            "description": about,
+            "schema": {"type": "string", "pattern": "^[0-9]{1,18}$"},
+        }
+    ]
+
+
+def _answers(route: Route, named: dict[type[Struct], dict[str, Any]]) -> dict[int, dict[str, Any]]:
+    answers: dict[int, dict[str, Any]] = {}
+    if route.errors is not refusal:  # a door: it answers in the forms of another API, which has a document of its own
+        return {
+            200: {"description": "As that API does.", "content": {JSON: {}, EVENTS: {}}},
+            **_foreign_refusals(route),
+        }
+    if route.streams:
+        schema = {"$ref": _REFERENCE.format(name=EVENT_SCHEMA)}
+        answers[200] = {"description": "The events of the run.", "content": {EVENTS: {"schema": schema}}}
+    if route.answer is not None:
+        answers[route.status] = {"description": "Done.", "content": {JSON: {"schema": named[route.answer]}}}
+    elif not route.streams:
+        content: dict[str, Any] = {} if route.status == 204 else {"content": {route.media_type: {}}}
+        answers[route.status] = {"description": "Done.", **content}
+    for status, reason in _refusals(route).items():
+        answers[status] = {"description": reason, "content": {JSON: {"schema": named[Refusal]}}}
+    if not route.safe:  # opened by a person, who is told on a page
+        for status in (401, 429):
+            answers[status] = {"description": "Not let in.", "content": {JSON: {}, route.media_type: {}}}
+    return answers
+
+
+def _foreign_refusals(route: Route) -> dict[int, dict[str, Any]]:
+    return {status: {"description": reason, "content": {JSON: {}}} for status, reason in _refusals(route).items()}
+
+
+def _refusals(route: Route) -> dict[int, str]:
+    reasons = {400: "The request cannot be used.", 429: "Too many requests, or too much at once.", 500: "A failure."}
+    if route.access != "anyone":
+        reasons |= {401: "Nothing proves who asks.", 403: "Not allowed.", 503: "The database cannot be used now."}
+    if "{" in route.path or route.body is not None:
+        reasons |= {404: "There is no such thing, or not for this user."}
+    if route.method != "GET":
+        reasons |= {403: "Not allowed.", 409: "Not now: something is in the way.", 507: "The disk is full."}
+    if route.streams and route.method != "GET":
+        reasons |= {502: "The model's provider failed."}
+    if route.body is not None:
+        reasons |= {401: "Nothing proves who asks.", 413: "The body is too large.", 415: "The body is not JSON."}
+    return dict(sorted(reasons.items()))

@@ -1,0 +1,16 @@
+"""The table: every route of the server."""
+
+from footnote.server import doors
+from footnote.server.routes import about, auth, catalog, page, runs, sessions, users
+from footnote.server.table import Route
+
+TABLE: tuple[Route, ...] = (
+    *sessions.ROUTES,
+    *runs.ROUTES,
+    *catalog.ROUTES,
+    *auth.ROUTES,
+    *users.ROUTES,
+    *doors.ROUTES,
+    *about.ROUTES,
+    *page.ROUTES,
+)

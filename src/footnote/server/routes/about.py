@@ -1,0 +1,63 @@
+"""What is known of the server itself: whether it lives, what it counts, and how it is asked."""
+
+import msgspec
+from msgspec import Struct
+
+from footnote.db.failures import DatabaseFailed
+from footnote.protocol.accounts import LOCAL_USER
+from footnote.protocol.errors import NotAllowed, NotLoggedIn
+from footnote.protocol.schema import event_schemas
+from footnote.server.access import is_from_this_machine
+from footnote.server.replies import JSON, Reply, as_json
+from footnote.server.table import Call, Route
+
+METRICS = "text/plain; version=0.0.4"
+
+
+class Health(Struct, frozen=True):
+    status: str
+
+
+class Readiness(Struct, frozen=True):
+    """`reason` is the type of the error that the database answers with; the log has the whole of it."""
+
+    ready: bool
+    reason: str | None = None
+
+
+async def _alive(_: Call) -> Health:
+    return Health("ok")
+
+
+async def _ready(call: Call) -> Reply:
+    try:
+        await call.app.accounts.user(LOCAL_USER)
+    except DatabaseFailed as error:
+        return as_json(Readiness(ready=False, reason=error.type), 503)
+    return as_json(Readiness(ready=True))
+
+
+async def _metrics(call: Call) -> Reply:
+    if call.principal is None:
+        if not is_from_this_machine(call.address, call.headers):
+            raise NotLoggedIn("Send the token of an admin: `Authorization: Bearer TOKEN`.")
+    elif call.principal.role != "admin":
+        raise NotAllowed("Only an admin of this server may read its metrics.")
+    return Reply(call.site.metrics.text(), media_type=METRICS)
+
+
+async def _openapi(call: Call) -> Reply:
+    return Reply(call.site.document(), media_type=JSON)
+
+
+async def _schema(_: Call) -> Reply:
+    return Reply(msgspec.json.encode(event_schemas()), media_type=JSON)
+
+
+ROUTES = (
+    Route("GET", "/healthz", _alive, "Whether the server lives", access="anyone", answer=Health),
+    Route("GET", "/readyz", _ready, "Whether the server can work", access="anyone", answer=Readiness),
+    Route("GET", "/metrics", _metrics, "Figures for Prometheus", access="anyone", media_type="text/plain"),
+    Route("GET", "/openapi.json", _openapi, "This document", access="anyone"),
+    Route("GET", "/v2/events/schema", _schema, "JSON Schema of every event"),
+)

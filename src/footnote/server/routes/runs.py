@@ -1,0 +1,106 @@
+"""Questions, and the runs that answer them."""
+
+from msgspec.structs import replace
+
+from footnote.protocol.errors import UsageError
+from footnote.protocol.sessions import Again, NewMessage, RunView, Started
+from footnote.server.negotiation import wants_json
+from footnote.server.replies import Reply, as_json
+from footnote.server.stream import PING_SECONDS, EventStream
+from footnote.server.table import Call, Route
+
+LAST_EVENT = "last-event-id"
+MOST_DIGITS = 18
+
+
+async def _ask(call: Call) -> Reply | EventStream:
+    new: NewMessage = call.body
+    new = replace(new, locale=new.locale or call.locale)
+    return _followed(call, await call.app.runner.start(call.user_id, call.path["session_id"], new))
+
+
+async def _retry(call: Call) -> Reply | EventStream:
+    again: Again = call.body
+    again = replace(again, locale=again.locale or call.locale)
+    session_id, message_id = call.path["session_id"], call.path["message_id"]
+    return _followed(call, await call.app.runner.retry(call.user_id, session_id, message_id, again))
+
+
+async def _edit(call: Call) -> Reply | EventStream:
+    new: NewMessage = call.body
+    new = replace(new, locale=new.locale or call.locale)
+    session_id, message_id = call.path["session_id"], call.path["message_id"]
+    return _followed(call, await call.app.runner.edit(call.user_id, session_id, message_id, new))
+
+
+async def _view(call: Call) -> RunView:
+    return await call.app.runner.view(call.user_id, call.path["run_id"])
+
+
+async def _cancel(call: Call) -> RunView:
+    return await call.app.runner.cancel(call.user_id, call.path["run_id"])
+
+
+async def _events(call: Call) -> EventStream:
+    after = _last_event(call.headers.get(LAST_EVENT))
+    run = await call.app.runner.view(call.user_id, call.path["run_id"])
+    return _stream(call, run.run_id, run.session_id, after)
+
+
+def _followed(call: Call, started: Started) -> Reply | EventStream:
+    if wants_json(call.headers.get("accept")):
+        return as_json(started, 202)
+    return _stream(call, started.run_id, started.session_id)
+
+
+def _stream(call: Call, run_id: str, session_id: str, after: int = 0) -> EventStream:
+    pieces = call.app.runner.follow(run_id, after, idle_seconds=PING_SECONDS)
+    return EventStream(call.site, pieces, footnote_run=run_id, footnote_session=session_id)
+
+
+def _last_event(text: str | None) -> int:
+    if not text:
+        return 0
+    if not (text.isascii() and text.isdecimal()) or len(text) > MOST_DIGITS:
+        raise UsageError("Last-Event-ID is the `id` of an event that came before; leave it out to get all events.")
+    return int(text)
+
+
+_MESSAGES = "/v2/sessions/{session_id}/messages"
+ROUTES = (
+    Route(
+        "POST",
+        _MESSAGES,
+        _ask,
+        "Ask, and follow the answer",
+        body=NewMessage,
+        answer=Started,
+        status=202,
+        streams=True,
+    ),
+    Route(
+        "POST",
+        f"{_MESSAGES}/{{message_id}}/retry",
+        _retry,
+        "Answer a question once more, as a new branch",
+        body=Again,
+        answer=Started,
+        status=202,
+        streams=True,
+    ),
+    Route(
+        "POST",
+        f"{_MESSAGES}/{{message_id}}/edit",
+        _edit,
+        "Change a question, as a new branch",
+        body=NewMessage,
+        answer=Started,
+        status=202,
+        streams=True,
+    ),
+    Route("GET", "/v2/runs/{run_id}", _view, "How a run stands", answer=RunView),
+    Route(
+        "GET", "/v2/runs/{run_id}/events", _events, "The events of a run, from its start or from one on", streams=True
+    ),
+    Route("POST", "/v2/runs/{run_id}/cancel", _cancel, "Stop a run; what came is kept", answer=RunView),
+)

@@ -1,0 +1,77 @@
+"""Conversations: made, found, renamed, read and deleted."""
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct
+from msgspec.structs import replace
+
+from footnote.protocol.history import History, SessionHead
+from footnote.protocol.sessions import NewSession, SessionChanges, SessionPage, SourceView
+from footnote.server.routes.catalog import agent_id_of
+from footnote.server.table import Call, Route
+
+
+class SessionQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    query: Annotated[str, Meta(max_length=1000)] | None = None
+    cursor: Annotated[str, Meta(max_length=1000)] | None = None
+    limit: Annotated[int, Meta(ge=1, le=100)] = 30
+
+
+class HistoryQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """`turns`: also how each turn came about and ended: model, usage, error, branches."""
+
+    turns: bool = False
+
+
+async def _create(call: Call) -> SessionHead:
+    new: NewSession = call.body
+    return await call.app.sessions.create(call.user_id, agent_id_of(call.app, new.agent_id), title=new.title)
+
+
+async def _list(call: Call) -> SessionPage:
+    wanted: SessionQuery = call.query
+    return await call.app.sessions.list(
+        call.user_id, query=wanted.query or None, cursor=wanted.cursor or None, limit=wanted.limit
+    )
+
+
+async def _head(call: Call) -> SessionHead:
+    return await call.app.sessions.head(call.user_id, call.path["session_id"])
+
+
+async def _change(call: Call) -> SessionHead:
+    return await call.app.sessions.change(call.user_id, call.path["session_id"], call.body)
+
+
+async def _delete(call: Call) -> None:
+    session_id = call.path["session_id"]
+    await call.app.runner.stop_session(call.user_id, session_id)
+    await call.app.sessions.delete(call.user_id, session_id)
+
+
+async def _history(call: Call) -> History:
+    history = await call.app.sessions.history(call.user_id, call.path["session_id"])
+    return history if call.query.turns else replace(history, turns=UNSET)
+
+
+async def _source(call: Call) -> SourceView:
+    return await call.app.sessions.source(call.user_id, call.path["session_id"], call.path["number"])
+
+
+_ONE = "/v2/sessions/{session_id}"
+ROUTES = (
+    Route("POST", "/v2/sessions", _create, "Begin a session", body=NewSession, answer=SessionHead, status=201),
+    Route("GET", "/v2/sessions", _list, "Your sessions, newest first", query=SessionQuery, answer=SessionPage),
+    Route("GET", _ONE, _head, "One session", answer=SessionHead),
+    Route("PATCH", _ONE, _change, "Rename a session, or show another branch", body=SessionChanges, answer=SessionHead),
+    Route("DELETE", _ONE, _delete, "Delete a session with all that is in it", status=204),
+    Route(
+        "GET",
+        f"{_ONE}/history",
+        _history,
+        "All that was said, as it is shown after a reload",
+        query=HistoryQuery,
+        answer=History,
+    ),
+    Route("GET", f"{_ONE}/sources/{{number:int}}", _source, "What a footnote rests on", answer=SourceView),
+)

@@ -1,0 +1,47 @@
+"""What the server holds beside the app, for as long as it runs."""
+
+from collections import Counter
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+from footnote.app import App
+from footnote.server.limits import LoginLimits
+
+if TYPE_CHECKING:
+    from footnote.server.metrics import Metrics
+
+
+class OpenStream(Protocol):
+    def end(self) -> None: ...
+
+
+class Site:
+    """`document`: the OpenAPI document, made when it is first asked for."""
+
+    def __init__(self, app: App, document: Callable[[], bytes]) -> None:
+        self.app = app
+        self.document = document
+        self.logins = LoginLimits()
+        self.requests: Counter[tuple[str, int]] = Counter()
+        """Those that were answered, by route and status."""
+        self.streams: set[OpenStream] = set()
+        """The event streams that are open."""
+        self.closing = False
+
+    @property
+    def secure(self) -> bool:
+        """Whether browsers reach the server over TLS, so that they may keep the cookie to that."""
+        return (self.app.configuration.settings.server.public_url or "").startswith("https:")
+
+    @cached_property
+    def metrics(self) -> "Metrics":
+        from footnote.server.metrics import Metrics  # noqa: PLC0415 - most servers are never asked for them
+
+        return Metrics(self.requests, self.app.runner, self.streams)
+
+    def end_streams(self) -> None:
+        """Now, and as soon as one begins from now on."""
+        self.closing = True
+        for stream in tuple(self.streams):
+            stream.end()

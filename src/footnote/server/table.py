@@ -1,0 +1,107 @@
+"""A route is data. Dispatch, the OpenAPI document, the tests of who may do what and the docs are made from the table.
+
+ROUTES = (Route("GET", "/v2/runs/{run_id}", view, "How a run stands", answer=RunView),)
+
+async def view(call: Call) -> RunView:
+    return await call.app.runner.view(call.user_id, call.path["run_id"])
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+from starlette.datastructures import Headers
+
+from footnote.app import App
+from footnote.protocol.accounts import Principal
+from footnote.protocol.errors import NotLoggedIn
+from footnote.protocol.events import ErrorBody
+from footnote.protocol.tools import Locale
+from footnote.server.replies import Reply
+from footnote.server.site import Site
+from footnote.server.stream import EventStream
+
+Method: TypeAlias = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
+Access: TypeAlias = Literal["anyone", "user", "admin"]
+MOST_BODY_BYTES = 4_000_000
+
+
+class Refusal(Struct, frozen=True):
+    """Every answer of the API that is not a success."""
+
+    error: ErrorBody
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request, as its endpoint gets it: known who asks, with query and body decoded into the types of the route."""
+
+    site: Site
+    principal: Principal | None
+    path: Mapping[str, Any]
+    query: Any
+    """A value of the route's `query`."""
+    body: Any
+    """A value of the route's `body`."""
+    headers: Headers
+    address: str
+    """Where the request comes from: an IP address."""
+    locale: Locale
+    """What the client would like to read, from `Accept-Language`."""
+
+    @property
+    def app(self) -> App:
+        return self.site.app
+
+    @property
+    def known(self) -> Principal:
+        """Who asks. On a route that is not for anyone it is always known."""
+        if self.principal is None:
+            raise NotLoggedIn("Log in first.")
+        return self.principal
+
+    @property
+    def user_id(self) -> str:
+        return self.known.user_id
+
+
+Endpoint: TypeAlias = Callable[[Call], Awaitable[Struct | Reply | EventStream | None]]
+"""Returns a value (sent as JSON with the route's status), a `Reply` or `EventStream`, or None where there is no body.
+
+Whatever it raises becomes an answer: an error of ours with its own status, anything else a 500 that tells nothing.
+"""
+ErrorForm: TypeAlias = Callable[[ErrorBody, int], Any]
+"""From an error and its status to the JSON that clients of a route expect."""
+
+
+def refusal(error: ErrorBody, _status: int) -> Refusal:
+    return Refusal(error)
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """`path` may hold `{name}` and `{name:int}`. The body is JSON; where all of its fields have defaults it may be
+    left out. `streams`: answers with server-sent events (status 200), and with `answer` only to who asked for JSON.
+    `media_type` is what comes instead of JSON where there is no `answer`.
+    """
+
+    method: Method
+    path: str
+    endpoint: Endpoint
+    summary: str
+    access: Access = "user"
+    body: type[Struct] | None = None
+    query: type[Struct] | None = None
+    answer: type[Struct] | None = None
+    status: int = 200
+    streams: bool = False
+    media_type: str = "application/json"
+    errors: ErrorForm = refusal
+    most_bytes: int = MOST_BODY_BYTES
+    safe: bool = True
+    """A GET that changes something is not safe: a HEAD, which nobody means to have an effect, is refused."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.method} {self.path}"

@@ -1,0 +1,120 @@
+"""What a client makes of the events that it is sent, and of the history: the same blocks either way."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Folded:
+    """One turn as a client shows it. Events that come twice, or out of order, are an error here."""
+
+    message_id: str | None = None
+    blocks: dict[int, dict[str, Any]] = field(default_factory=dict[int, dict[str, Any]])
+    open: set[int] = field(default_factory=set[int])
+    statuses: dict[str, str] = field(default_factory=dict[str, str])
+    stop_reason: str | None = None
+    error: dict[str, Any] | None = None
+    last_id: int = 0
+    ended: bool = False
+    restarts: int = 0
+
+    def feed(self, data: bytes) -> None:
+        for frame in data.split(b"\n\n"):
+            fields = dict(line.split(b": ", 1) for line in frame.split(b"\n") if b": " in line)
+            if b"data" not in fields:
+                continue
+            if b"id" in fields:
+                assert int(fields[b"id"]) > self.last_id, "ids only grow"
+                self.last_id = int(fields[b"id"])
+            self.take(json.loads(fields[b"data"]))
+
+    def take(self, event: dict[str, Any]) -> None:
+        assert not self.ended or event["type"] == "round_restart", event
+        getattr(self, f"_{event['type']}")(event)
+
+    def _message_start(self, event: dict[str, Any]) -> None:
+        assert self.message_id is None
+        self.message_id = event["message"]["id"]
+
+    def _content_block_start(self, event: dict[str, Any]) -> None:
+        assert event["index"] == len(self.blocks), (event, sorted(self.blocks))
+        self.blocks[event["index"]] = dict(event["content_block"])
+        self.open.add(event["index"])
+
+    def _content_block_delta(self, event: dict[str, Any]) -> None:
+        assert event["index"] in self.open
+        block, delta = self.blocks[event["index"]], event["delta"]
+        match delta["type"]:
+            case "text_delta":
+                block["text"] += delta["text"]
+            case "thinking_delta":
+                block["thinking"] += delta["thinking"]
+            case _:
+                block["citations"] = delta["citations"]
+
+    def _content_block_stop(self, event: dict[str, Any]) -> None:
+        self.open.remove(event["index"])
+
+    def _tool_status(self, event: dict[str, Any]) -> None:
+        self.statuses[event["tool_use_id"]] = event["status"]
+
+    def _tool_progress(self, event: dict[str, Any]) -> None: ...
+
+    def _ping(self, event: dict[str, Any]) -> None: ...
+
+    def _round_restart(self, event: dict[str, Any]) -> None:
+        self.restarts += 1
+        self.ended = False
+        self.stop_reason = self.error = None
+        self.blocks = {index: block for index, block in self.blocks.items() if index < event["from_index"]}
+        self.open = {index for index in self.open if index < event["from_index"]}
+        calls = {block["id"] for block in self.blocks.values() if block["type"] == "tool_use"}
+        self.statuses = {call: status for call, status in self.statuses.items() if call in calls}
+
+    def _message_delta(self, event: dict[str, Any]) -> None:
+        self.stop_reason = event["delta"]["stop_reason"]
+
+    def _error(self, event: dict[str, Any]) -> None:
+        self.error = event["error"]
+
+    def _message_stop(self, event: dict[str, Any]) -> None:
+        assert not self.open, "every block is closed"
+        self.ended = True
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """What stays on the screen."""
+        return {
+            "id": self.message_id,
+            "blocks": [self.blocks[index] for index in sorted(self.blocks)],
+            "statuses": self.statuses,
+            "stop_reason": self.stop_reason,
+            "error": self.error,
+            "ended": self.ended,
+        }
+
+
+def of_history(history: dict[str, Any], message_id: str) -> list[dict[str, Any]]:
+    """The blocks of the last turn of a history, as its events would have shown them."""
+    messages = history["messages"]
+    start = max(at for at, message in enumerate(messages) if message["role"] == "user")
+    blocks: list[dict[str, Any]] = []
+    for message in messages[start + 1 :]:
+        if message["role"] == "tool":
+            blocks.append(
+                {
+                    "type": "tool_result",
+                    "tool_use_id": message["tool_call_id"],
+                    "name": message["name"],
+                    "status": message["status"],
+                    "content": message["content"],
+                    "artifact": message["artifact"],
+                }
+            )
+        else:
+            blocks += message["content"]
+            if message["attachments"]:
+                assert message["id"] == message_id
+                blocks.append({"type": "attachments", "files": message["attachments"]})
+    return blocks

@@ -1,0 +1,169 @@
+"""kill -9 at any point of a run: it goes on at the next start, and nothing is lost, doubled or done twice."""
+
+import asyncio
+import json
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from runs.fold import Folded, of_history
+from runs.serving import Client, Process
+from tools.test_plugins import install
+from upstream import Upstream, call, pause, reply, say, stop, together
+from upstream.server import Request
+
+EFFECT = """
+    import os
+    from msgspec import Struct
+    from footnote.protocol.tools import said
+    from footnote.tools.define import tool
+
+    class Effect(Struct):
+        name: str
+
+    @tool(titles={"en": "Do it", "vi": "Làm", "zh": "做"})
+    async def effect(params: Effect, context):
+        "Does something that shows."
+        with open(os.environ["EFFECTS"], "a") as file:
+            file.write(params.name + "\\n")
+        return said("done")
+"""
+RUNS = 10
+KILLS = 5
+
+
+def _rounds(request: Request) -> int:
+    """How many rounds of calls the request has behind it."""
+    turn = request.body["messages"]
+    return sum(message["role"] == "assistant" for message in turn)
+
+
+def _slowly(*words: str) -> list[Any]:
+    return [step for word in words for step in (say(f"{word} "), pause(0.04))]
+
+
+def _answer(request: Request) -> Any:
+    name = request.body["messages"][0]["content"][-1]["text"].split()[-1]
+    match _rounds(request):
+        case 0:
+            calls = together(
+                call("effect", {"name": f"{name}-first"}, id=f"{name}_1"),
+                call("write_file", {"file_path": "/report.md", "content": "one\ntwo\n"}, id=f"{name}_2"),
+            )
+            return reply(*_slowly("I", "will", "look", "into", "it."), calls, stop("toolUse"))
+        case 1:
+            edit = {"file_path": "/report.md", "old_string": "two", "new_string": "two and two"}
+            calls = together(
+                call("edit_file", edit, id=f"{name}_3"), call("effect", {"name": f"{name}-second"}, id=f"{name}_4")
+            )
+            return reply(*_slowly("Now", "I", "change", "it."), calls, stop("toolUse"))
+        case _:
+            return reply(*_slowly(*(f"word{number}" for number in range(13))), stop())
+
+
+def _settings(home: Path) -> dict[str, str]:
+    site = home / "site"
+    if not site.exists():
+        site.mkdir(parents=True)
+        install(site, "effect_package", EFFECT, "effect = effect_package:effect\n")
+    return {
+        "PYTHONPATH": str(site),
+        "EFFECTS": str(home / "effects.txt"),
+        "FOOTNOTE_LIMITS_RUNS_PER_USER": "100",
+        "FOOTNOTE_AGENTS": json.dumps([{"id": "a"}]),
+    }
+
+
+async def _finished(client: Client, run_id: str, folded: Folded) -> dict[str, Any]:
+    while not folded.ended:
+        await client.follow(run_id, folded)
+    view = await client.json("GET", f"/v2/runs/{run_id}")
+    history = await client.json("GET", f"/v2/sessions/{view['session_id']}/history")
+    assert view["state"] == "done", view
+    assert history["active_run"] is None
+    assert folded.shown["stop_reason"] == "stop"
+    blocks = folded.shown["blocks"]
+    assert of_history(history, view["message_id"]) == blocks, "a reload shows what was streamed"
+    whole = Folded()
+    await client.follow(run_id, whole)
+    assert whole.shown == folded.shown, "and so does a replay"
+    return history
+
+
+@pytest.mark.slow
+async def test_a_run_that_is_killed_anywhere_finishes_and_does_nothing_twice(upstream: Upstream, tmp_path: Path):
+    upstream.script(_answer)
+    settings = _settings(tmp_path)
+    chance = random.Random(20261115)
+    restarts = 0
+    for kill in range(KILLS):
+        process = await Process.start(tmp_path, upstream, **settings)
+        seen: dict[str, Folded] = {}
+        async with process.client() as client:
+            asked = [
+                asyncio.create_task(_ask(client, f"k{kill}n{number}", chance.uniform(0, 0.8), seen))
+                for number in range(RUNS)
+            ]
+            await asyncio.sleep(0.85)
+            await process.kill()
+            await asyncio.gather(*asked)
+        process = await Process.start(tmp_path, upstream, **settings)
+        async with process.client() as client:
+            histories = await asyncio.gather(*(_finished(client, *one) for one in seen.items()))
+        assert await process.stop() == 0
+        restarts += sum(folded.restarts for folded in seen.values())
+        for history in histories:
+            _check_effects(history, tmp_path)
+    assert restarts > RUNS * KILLS * 0.6, "most of them were interrupted"
+    assert upstream.problems == []
+
+
+async def _ask(client: Client, name: str, delay: float, seen: dict[str, Folded]) -> None:
+    """Asks after a while, and follows for as long as the server lives."""
+    await asyncio.sleep(delay)
+    try:
+        run_id = await client.start(await client.session(), f"Tell me about {name}")
+    except aiohttp.ClientError:
+        return
+    seen[run_id] = Folded()
+    await client.follow(run_id, seen[run_id])
+
+
+def _check_effects(history: dict[str, Any], home: Path) -> None:
+    done = Counter((home / "effects.txt").read_text().split())
+    results = {message["tool_call_id"]: message for message in history["messages"] if message["role"] == "tool"}
+    assert len(results) == 4
+    for call_id, result in results.items():
+        name, _, number = call_id.partition("_")
+        if result["name"] == "effect":
+            times = done[f"{name}-{'first' if number == '1' else 'second'}"]
+            assert times == 1 or (times == 0 and result["status"] == "error"), (call_id, times)
+        else:
+            assert result["status"] == "success", result
+    [file] = history["workspace"]["workspace_files"]
+    assert file["path"] == "/report.md"
+
+
+@pytest.mark.slow
+async def test_a_server_that_is_stopped_in_good_order_leaves_its_runs_to_the_next_start(
+    upstream: Upstream, tmp_path: Path
+):
+    upstream.script(_answer)
+    process = await Process.start(tmp_path, upstream, **_settings(tmp_path))
+    folded = Folded()
+    async with process.client() as client:
+        run_id = await client.start(await client.session(), "Tell me about x")
+        following = asyncio.create_task(client.follow(run_id, folded))
+        await upstream.received(1)
+        assert await process.stop() == 0
+        await following
+    assert not folded.ended
+    process = await Process.start(tmp_path, upstream, **_settings(tmp_path))
+    async with process.client() as client:
+        await _finished(client, run_id, folded)
+    assert await process.stop() == 0
+    assert "Traceback" not in process.said

@@ -1,0 +1,110 @@
+"""A database that is locked or full while a run goes on: it is told, and nothing of the answer is lost."""
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+from footnote.db.script import Script, sql
+from runs.fold import Folded, of_history
+from runs.test_following import _events, _start
+from server.house import open_house
+from upstream import Upstream, pause, reply, say, stall, stop
+
+
+def _most_pages(pages: int) -> Script[int]:
+    ((count,),) = yield sql("PRAGMA page_count")
+    yield sql(f"PRAGMA max_page_count = {pages or count}")
+    return count
+
+
+async def test_while_another_program_holds_the_database_the_answer_goes_on_and_is_stored_afterwards(
+    tmp_path: Path, upstream: Upstream
+):
+    upstream.script(reply(say("One "), pause(0.3), say("two "), pause(0.3), say("three."), stop()))
+    async with open_house(tmp_path, upstream) as house:
+        person = house.local
+        session_id = await person.session()
+        run_id = await _start(person, session_id)
+        await upstream.received(1)
+        other = sqlite3.connect(tmp_path / ".footnote" / "footnote.db", isolation_level=None, timeout=5)
+        other.execute("BEGIN IMMEDIATE")
+        seen = b""
+        following = house.app.runner.follow(run_id)
+        async for piece in following:
+            seen += piece
+            if b"three." in seen:
+                break
+        await following.aclose()
+        other.execute("ROLLBACK")
+        other.close()
+        folded = Folded()
+        folded.feed(await _events(person, run_id))
+        history = (await person.ask("GET", f"/v2/sessions/{session_id}/history")).json
+    assert folded.shown["blocks"] == [{"type": "text", "text": "One two three."}]
+    assert of_history(history, folded.message_id or "") == folded.shown["blocks"]
+
+
+async def test_a_full_disk_is_said_to_who_follows_and_the_answer_is_stored_once_there_is_space(
+    tmp_path: Path, upstream: Upstream
+):
+    upstream.script(reply(say(*["a long answer " * 2000] * 10), stop()))
+    async with open_house(tmp_path, upstream) as house:
+        house.app.runner.journal.patience = 0.2
+        person = house.local
+        session_id = await person.session()
+        database = house.app._database
+        await database.write(_most_pages(0))
+        run_id = await _start(person, session_id)
+        folded = Folded()
+        folded.feed(await _events(person, run_id))
+        assert folded.error is not None
+        assert folded.error["type"] == "database_full"
+        assert "Free some space" in folded.error["message"]
+        assert folded.shown["stop_reason"] == "error"
+        refused = await person.ask("POST", "/v2/sessions", {"title": "x" * 200})
+        assert refused.status in (201, 507)
+        await database.write(_most_pages(100_000))
+        await house.app.runner._keeper.look_after()
+        view = (await person.ask("GET", f"/v2/runs/{run_id}")).json
+        assert view["state"] == "failed"
+        again = Folded()
+        again.feed(await _events(person, run_id))
+    assert again.shown == folded.shown
+
+
+async def test_a_question_that_cannot_be_stored_is_refused_and_leaves_nothing(tmp_path: Path, upstream: Upstream):
+    async with open_house(tmp_path, upstream) as house:
+        person = house.local
+        session_id = await person.session()
+        await house.app._database.write(_most_pages(0))
+        path = f"/v2/sessions/{session_id}/messages"
+        refused = await person.ask("POST", path, {"content": "why " * 100_000})
+        assert (refused.status, refused.error) == (507, "database_full")
+        history = (await person.ask("GET", f"/v2/sessions/{session_id}/history")).json
+        assert history["messages"] == []
+        await house.app._database.write(_most_pages(100_000))
+        upstream.script(reply(say("Fine."), stop()))
+        answered = await person.ask("POST", path, {"content": "Why?"})
+        assert b"Fine." in answered.body
+    assert len(upstream.requests) == 1
+
+
+async def test_a_run_whose_process_lost_it_to_another_says_nothing_more(tmp_path: Path, upstream: Upstream):
+    """Another owner took it over, for instance because this process was stopped for longer than its lease."""
+    upstream.script(reply(say("One "), stall()))
+    async with open_house(tmp_path, upstream) as house:
+        person = house.local
+        run_id = await _start(person, await person.session())
+        request = await upstream.received(1)
+
+        def steal() -> Script[None]:
+            yield sql(
+                "UPDATE run SET fence = fence + 1, owner = 'elsewhere/1/x', lease_until = 1e12 WHERE id = ?", run_id
+            )
+
+        await house.app._database.write(steal())
+        await house.app.runner._keeper.look_after()
+        async with asyncio.timeout(5):
+            await request.connection.closed.wait()
+        view = (await person.ask("GET", f"/v2/runs/{run_id}")).json
+        assert view["state"] in ("queued", "running"), "the other one goes on with it"

@@ -1,0 +1,135 @@
+"""Recorded turns as they go over the wire. `python -m runs.transcripts` in the folder `tests` records them anew."""
+
+import asyncio
+import re
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from server.house import House, Person, open_house
+from upstream import Upstream, call, cut, pause, reply, say, stall, status, stop, think, together, usage
+from web import Web
+from web.providers import Hit, SearchServer
+
+FOLDER = Path(__file__).parent.parent / "fixtures" / "transcripts"
+REPORT = {"file_path": "/báo cáo.md", "content": "# Điện Biên Phủ\n\n1954.\n"}
+
+_CHANGING = (
+    (re.compile(r"\b(session|run|msg|call)_[0-9a-f]{12,}"), r"\1_ID"),
+    (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "UUID"),
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)"), "TIME"),
+    (re.compile(r'("(?:took_ms|seconds|tookMs|tokens|milliseconds)":)\d+(?:\.\d+)?'), r"\g<1>0"),
+    (re.compile(r'(<web_text id=\\"|</web_text id=\\")[0-9a-f]{8}'), r"\g<1>ID"),
+    (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:PORT"),
+)
+
+
+def masked(stream: bytes) -> str:
+    """Without what is another one in every run: ids, times, ports."""
+    text = stream.decode()
+    for pattern, mask in _CHANGING:
+        text = pattern.sub(mask, text)
+    return text
+
+
+async def _ask(person: Person, question: str, **fields: Any) -> bytes:
+    session_id = await person.session()
+    answer = await person.ask("POST", f"/v2/sessions/{session_id}/messages", {"content": question, **fields})
+    assert answer.status == 200, answer
+    return answer.body
+
+
+async def answer(home: Path) -> bytes:
+    async with _house(home) as (house, upstream):
+        upstream.script(reply(usage(12, 5), say("Rayleigh ", "scattering."), stop()))
+        return await _ask(house.local, "Why is the sky blue?")
+
+
+async def thinking_tools_and_files(home: Path) -> bytes:
+    async with _house(home) as (house, upstream):
+        calls = together(call("write_file", REPORT, id="c1"), call("read_file", {"file_path": "/no.md"}, id="c2"))
+        upstream.script(
+            reply(think("Để xem… "), say("Tôi viết báo cáo."), calls, stop("toolUse")),
+            reply(say("Xong 🎉."), stop()),
+        )
+        return await _ask(house.local, "Viết báo cáo", locale="vi")
+
+
+async def search_with_footnotes(home: Path) -> bytes:
+    async with Web() as web:
+        hits = [Hit("Oxygen", web.url("/en/Oxygen"), "About oxygen.")]
+        async with SearchServer("duckduckgo", hits) as search:
+            settings = {
+                "FOOTNOTE_MODELS_DEFAULT": "footnote/reader",
+                "FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS": f'["{web.host}"]',
+                "FOOTNOTE_TOOLS_WEB_SEARCH_PROVIDERS_DUCKDUCKGO_BASE_URL": search.url,
+            }
+            async with _house(home, **settings) as (house, _):
+                return await _ask(house.local, "Who coined the name oxygen in 1777?")
+
+
+async def cancelled(home: Path) -> bytes:
+    async with _house(home) as (house, upstream):
+        upstream.script(reply(say("So far "), stall()))
+        person = house.local
+        following = asyncio.create_task(_ask(person, "Why?"))
+        await upstream.received(1)
+        [session] = (await person.ask("GET", "/v2/sessions")).json["sessions"]
+        run_id = session["active_run_id"]
+        async for piece in house.app.runner.follow(run_id):
+            if b"So far" in piece:
+                break
+        await person.ask("POST", f"/v2/runs/{run_id}/cancel")
+        return await following
+
+
+async def failed(home: Path) -> bytes:
+    async with _house(home) as (house, upstream):
+        upstream.script(reply(say("It is because"), cut()), status(401))
+        return await _ask(house.local, "Why?")
+
+
+async def restarted(home: Path) -> bytes:
+    """The server is stopped in the second round, and started again."""
+    async with Upstream() as upstream:
+        upstream.script(
+            reply(say("I look."), call("list_files", {}, id="c1"), stop("toolUse")),
+            reply(say("Half an "), stall()),
+            reply(say("A whole "), pause(0.01), say("answer."), stop()),
+        )
+        async with open_house(home, upstream) as house:
+            session_id = await house.local.session()
+            body = {"content": "Why?"}
+            started = await house.local.ask(
+                "POST", f"/v2/sessions/{session_id}/messages", body, accept="application/json"
+            )
+            run_id = started.json["run_id"]
+            async for piece in house.app.runner.follow(run_id):
+                if b"Half an" in piece:
+                    break
+        async with open_house(home, upstream) as house:
+            return (await house.local.ask("GET", f"/v2/runs/{run_id}/events")).body
+
+
+TRANSCRIPTS: dict[str, Callable[[Path], Awaitable[bytes]]] = {
+    one.__name__: one for one in (answer, thinking_tools_and_files, search_with_footnotes, cancelled, failed, restarted)
+}
+
+
+@asynccontextmanager
+async def _house(home: Path, **settings: str) -> AsyncIterator[tuple[House, Upstream]]:
+    async with Upstream() as upstream, open_house(home, upstream, **settings) as house:
+        yield house, upstream
+
+
+async def _record() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    for name, play in TRANSCRIPTS.items():
+        with tempfile.TemporaryDirectory() as home:
+            (FOLDER / f"{name}.sse").write_text(masked(await play(Path(home))), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    asyncio.run(_record())

@@ -1,0 +1,174 @@
+"""A server in this process, on loopback, with the people who ask it."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from accounts.people import CountingHasher
+from cli.process import environment
+from footnote.accounts.accounts import Accounts
+from footnote.accounts.passwords import Passwords
+from footnote.app import App
+from footnote.protocol.accounts import Login, NewToken, NewUser, UserChanges
+from footnote.server.routes import TABLE
+from footnote.server.serving import Serving, listen
+from footnote.server.site import Site
+from footnote.server.table import Route
+from upstream import Upstream, reply, say, stop
+
+LOCAL_TOKEN = "local-token-that-nobody-may-see-0123456789"
+PASSWORD = "correct horse battery staple"
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def error(self) -> str | None:
+        """The type of the error, None where there is none."""
+        return self.json["error"]["type"] if self.status >= 400 else None
+
+
+@dataclass
+class House:
+    """`answers` are all that came, so that a test can look through every byte of them."""
+
+    app: App
+    url: str
+    serving: Serving
+    http: aiohttp.ClientSession
+    running: asyncio.Task[None]
+    answers: list[Answer] = field(default_factory=list[Answer])
+
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        token: str | None = None,
+        cookie: str | None = None,
+        body: Any = None,
+        data: bytes | BytesIO | None = None,
+        **headers: str,
+    ) -> Answer:
+        """`body` is sent as JSON, `data` as it is. Headers are written with underscores."""
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        if token is not None:
+            sent["authorization"] = f"Bearer {token}"
+        if cookie is not None:
+            sent["cookie"] = f"footnote_session={cookie}"
+        if body is not None:
+            data = json.dumps(body).encode()
+        if data is not None:
+            sent.setdefault("content-type", "application/json")
+        request = self.http.request(method, self.url + path, data=data, headers=sent, allow_redirects=False)
+        async with request as response:
+            answer = Answer(response.status, response.headers.copy(), await response.read())
+        self.answers.append(answer)
+        return answer
+
+    async def person(self, name: str, **changes: Any) -> "Person":
+        """A user with a password, a token and a cookie; then changed, if anything is to be."""
+        user = await self.app.accounts.add(NewUser(name, PASSWORD))
+        token = (await self.app.accounts.issue(user.id, NewToken("test"))).token
+        _, cookie = await self.app.accounts.log_in(Login(name=name, password=PASSWORD))
+        if changes:
+            await self.app.accounts.change(user.id, UserChanges(**changes))
+        return Person(self, user.id, name, token, cookie)
+
+    @property
+    def site(self) -> Site:
+        return self.serving.site
+
+    @property
+    def local(self) -> "Person":
+        return Person(self, "local", "local", LOCAL_TOKEN, "")
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who asks with a token of theirs."""
+
+    house: House
+    id: str
+    name: str
+    token: str
+    cookie: str
+
+    async def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+        return await self.house.ask(method, path, token=self.token, body=body, **headers)
+
+    async def session(self, **fields: Any) -> str:
+        """The id of a new session."""
+        made = await self.ask("POST", "/v2/sessions", fields)
+        assert made.status == 201, made
+        return made.json["id"]
+
+    async def told(self, session_id: str, question: str = "Why?") -> list[dict[str, Any]]:
+        """The events of the answer to a question, to its end."""
+        answer = await self.ask("POST", f"/v2/sessions/{session_id}/messages", {"content": question})
+        assert answer.status == 200, answer
+        return events(answer.body)
+
+
+def events(body: bytes) -> list[dict[str, Any]]:
+    """The data of server-sent events, each with its `id` where it has one."""
+    found: list[dict[str, Any]] = []
+    for frame in body.decode().split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in frame.split("\n") if ": " in line)
+        if "data" in fields:
+            found.append({**json.loads(fields["data"]), **({"id": int(fields["id"])} if "id" in fields else {})})
+    return found
+
+
+def text_of(told: list[dict[str, Any]]) -> str:
+    return "".join(one["delta"].get("text", "") for one in told if one["type"] == "content_block_delta")
+
+
+@asynccontextmanager
+async def open_house(
+    home: Path, upstream: Upstream | None = None, *, table: Iterable[Route] = TABLE, **environ: str
+) -> AsyncIterator[House]:
+    """Serves until the block ends, and then stops in good order. Passwords are hashed fast and badly."""
+    settings = {**environment(home, upstream), "FOOTNOTE_TOKEN": LOCAL_TOKEN, **environ}
+    async with App.open(home=home / ".footnote", environ=settings) as app:
+        app.accounts = Accounts(app._database, local_token=LOCAL_TOKEN, passwords=Passwords(CountingHasher()))
+        listener = listen("127.0.0.1", 0)
+        serving = Serving(app, listener, table)
+        started = asyncio.Event()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+        async def note() -> None:
+            started.set()
+
+        running = asyncio.create_task(serving.run(note))
+        waiting = asyncio.create_task(started.wait())
+        await asyncio.wait((running, waiting), return_when=asyncio.FIRST_COMPLETED)
+        if not started.is_set():
+            waiting.cancel()
+            await running
+        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(20)) as http:
+            try:
+                yield House(app, url, serving, http, running)
+            finally:
+                serving.stop()
+                await running
+
+
+def answers_always(upstream: Upstream, text: str = "Because.") -> None:
+    """From now on every question is answered with this."""
+    upstream.script(lambda _: reply(say(text), stop()))

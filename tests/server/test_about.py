@@ -1,0 +1,93 @@
+"""What the server says of itself: health, metrics, the page."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from footnote.accounts.accounts import Accounts
+from footnote.db.engine import Database
+from server.house import LOCAL_TOKEN, House
+
+
+async def test_it_is_alive_and_ready(house: House):
+    assert (await house.ask("GET", "/healthz")).json == {"status": "ok"}
+    assert (await house.ask("GET", "/readyz")).json == {"ready": True, "reason": None}
+
+
+async def test_it_is_alive_and_not_ready_when_its_database_is_no_database(house: House, tmp_path: Path):
+    broken = tmp_path / "broken.db"
+    broken.write_bytes(b"not a database at all" * 1000)
+    accounts = house.app.accounts
+    async with Database.open(f"sqlite:{broken}", tmp_path) as database:
+        house.app.accounts = Accounts(database)
+        alive, ready = await house.ask("GET", "/healthz"), await house.ask("GET", "/readyz")
+        listed = await house.ask("GET", "/v2/sessions", token="fn_any")
+        house.app.accounts = accounts
+    assert alive.status == 200
+    assert (ready.status, ready.json) == (503, {"ready": False, "reason": "database_broken"})
+    assert (listed.status, listed.error) == (503, "database_broken")
+    assert all(str(tmp_path).encode() not in answer.body for answer in house.answers)
+
+
+async def test_metrics_count_requests_runs_and_events(house: House):
+    told = await house.local.told(await house.local.session())
+    await house.ask("GET", "/v2/sessions")
+    text = (await house.ask("GET", "/metrics")).body.decode()
+    figures = dict(re.findall(r"^(footnote_.+) (\S+)$", text, re.MULTILINE))
+    wanted = {
+        'footnote_requests_total{route="POST /v2/sessions",status="201"}': "1.0",
+        'footnote_requests_total{route="POST /v2/sessions/{session_id}/messages",status="200"}': "1.0",
+        'footnote_requests_total{route="GET /v2/sessions",status="401"}': "1.0",
+        'footnote_runs_total{state="done"}': "1.0",
+        "footnote_active_runs": "0.0",
+        "footnote_followers": "0.0",
+        "footnote_events_total": f"{len(told)}.0",
+    }
+    assert {name: figures.get(name) for name in wanted} == wanted
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"x_forwarded_for": "203.0.113.9"}, {"forwarded": "for=203.0.113.9"}, {"host": "rebound.example"}, {"host": ""}],
+)
+async def test_metrics_are_for_the_machine_itself_and_for_nobody_behind_a_proxy(house: House, headers: dict[str, str]):
+    assert (await house.ask("GET", "/metrics", **headers)).status == 401
+    assert (await house.ask("GET", "/metrics", token=LOCAL_TOKEN, **headers)).status == 200
+
+
+async def test_addresses_that_do_not_exist_are_counted_as_one(house: House):
+    for path in ("/a", "/b", "/v2/c"):
+        await house.ask("GET", path)
+    text = (await house.ask("GET", "/metrics")).body.decode()
+    assert 'footnote_requests_total{route="unknown",status="404"} 3.0' in text
+
+
+class _Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+
+@pytest.mark.parametrize("path", ["/", "/login?token=used"])
+async def test_a_page_obeys_its_own_policy_and_its_files_are_there(house: House, path: str):
+    answer = await house.ask("GET", path)
+    page = _Page()
+    page.feed(answer.body.decode())
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert not any(tag in ("script", "style") for tag, _ in page.elements)
+    assert not any(name == "style" or name.startswith("on") for _, names in page.elements for name in names)
+    for tag, names in page.elements:
+        wanted = names.get("href") if tag in ("link", "a") else None
+        if wanted and not wanted.startswith("data:"):
+            assert (await house.ask("GET", wanted)).status == 200
+    assert b"{{" not in answer.body
+
+
+@pytest.mark.parametrize("name", ["nothing.css", "index.html", "..%2Fserving.py", "%252e%252e", "style.css%00"])
+async def test_no_other_file_is_served(house: House, name: str):
+    assert (await house.ask("GET", f"/static/{name}")).status in (400, 404)

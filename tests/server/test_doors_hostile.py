@@ -1,0 +1,49 @@
+"""Any JSON in any field of a request to a door: an answer in the shape of its API, and never a 5xx."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from server.house import LOCAL_TOKEN, House, answers_always, open_house
+from upstream import Upstream
+
+VALUES: list[Any] = [
+    *(None, True, 0, -1.5, 10**30, "", "x", "a/b", "/", "\x00", "🙂" * 100, "../..", [], {}, [[]], [None], [{}]),
+    *([{"type": ["x"]}], [{"type": {"a": 1}, "text": "x"}], [{"type": "text"}], [{"type": "text", "text": 5}]),
+    *({"type": ["x"]}, {"type": None}, [{"role": "user"}], [{"role": "user", "content": {"a": 1}}], [{"role": 5}]),
+    *([{"role": "user", "content": [{"type": "text", "text": "\x00"}]}], {"include_usage": "x"}),
+]
+DOORS = {
+    "/v1/messages": ("model", "messages", "system", "stream", "tools", "tool_choice", "max_tokens", "metadata"),
+    "/v1/chat/completions": ("model", "messages", "stream", "stream_options", "n", "response_format", "functions"),
+}
+
+
+@pytest.fixture
+async def door(tmp_path: Path, upstream: Upstream) -> AsyncIterator[House]:
+    answers_always(upstream)
+    async with open_house(tmp_path, upstream, FOOTNOTE_LIMITS_REQUESTS_PER_MINUTE="100000") as house:
+        yield house
+
+
+@pytest.mark.parametrize("path", DOORS)
+async def test_any_value_in_any_field_is_answered_or_refused(door: House, path: str) -> None:
+    usual = {"model": "researcher", "messages": [{"role": "user", "content": "?"}]}
+    for field in DOORS[path]:
+        for value in VALUES:
+            answer = await door.local.ask("POST", path, {**usual, field: value})
+            assert answer.status in (200, 400, 404), (field, value, answer)
+            if answer.status != 200:
+                assert answer.json["error"]["message"], (field, value)
+    assert not any(LOCAL_TOKEN.encode() in answer.body for answer in door.answers)
+
+
+@pytest.mark.parametrize("path", DOORS)
+@pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff", b"5", b"[" * 100_000, b'{"messages":' + b"[" * 100_000])
+async def test_what_is_no_request_is_refused_in_the_shape_of_the_api(door: House, path: str, data: bytes) -> None:
+    answer = await door.ask("POST", path, token=LOCAL_TOKEN, data=data)
+    assert answer.status == 400
+    assert json.loads(answer.body)["error"]["type"] == "invalid_request_error"

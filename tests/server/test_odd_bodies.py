@@ -1,0 +1,94 @@
+"""Wrong types everywhere: every field of every body and query of every route, with every kind of value."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+import pytest
+
+from footnote.server.routes import TABLE
+from server.house import House, answers_always, open_house
+from server.test_access_matrix import ROWS
+from upstream import Upstream
+
+ODD: tuple[Any, ...] = (
+    None,
+    True,
+    0,
+    -1,
+    2**63,
+    10**400,
+    1.5,
+    1e308,
+    "",
+    " ",
+    "x" * 10_000,
+    "\N{GRINNING FACE}\u202e\u2028\ufeff",
+    "../../etc/passwd",
+    "'; DROP TABLE session; --",
+    [],
+    [None],
+    [[]],
+    ["/nothing"] * 1000,
+    {},
+    {"": {}},
+    {"type": "x", "id": 1, "$ref": "#"},
+)
+FIXED_PARAMETERS = {
+    "session_id": "session_nothing",
+    "message_id": "msg_nothing",
+    "run_id": "run_nothing",
+    "user_id": "user_nothing",
+    "token_id": "token_nothing",
+    "number:int": "1",
+    "name": "style.css",
+}
+
+
+def odd_bodies(kind: type[msgspec.Struct], usual: dict[str, Any]) -> Iterator[Any]:
+    """The usual body with one field gone, one that is not known, or one of another type; and what is no object."""
+    yield from (odd for odd in ODD if not isinstance(odd, dict))
+    for field in msgspec.structs.fields(kind):
+        name = field.encode_name
+        yield {key: value for key, value in usual.items() if key != name}
+        yield from ({**usual, name: odd} for odd in ODD)
+    yield {**usual, "unheard_of": 1}
+
+
+@pytest.mark.slow
+async def test_no_odd_request_is_more_than_the_callers_mistake(tmp_path: Path, upstream: Upstream):
+    answers_always(upstream)
+    async with open_house(tmp_path, upstream, FOOTNOTE_LIMITS_REQUESTS_PER_MINUTE="1000000") as house:
+        session_id = await house.local.session()
+        told = await house.local.told(session_id)
+        there = FIXED_PARAMETERS | {"session_id": session_id, "message_id": told[0]["message"]["id"]}
+        failed = [
+            (route.name, sent)
+            for route in TABLE
+            for parameters in (there, FIXED_PARAMETERS)
+            async for sent, status in _tried(house, route.name, parameters)
+            if not 200 <= status < 500
+        ]
+        alive = await house.ask("GET", "/healthz")
+    assert failed == []
+    assert alive.status == 200
+
+
+async def _tried(house: House, name: str, parameters: dict[str, str]) -> Any:
+    route = next(route for route in TABLE if route.name == name)
+    path = route.path
+    for key, value in parameters.items():
+        path = path.replace(f"{{{key}}}", value)
+    bodies = [] if route.body is None else list(odd_bodies(route.body, ROWS[name].body or {}))
+    for body in bodies:
+        sent = json.dumps(body, ensure_ascii=False)
+        answer = await house.local.ask(route.method, path, body, accept="application/json")
+        yield sent[:200], answer.status
+    fields = msgspec.structs.fields(route.query) if route.query is not None else ()
+    for field in fields:
+        for odd in ("", "x", "-1", "1.5", "null", "true", "[]", "9" * 5000, "\0", "\u2028", "x" * 5000):
+            query = f"?{field.encode_name}={quote(odd)}"
+            yield query[:200], (await house.local.ask(route.method, path + query)).status

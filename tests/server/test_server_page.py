@@ -1,0 +1,46 @@
+"""docs/server.md says what there is, and nothing else."""
+
+import re
+
+import pytest
+
+from footnote.server.failures import STATUSES
+from footnote.server.routes import TABLE
+from server.house import House
+from shape.tree import ROOT
+
+PAGE = (ROOT / "docs" / "server.md").read_text(encoding="utf-8")
+ROUTE = re.compile(r"^\| `((?:GET|POST|PATCH|PUT|DELETE) \S+)` \| (.*) \|$", re.MULTILINE)
+
+
+def test_the_page_names_every_route_and_no_other():
+    assert sorted(name for name, _ in ROUTE.findall(PAGE)) == sorted(route.name.replace(":int", "") for route in TABLE)
+
+
+def test_the_page_says_for_whom_each_route_is():
+    marks = {"*open*": "anyone", "*admin*": "admin"}
+    said = {name: next((marks[mark] for mark in marks if mark in text), "user") for name, text in ROUTE.findall(PAGE)}
+    # Metrics are for admins, and for whoever is at the machine; the table has no word for that.
+    assert said | {"GET /metrics": "anyone"} == {route.name.replace(":int", ""): route.access for route in TABLE}
+
+
+def test_the_page_names_every_error_of_the_server():
+    below = PAGE.split("\n## Errors\n")[1].split("\n## ")[0]
+    rows = dict(re.findall(r"^\| (\d{3}) \| (.*) \|$", below, re.MULTILINE))
+    assert {str(status) for _, status in STATUSES} <= set(rows)
+    assert all(f"`{kind.type}`" in rows[str(status)] for kind, status in STATUSES if "database_error" not in kind.type)
+
+
+async def test_the_page_names_every_metric_and_no_other(house: House):
+    told = await house.local.told(await house.local.session())
+    assert told
+    text = (await house.local.ask("GET", "/metrics")).body.decode()
+    named = set(re.findall(r"^\| `(footnote_\w+)` \|", PAGE, re.MULTILINE))
+    assert {line.split("{")[0].split(" ")[0] for line in text.splitlines() if line.startswith("footnote_")} == named
+    assert {name for name in re.findall(r"`(process_\w+)`", PAGE) if name not in text} == set()
+
+
+@pytest.mark.parametrize("block", re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL))
+def test_the_commands_on_the_page_name_routes_that_there_are(block: str):
+    paths = {re.sub(r"\$session", "{session_id}", path) for path in re.findall(r"\$api(/\S+)", block)}
+    assert paths <= {route.path.removeprefix("/v2") for route in TABLE}

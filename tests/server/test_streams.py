@@ -1,0 +1,312 @@
+"""Runs over HTTP: asked, followed, resumed, left, cancelled, and ended with the server."""
+
+import asyncio
+import socket
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from footnote.protocol.errors import UpstreamError
+from footnote.server.serving import GRACE_SECONDS
+from footnote.server.stream import PING, EventStream
+from footnote.server.table import Call, Route
+from server.house import LOCAL_TOKEN, House, events, open_house, text_of
+from upstream import Upstream, call, hold, reply, say, stop
+
+
+def question(session_id: str) -> str:
+    return f"/v2/sessions/{session_id}/messages"
+
+
+@pytest.fixture
+async def quiet_house(tmp_path: Path, upstream: Upstream) -> AsyncGenerator[House, None]:
+    """A server whose model says what the test scripts."""
+    async with open_house(tmp_path, upstream) as house:
+        yield house
+
+
+async def test_a_question_is_answered_with_the_events_of_its_run(house: House):
+    session_id = await house.local.session()
+    answer = await house.local.ask("POST", question(session_id), {"content": "Why?"})
+    told = events(answer.body)
+    head = told[0]["message"]
+
+    assert {name: answer.headers[name] for name in ("content-type", "cache-control", "x-accel-buffering")} == {
+        "content-type": "text/event-stream; charset=utf-8",
+        "cache-control": "no-store",
+        "x-accel-buffering": "no",
+    }
+    assert (answer.headers["footnote-run"], answer.headers["footnote-session"]) == (head["run_id"], session_id)
+    assert (text_of(told), told[-1]["type"]) == ("Because.", "message_stop")
+    view = (await house.local.ask("GET", f"/v2/runs/{head['run_id']}")).json
+    assert (view["state"], view["stop_reason"], view["message_id"]) == ("done", "stop", head["id"])
+
+
+async def test_who_wants_json_gets_the_run_and_follows_it_when_they_like(house: House):
+    session_id = await house.local.session()
+    started = await house.local.ask("POST", question(session_id), {"content": "Why?"}, accept="application/json")
+    followed = await house.local.ask("GET", f"/v2/runs/{started.json['run_id']}/events")
+
+    assert (started.status, set(started.json)) == (202, {"run_id", "session_id", "message_id"})
+    assert text_of(events(followed.body)) == "Because."
+
+
+async def test_a_stream_goes_on_after_any_event_byte_for_byte(house: House):
+    told = await house.local.told(await house.local.session())
+    path = f"/v2/runs/{told[0]['message']['run_id']}/events"
+    whole = (await house.local.ask("GET", path)).body
+    frames = whole.split(b"\n\n")[:-1]
+    for place, event in enumerate(told):
+        rest = await house.local.ask("GET", path, last_event_id=str(event["id"]))
+        assert rest.body == b"".join(frame + b"\n\n" for frame in frames[place + 1 :])
+
+
+@pytest.mark.parametrize("last", ["x", "-1", "1.0", "1" * 19, "１", "1, 2"])
+async def test_a_last_event_id_that_was_never_one_is_a_400(house: House, last: str):
+    told = await house.local.told(await house.local.session())
+    sent = last.encode().decode("latin-1")
+    answer = await house.local.ask("GET", f"/v2/runs/{told[0]['message']['run_id']}/events", last_event_id=sent)
+    assert (answer.status, answer.error) == (400, "invalid_request")
+
+
+async def test_a_run_goes_on_without_its_client(quiet_house: House, upstream: Upstream):
+    go_on = asyncio.Event()
+    upstream.script(reply(say("One, "), hold(go_on), say("two."), stop()))
+    session_id = await quiet_house.local.session()
+    async with _open(quiet_house, session_id) as response:
+        await _until(response, b"One, ")
+        run_id = response.headers["footnote-run"]
+    go_on.set()
+    followed = await quiet_house.local.ask("GET", f"/v2/runs/{run_id}/events")
+    assert text_of(events(followed.body)) == "One, two."
+    history = (await quiet_house.local.ask("GET", f"/v2/sessions/{session_id}/history")).json
+    assert history["messages"][-1]["content"] == [{"type": "text", "text": "One, two."}]
+
+
+async def test_a_second_question_has_to_wait_for_the_first(quiet_house: House, upstream: Upstream):
+    go_on = asyncio.Event()
+    upstream.script(reply(say("One."), hold(go_on), stop()))
+    session_id = await quiet_house.local.session()
+    async with _open(quiet_house, session_id) as response:
+        await _until(response, b"One.")
+        second = await quiet_house.local.ask("POST", question(session_id), {"content": "And?"})
+        assert (second.status, second.error) == (409, "run_active")
+        go_on.set()
+        await response.read()
+
+
+async def test_a_cancelled_run_ends_its_streams_and_keeps_what_came(quiet_house: House, upstream: Upstream):
+    upstream.script(reply(say("One, "), hold(asyncio.Event()), stop()))
+    session_id = await quiet_house.local.session()
+    async with _open(quiet_house, session_id) as response:
+        await _until(response, b"One, ")
+        run_id = response.headers["footnote-run"]
+        cancelled = await quiet_house.local.ask("POST", f"/v2/runs/{run_id}/cancel")
+        rest = await response.read()
+    assert (cancelled.json["state"], cancelled.json["stop_reason"]) == ("cancelled", "aborted")
+    assert events(rest)[-1]["type"] == "message_stop"
+    again = await quiet_house.local.ask("POST", f"/v2/runs/{run_id}/cancel")
+    assert again.json == cancelled.json
+
+
+async def test_a_session_is_deleted_with_the_run_that_is_active(quiet_house: House, upstream: Upstream):
+    upstream.script(reply(say("One, "), hold(asyncio.Event()), stop()))
+    session_id = await quiet_house.local.session()
+    async with _open(quiet_house, session_id) as response:
+        await _until(response, b"One, ")
+        run_id = response.headers["footnote-run"]
+        assert (await quiet_house.local.ask("DELETE", f"/v2/sessions/{session_id}")).status == 204
+        await response.read()
+    assert (await quiet_house.local.ask("GET", f"/v2/runs/{run_id}")).error == "not_found"
+    assert (await quiet_house.local.ask("GET", f"/v2/sessions/{session_id}")).error == "not_found"
+
+
+async def test_a_disabled_users_run_ends_at_once(quiet_house: House, upstream: Upstream):
+    upstream.script(reply(say("One, "), hold(asyncio.Event()), stop()))
+    ann = await quiet_house.person("ann")
+    session_id = await ann.session()
+    async with _open(quiet_house, session_id, ann.token) as response:
+        await _until(response, b"One, ")
+        await quiet_house.local.ask("PATCH", f"/v2/users/{ann.id}", {"disabled": True})
+        assert events(await response.read())[-1]["type"] == "message_stop"
+
+
+@pytest.mark.parametrize(
+    ("fields", "language", "title"),
+    [
+        ({}, "vi-VN,vi;q=0.9,en;q=0.5", "Liệt kê tệp"),
+        ({"locale": "zh"}, "vi", "列出文件"),
+        ({}, "fr", "List files"),
+    ],
+)
+async def test_a_call_is_named_in_the_language_of_who_asks(
+    quiet_house: House, upstream: Upstream, fields: dict[str, str], language: str, title: str
+):
+    upstream.script(reply(call("list_files", {}), stop("toolUse")), reply(say("None."), stop()))
+    session_id = await quiet_house.local.session()
+    body = {"content": "Which files?", **fields}
+    answer = await quiet_house.local.ask("POST", question(session_id), body, accept_language=language)
+    blocks = [one["content_block"] for one in events(answer.body) if one["type"] == "content_block_start"]
+    assert blocks[0]["tool_content_message"] == title
+
+
+async def test_answers_can_be_tried_again_and_questions_changed(house: House):
+    session_id = await house.local.session()
+    told = await house.local.told(session_id)
+    message_id = told[0]["message"]["id"]
+    again = await house.local.ask("POST", f"{question(session_id)}/{message_id}/retry")
+    changed = await house.local.ask("POST", f"{question(session_id)}/{message_id}/edit", {"content": "How?"})
+
+    assert [text_of(events(answer.body)) for answer in (again, changed)] == ["Because.", "Because."]
+    history = (await house.local.ask("GET", f"/v2/sessions/{session_id}/history")).json
+    assert [one["content"][0]["text"] for one in history["messages"]] == ["How?", "Because."]
+    shown = await house.local.ask("PATCH", f"/v2/sessions/{session_id}", {"head": message_id})
+    assert shown.status == 200
+    history = (await house.local.ask("GET", f"/v2/sessions/{session_id}/history")).json
+    assert [one["content"][0]["text"] for one in history["messages"]] == ["Why?", "Because."]
+
+
+# The stream itself, over pieces of the tests' own ----------------------------------------------------------
+
+
+class Pieces:
+    """A stream whose pieces a test decides, on a route of its own."""
+
+    def __init__(self) -> None:
+        self.queue: asyncio.Queue[bytes | Exception | None] = asyncio.Queue()
+        self.sent = 0
+        self.closed = asyncio.Event()
+
+    @property
+    def table(self) -> tuple[Route, ...]:
+        return (Route("GET", "/v2/pieces", self._stream, "Pieces", streams=True),)
+
+    async def stuck(self) -> None:
+        """Returns when nothing more is taken, however often the event loop turns."""
+        sent, turns = 0, 0
+        while turns < 500 or not sent:
+            sent, turns = self.sent, turns + 1 if sent == self.sent else 0
+            await asyncio.sleep(0)
+
+    async def _stream(self, call: Call) -> EventStream:
+        return EventStream(call.site, self._pieces())
+
+    async def _pieces(self) -> AsyncGenerator[bytes, None]:
+        try:
+            while (piece := await self.queue.get()) is not None:
+                if isinstance(piece, Exception):
+                    raise piece
+                self.sent += 1
+                yield piece
+        finally:
+            self.closed.set()
+
+
+async def test_silence_is_broken_by_a_ping_without_an_id(tmp_path: Path):
+    pieces = Pieces()
+    for piece in (b"id: 1\ndata: {}\n\n", b"", b"", None):
+        pieces.queue.put_nowait(piece)
+    async with open_house(tmp_path, table=pieces.table) as house:
+        answer = await house.local.ask("GET", "/v2/pieces")
+    assert answer.body == b"id: 1\ndata: {}\n\n" + PING + PING
+    assert events(PING) == [{"type": "ping"}]
+
+
+async def test_a_client_that_goes_ends_its_stream_at_once(tmp_path: Path):
+    pieces = Pieces()
+    async with open_house(tmp_path, table=pieces.table) as house:
+        async with _get(house, "/v2/pieces"):
+            pass
+        async with asyncio.timeout(5):
+            await pieces.closed.wait()
+        assert house.site.streams == set()
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (UpstreamError("Try later."), {"type": "upstream_error", "message": "Try later.", "retryable": True}),
+        (
+            RuntimeError("secret of the inside"),
+            {
+                "type": "internal_error",
+                "message": "The stream broke off. Follow the run again from its last event.",
+                "retryable": True,
+            },
+        ),
+    ],
+)
+async def test_a_stream_that_fails_says_so_and_ends(tmp_path: Path, error: Exception, told: dict[str, Any]):
+    pieces = Pieces()
+    for piece in (b"id: 1\ndata: {}\n\n", error):
+        pieces.queue.put_nowait(piece)
+    async with open_house(tmp_path, table=pieces.table) as house:
+        answer = await house.local.ask("GET", "/v2/pieces")
+    assert events(answer.body)[1:] == [{"type": "error", "error": told}]
+
+
+async def test_a_slow_client_delays_nobody_else_and_is_not_buffered_for(tmp_path: Path):
+    most, piece = 400, b"data: " + b"x" * 65536 + b"\n\n"
+    slow, fast = Pieces(), Pieces()
+    for pieces in (slow, fast):
+        for _ in range(most):
+            pieces.queue.put_nowait(piece)
+        pieces.queue.put_nowait(None)
+    table = (*slow.table, Route("GET", "/v2/fast", fast._stream, "Fast", streams=True))
+    async with open_house(tmp_path, table=table) as house, _get(house, "/v2/pieces"):
+        answer = await house.local.ask("GET", "/v2/fast")
+        assert len(answer.body) == most * len(piece)
+        assert slow.sent < most / 2
+
+
+async def test_streams_end_in_good_order_when_the_server_does(tmp_path: Path):
+    pieces = Pieces()
+    async with open_house(tmp_path, table=pieces.table) as house:
+        pieces.queue.put_nowait(b"data: {}\n\n")
+        async with _get(house, "/v2/pieces") as response:
+            await _until(response, b"data: {}")
+            house.serving.stop()
+            assert await response.read() == b""
+            await asyncio.wait_for(pieces.closed.wait(), 5)
+
+
+def _get(house: House, path: str) -> Any:
+    return house.http.get(house.url + path, headers={"authorization": f"Bearer {LOCAL_TOKEN}"})
+
+
+def _open(house: House, session_id: str, token: str = LOCAL_TOKEN) -> Any:
+    headers = {"authorization": f"Bearer {token}"}
+    return house.http.post(house.url + question(session_id), json={"content": "Why?"}, headers=headers)
+
+
+async def _until(response: aiohttp.ClientResponse, wanted: bytes) -> None:
+    data = b""
+    while wanted not in data:
+        piece = await response.content.readany()
+        assert piece, data
+        data += piece
+
+
+@pytest.mark.slow
+async def test_a_client_that_does_not_read_cannot_hold_the_end_up(tmp_path: Path):
+    pieces = Pieces()
+    for _ in range(400):
+        pieces.queue.put_nowait(b"data: " + b"x" * 65536 + b"\n\n")
+    loop = asyncio.get_running_loop()
+    with socket.socket() as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.setblocking(False)
+        async with open_house(tmp_path, table=pieces.table) as house:
+            host, _, port = house.url.removeprefix("http://").partition(":")
+            await loop.sock_connect(deaf, (host, int(port)))
+            request = f"GET /v2/pieces HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {LOCAL_TOKEN}\r\n\r\n"
+            await loop.sock_sendall(deaf, request.encode())
+            await pieces.stuck()
+            began = loop.time()
+            house.serving.stop()
+            await house.running
+        assert pieces.closed.is_set()
+        assert loop.time() - began < GRACE_SECONDS + 2
