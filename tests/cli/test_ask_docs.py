@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from footnote.cli import COMMANDS, CommandParser, Exit, ask, search
+from footnote.cli import COMMANDS, CommandParser, Exit, ask, search, sessions
 from footnote.protocol.events import Event
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
@@ -36,6 +36,18 @@ def test_the_table_has_every_option_and_no_other(command: str) -> None:
     assert set(re.findall(r"^\| `(--[a-z-]+)", section(command), re.MULTILINE)) == options(command)
 
 
+def test_every_option_of_the_actions_of_sessions_is_named() -> None:
+    commands = CommandParser().add_subparsers()
+    sessions.register(commands)
+    (actions,) = (one for one in commands.choices["sessions"]._actions if isinstance(one, argparse._SubParsersAction))
+    there = {
+        option for parser in actions.choices.values() for action in parser._actions for option in action.option_strings
+    }
+    named = set(re.findall(r"`(--[a-z-]+)", section("sessions")))
+    assert named == there - {"-h", "--help", "--home", "--config"}
+    assert set(re.findall(r"^\| `sessions ([a-z]+)", section("sessions"), re.MULTILINE)) == set(actions.choices)
+
+
 def test_every_command_is_named() -> None:
     assert set(re.findall(r"`footnote ([a-z]+)", PAGE)) == set(COMMANDS)
 
@@ -46,5 +58,4 @@ def test_every_exit_code_is_explained() -> None:
 
 def test_every_event_that_a_run_can_yield_is_named() -> None:
     tags = {str(kind.__struct_config__.tag) for kind in get_args(Event)}
-    of_a_server = {"ping", "round_restart"}
-    assert {tag for tag in tags if f"`{tag}`" not in section("ask")} == of_a_server
+    assert {tag for tag in tags if f"`{tag}`" not in section("ask")} == {"ping"}

@@ -23,10 +23,22 @@ from cli.recorded import (
     think,
 )
 from footnote.cli.terminal.answer import PlainAnswer
+from footnote.cli.terminal.lines import Span
 from footnote.cli.terminal.renderer import JsonRenderer, TerminalRenderer
 from footnote.cli.terminal.screen import Screen
+from footnote.cli.terminal.summary import Summary
 from footnote.cli.terminal.warnings import warnings_on
-from footnote.protocol.events import Event
+from footnote.protocol.events import (
+    BlockDelta,
+    BlockStart,
+    BlockStop,
+    CitationsGrowth,
+    Event,
+    RoundRestart,
+    TextBlock,
+    TextGrowth,
+)
+from footnote.protocol.sources import Citation, Source
 from footnote.protocol.sse import encode
 
 
@@ -199,3 +211,44 @@ def test_a_message_that_cannot_be_shown_does_not_fail_whoever_logs_it(capsys: py
     with warnings_on(Screen(out.sink, err.sink), quiet=False):
         logging.getLogger("footnote.tools").warning("a server is gone")
     assert "Message: 'a server is gone'" in capsys.readouterr().err
+
+
+def test_what_a_restart_says_again_is_not_footnoted_or_counted_twice() -> None:
+    """A terminal takes nothing back, but the list below the answer is of the answer that counts."""
+    source = {"url": "https://a.example/1", "title": "One", "snippet": "", "domain": "a.example", "number": 1}
+    cited = BlockDelta(2, CitationsGrowth((Citation("[1]", 1, 0, 8, "partial", "So it is.", 0, 9),)))
+    answered = [BlockStart(2, TextBlock()), BlockDelta(2, TextGrowth("So. [1]")), cited, BlockStop(2)]
+    told = [
+        *start(),
+        *call(0, "c1", "web_search", "Search the web", query="x"),
+        *result(1, "c1", "web_search", "…", artifact={"query": "x", "sources": [source]}),
+        *answered,
+        *call(3, "c2", "write_file", "Write a file", file_path="/a"),
+        RoundRestart(2),
+        *answered,
+        *end(),
+    ]
+    out, err = rendered(told)
+    assert out.count("So. [1]") == 2
+    assert out.count("~ partly supported: “So.”") == 1
+    assert "The server was interrupted. This part of the answer begins again:\n" in err
+    summary = Summary()
+    for event in told[:-2]:
+        summary.feed(event)
+    assert summary.kept(0) == (Span("Stopped. Kept: 2 words of the answer."),)
+
+
+def test_sources_of_earlier_turns_can_be_cited_and_need_not_be() -> None:
+    earlier = [
+        Source(url=f"https://a.example/{number}", title=f"Page {number}", snippet="", domain="a.example", number=number)
+        for number in (1, 2)
+    ]
+    out, err = Output(), Output()
+    screen = Screen(out.sink, err.sink)
+    renderer = TerminalRenderer(screen, PlainAnswer(screen))
+    renderer.know(earlier)
+    cited = BlockDelta(0, CitationsGrowth((Citation("[2]", 2, 0, 7, "supported", "So it is.", 0, 9),)))
+    for event in [*start(), BlockStart(0, TextBlock("So. [2]")), cited, BlockStop(0), *end()]:
+        renderer.feed(event)
+    renderer.close()
+    assert out.text == "So. [2]\n\nSources:\n[2] Page 2\n    https://a.example/2\n    “So it is.”\n"

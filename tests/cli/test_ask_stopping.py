@@ -53,7 +53,7 @@ async def test_in_the_middle_of_a_tool_call(upstream: Upstream, tmp_path: Path) 
         process.signal(signal.SIGINT)
         assert await process.exit_code() == 130
     assert process.out.text == "One moment.\n"
-    *_, call_line, kept, usage = process.err.text.splitlines()
+    *_, call_line, kept, usage, _ = process.err.text.splitlines()
     assert call_line.startswith("✗ ")
     assert kept == "Stopped. Kept: 2 words of the answer."
     assert usage.endswith("ended: aborted")

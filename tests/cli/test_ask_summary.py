@@ -6,7 +6,7 @@ import pytest
 
 from cli.recorded import MODEL, call, end, result, say, start
 from footnote.cli import Exit
-from footnote.cli.ask import locale_from
+from footnote.cli.live import locale_from
 from footnote.cli.terminal.lines import FULL, Line, as_text
 from footnote.cli.terminal.summary import Summary, file_lines
 from footnote.protocol.events import ContextReport, ErrorBody, Event, TurnStopReason, TurnUsage

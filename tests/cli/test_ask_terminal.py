@@ -34,8 +34,8 @@ async def test_markdown_is_painted_and_steps_stand_between(upstream: Upstream, t
     folder = tmp_path / "o"
     async with Footnote("ask", "?", "--output", str(folder), env=env, stdout="terminal", stderr="terminal") as process:
         assert await process.exit_code() == 0
-    saved, usage = screen(process.out.text).splitlines()[-2:]
-    assert screen(process.out.text).splitlines()[:-2] == [
+    saved, usage, way_on = screen(process.out.text).splitlines()[-3:]
+    assert screen(process.out.text).splitlines()[:-3] == [
         "I write.",
         "",
         "✓ Write a file · /report.md · 0.0s · Wrote /report.md (4 ch…",
@@ -48,6 +48,7 @@ async def test_markdown_is_painted_and_steps_stand_between(upstream: Upstream, t
     ]
     assert saved == f"Saved /report.md as {folder}/report.md"
     assert usage.startswith(f"{api}/")
+    assert re.fullmatch(r'To go on: footnote ask --session [0-9a-f]{8} "…"', way_on)
     assert "\x1b[1m" in process.out.text
 
 

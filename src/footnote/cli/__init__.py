@@ -30,7 +30,11 @@ class Exit(IntEnum):
 COMMANDS = {
     "ask": ("footnote.cli.ask", "ask one question and read the answer as it is written"),
     "search": ("footnote.cli.search", "search the web, read the pages, and see how each of them went"),
+    "sessions": ("footnote.cli.sessions", "conversations that were kept: list, show, export, delete them"),
     "library": ("footnote.cli.library", "what was read before: list it, open it, add files, remove pages"),
+    "serve": ("footnote.cli.serve", "the server with its page and its API"),
+    "users": ("footnote.cli.users", "who may use a shared Footnote: add, list, disable, remove"),
+    "tokens": ("footnote.cli.tokens", "tokens for programs that use the server: add, list, remove"),
     "config": ("footnote.cli.config", "show every setting and where it comes from"),
     "doctor": ("footnote.cli.doctor", "check the set-up and say what to do about each problem"),
 }

@@ -3,29 +3,23 @@
 import argparse
 import asyncio
 import sys
-from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any
 
 from footnote.cli import Exit
 from footnote.cli.approval import Approval, Keyboard
-from footnote.cli.interrupts import Interrupts
-from footnote.cli.presentation import Presentation, Wishes, present
+from footnote.cli.live import Live, add_output_options, redrawn, text_from
+from footnote.cli.places import Place, add_server_option, opened, session_named, short_id
 from footnote.cli.terminal.lines import Line, Span
-from footnote.cli.terminal.renderer import Renderer
 from footnote.cli.terminal.summary import Summary, file_lines
-from footnote.cli.terminal.warnings import warnings_on
 from footnote.config.environment import process_environment
-from footnote.protocol.errors import UsageError
-from footnote.protocol.tools import LOCALES, Locale
-from footnote.workspace.export import is_for_the_user, save_to
+from footnote.config.load import home_folder
+from footnote.protocol.errors import FootnoteError, UsageError
+from footnote.protocol.sessions import NewMessage, Started
+from footnote.workspace.export import save_to
 
-if TYPE_CHECKING:
-    from footnote.app import Run
-
-REDRAWS_PER_SECOND = 15
 EPILOG = "Exit codes: 0 answered, 1 the run failed, 2 wrong usage or configuration, 130 stopped by Ctrl-C."
 
 
@@ -34,157 +28,156 @@ def register(subparsers: Any) -> None:
     parser.add_argument("question", nargs="*", metavar="QUESTION", help="the question; - or nothing reads stdin")
     parser.add_argument("--agent", metavar="ID", help="the agent of agents.json that answers (default: the first)")
     parser.add_argument("--model", metavar="PROVIDER/MODEL", help="the model that answers")
-    parser.add_argument(
-        "--locale", choices=LOCALES, help="language of titles and footnotes (default: from LC_ALL or LANG)"
-    )
+    parser.add_argument("--session", metavar="ID", help="go on with a session (default: a new one)")
+    add_server_option(parser)
     parser.add_argument("--output", metavar="DIR", type=Path, help="where files that the agent writes are saved")
-    shown = parser.add_argument_group("output")
-    shown.add_argument("--json", action="store_true", help="print every event as one line of JSON")
-    shown.add_argument("--plain", action="store_true", help="stream the answer as it is written, draw nothing")
-    shown.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR in the environment)")
-    shown.add_argument("--quiet", action="store_true", help="only the answer and errors")
-    shown.add_argument("--show-thinking", action="store_true", help="what the model thinks, on stderr")
+    add_output_options(
+        parser,
+        locale="language of titles and footnotes",
+        json="print every event as one line of JSON",
+        plain="stream the answer as it is written, draw nothing",
+        quiet="only the answer and errors",
+    )
+    parser.add_argument("--show-thinking", action="store_true", help="what the model thinks, on stderr")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     environ = process_environment()
     question = text_from(arguments.question, sys.stdin, "question", 'footnote ask "What is …?"')
+    if arguments.session is not None and arguments.agent is not None:
+        raise UsageError("A session keeps its agent: leave out --agent, or --session.")
     if arguments.output is not None:
+        if arguments.server is not None:
+            raise UsageError("Files that are written on a server stay there: leave out --output, or --server.")
         _make_folder(arguments.output)
-    wishes = Wishes(
-        json=arguments.json,
-        plain=arguments.plain,
-        color=not arguments.no_color,
-        quiet=arguments.quiet,
-        show_thinking=arguments.show_thinking,
-        locale=arguments.locale or locale_from(environ),
-    )
-    view = present(wishes, sys.stdout, sys.stderr, environ)
-    ask = _Ask(arguments, environ, view, wishes)
-    try:
-        with ask.interrupts, warnings_on(view.screen, quiet=wishes.quiet):
-            return asyncio.run(ask.answer(question))
-    except asyncio.CancelledError:
-        view.screen.note(Summary().kept(0))
-        return Exit.INTERRUPTED
-    finally:
-        for sink in (view.screen.out, view.screen.err):
-            sink.close()
+    live = Live(arguments, environ)
+    ask = _Ask(arguments, live)
+    return live.run(lambda: ask.answer(question), ask.stopped)
 
 
 class _Ask:
-    """One question on its way from the engine to the screen."""
+    """One question on its way from where it is answered to the screen."""
 
-    def __init__(
-        self, arguments: argparse.Namespace, environ: Mapping[str, str], view: Presentation, wishes: Wishes
-    ) -> None:
-        self.interrupts = Interrupts()
+    def __init__(self, arguments: argparse.Namespace, live: Live) -> None:
         self._arguments = arguments
-        self._environ = environ
-        self._screen = view.screen
-        self._renderer = view.renderer
-        self._wishes = wishes
+        self._live = live
+        self._screen = live.screen
         self._summary = Summary()
+        self._task: asyncio.Task[Any] | None = None
+        self._stopping: asyncio.Task[None] | None = None
 
     async def answer(self, question: str) -> int:
-        task = asyncio.current_task()
-        if task is not None:
-            self.interrupts.stop_with(task.cancel)
-        from footnote.app import App  # noqa: PLC0415 - slow to import, and Ctrl-C must work meanwhile
+        self._task = asyncio.current_task()
+        async with opened(self._arguments, self._live.variables) as place:
+            session_id = await self._session(place)
+            run = await self._start(place, session_id, question)
+            await self._follow(place, run)
+            saved, unsaved = await self._save(place, run)
+        return self._close(None if place.forgets else run, saved, unsaved)
 
-        arguments = self._arguments
-        async with App.open(home=arguments.home, config=arguments.config_file, environ=self._environ) as app:
-            run = await app.ask(
-                question,
-                agent_id=arguments.agent,
-                model=arguments.model,
-                locale=self._wishes.locale,
-                approve=self._approval(),
-            )
-            self.interrupts.stop_with(run.cancel)
-            await self._follow(run)
-            saved, unsaved = await self._save(run, app.configuration.home)
-        return self._close(saved, unsaved)
+    def stopped(self) -> Line:
+        return self._summary.kept(0)
+
+    async def _session(self, place: Place) -> str:
+        if self._arguments.session is None:
+            return (await place.create(self._arguments.agent)).id
+        session_id = await session_named(place, self._arguments.session)
+        groups = (await place.history(session_id)).workspace.sources
+        self._live.renderer.know(source for group in groups for source in group.sources)
+        return session_id
+
+    async def _start(self, place: Place, session_id: str, question: str) -> Started:
+        """A run that has begun is stopped by its id. So Ctrl-C must not come between the two."""
+        new = NewMessage(question, model=self._arguments.model, locale=self._live.wishes.locale)
+        interrupts = self._live.interrupts
+        interrupts.stop_with(lambda: None)
+        try:
+            run = await place.start(session_id, new, self._approval())
+        except FootnoteError:
+            if self._arguments.session is None:  # made for this question alone
+                with suppress(FootnoteError):
+                    await place.delete(session_id)
+            raise
+        interrupts.stop_with(lambda: self._stop(place, run))
+        if interrupts.asked:
+            self._stop(place, run)
+        return run
 
     def _approval(self) -> Approval | None:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             return None
         return Approval(self._screen, Keyboard(sys.stdin.fileno()))
 
-    async def _follow(self, run: "Run") -> None:
-        redrawing = asyncio.create_task(_redraw(self._renderer))
-        try:
-            async for event in run.events():
-                self._summary.feed(event)
-                self._renderer.feed(event)
-                if self._screen.out.failure:
-                    run.cancel()
-        finally:
-            redrawing.cancel()
-            with suppress(asyncio.CancelledError):
-                await redrawing
-            self._renderer.close()
+    def _stop(self, place: Place, run: Started) -> None:
+        if self._stopping is None:
+            self._stopping = asyncio.create_task(self._cancel(place, run))
 
-    async def _save(self, run: "Run", home: Path) -> tuple[list[tuple[str, Path]], list[Line]]:
-        """Writes the agent's files to this machine: its name of each with its place, and what went wrong."""
-        workspace = run.workspace
-        if workspace is None or not any(map(is_for_the_user, await workspace.list())):
-            return [], []
-        folder = self._arguments.output or home / "ask" / datetime.now().astimezone().strftime("%Y-%m-%d-%H%M%S")
+    async def _cancel(self, place: Place, run: Started) -> None:
         try:
-            return [(record.path, path) for record, path in await save_to(folder, workspace)], []
+            await place.cancel(run.run_id)
+        except FootnoteError as error:
+            self._screen.note((Span(f"The run could not be stopped: {error.message}", "bad"),))
+            if self._task is not None:
+                self._task.cancel()
+
+    async def _follow(self, place: Place, run: Started) -> None:
+        renderer = self._live.renderer
+        async with redrawn(renderer.tick, renderer.close), aclosing(place.follow(run.run_id)) as events:
+            async for event in events:
+                self._summary.feed(event)
+                renderer.feed(event)
+                if self._screen.out.failure:
+                    self._stop(place, run)
+        if self._stopping is not None:
+            await self._stopping
+
+    async def _save(self, place: Place, run: Started) -> tuple[list[tuple[str, Path]], list[Line]]:
+        """Writes the agent's files to this machine: its name of each with its place, and what is said of the others."""
+        workspace = place.workspace(run.session_id)
+        if workspace is None:
+            return [], []
+        try:
+            home = self._arguments.home or home_folder(self._live.variables)
+            folder = self._arguments.output or home / "ask" / datetime.now().astimezone().strftime("%Y-%m-%d-%H%M%S")
+            saved = await save_to(folder, workspace, message_id=run.message_id)
         except UsageError as error:
             return [], [(Span(f"Error: {error.message}", "bad"),)]
+        return [(record.path, path) for record, path in saved], []
 
-    def _close(self, saved: list[tuple[str, Path]], unsaved: list[Line]) -> Exit:
+    def _close(self, run: Started | None, saved: list[tuple[str, Path]], unsaved: list[Line]) -> Exit:
         code, lines = self._ending(len(saved))
         lines = [*lines, *unsaved]
-        if not self._wishes.quiet and not isinstance(self._screen.out.failure, BrokenPipeError):
+        wishes = self._live.wishes
+        if not wishes.quiet and not self._live.reader_left:
             lines += file_lines(saved)
-            lines += [] if self._wishes.json else self._summary.usage(self._screen.symbols)
+            lines += self._left_there()
+            lines += [] if wishes.json else [*self._summary.usage(self._screen.symbols), *self._way_on(run)]
         for line in lines:
             self._screen.note(line)
         return Exit.FAILURE if unsaved and code is Exit.OK else code
 
+    def _left_there(self) -> list[Line]:
+        if self._arguments.server is None or not self._summary.files:
+            return []
+        names = ", ".join(file.path for file in self._summary.files)
+        return [(Span(f"On the server: {names}"),)]
+
+    def _way_on(self, run: Started | None) -> list[Line]:
+        if run is None or self._summary.is_empty:
+            return []
+        server = "" if self._arguments.server is None else f" --server {self._arguments.server}"
+        return [(Span(f'To go on: footnote ask --session {short_id(run.session_id)}{server} "…"', "dim"),)]
+
     def _ending(self, files: int) -> tuple[Exit, list[Line]]:
         """The exit code, and what must be said about it."""
-        failure = self._screen.out.failure
-        if isinstance(failure, BrokenPipeError):
-            return Exit.OK, []  # the reader has seen enough: `| head -1`
-        if failure is not None:
-            return Exit.FAILURE, [(Span(f"Error: the answer could not be written: {failure.strerror}.", "bad"),)]
-        if self.interrupts.asked:
+        if self._live.reader_left:
+            return Exit.OK, []
+        if unwritten := self._live.unwritten("the answer"):
+            return Exit.FAILURE, [unwritten]
+        if self._live.interrupts.asked:
             return Exit.INTERRUPTED, [self._summary.kept(files)]
         return self._summary.exit_code, self._summary.problems()
-
-
-async def _redraw(renderer: Renderer) -> None:
-    while True:
-        await asyncio.sleep(1 / REDRAWS_PER_SECOND)
-        renderer.tick()
-
-
-def text_from(words: list[str], stdin: TextIO, thing: str, example: str) -> str:
-    """The words of the command line, or all of stdin where there are none and nobody sits at it."""
-    from_stdin = words == ["-"] or (not words and not stdin.isatty())
-    try:
-        text = stdin.buffer.read().decode("utf-8-sig") if from_stdin else " ".join(words)
-        text.encode()  # words that were not UTF-8 hold surrogates
-    except UnicodeError:
-        raise UsageError(f"The {thing} is not text in UTF-8.") from None
-    if not text.strip():
-        raise UsageError(f"There is no {thing}. Give one: {example}")
-    return text.strip()
-
-
-def locale_from(environ: Mapping[str, str]) -> Locale:
-    """The language of the first of the usual variables that is set, if we speak it."""
-    chosen = next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), "")
-    for locale in LOCALES:
-        if chosen.lower().startswith(locale):
-            return locale
-    return "en"
 
 
 def _make_folder(folder: Path) -> None:

@@ -13,8 +13,9 @@ import msgspec
 from msgspec import Struct
 
 from footnote.cli import Exit
+from footnote.cli.presentation import as_json
 from footnote.cli.terminal.cells import cut, one_line, padded, width
-from footnote.cli.terminal.clean import clean, clean_line, escaped_json
+from footnote.cli.terminal.clean import clean, clean_line
 from footnote.config.load import load
 from footnote.db.engine import Database
 from footnote.library import Kind, Library, LibraryPage, file_url
@@ -266,5 +267,4 @@ def _table(pages: Iterable[LibraryPage]) -> Iterator[str]:
 
 
 def _json(value: Any) -> str:
-    encoded = msgspec.json.format(msgspec.json.encode(value), indent=2)
-    return (escaped_json(encoded) if sys.stdout.isatty() else encoded).decode()
+    return as_json(value, sys.stdout)

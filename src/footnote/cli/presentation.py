@@ -3,11 +3,13 @@
 import os
 import stat
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
+import msgspec
 from msgspec import Struct
 
 from footnote.cli.terminal.answer import AnswerWriter, PaintedAnswer, PlainAnswer
+from footnote.cli.terminal.clean import escaped_json
 from footnote.cli.terminal.lines import Span
 from footnote.cli.terminal.renderer import JsonRenderer, Renderer, TerminalRenderer
 from footnote.cli.terminal.screen import Region, Screen, Sink, size_of
@@ -57,6 +59,12 @@ def present(wishes: Wishes, stdout: TextIO, stderr: TextIO, environ: Mapping[str
         screen, answer, quiet=wishes.quiet, show_thinking=wishes.show_thinking, locale=wishes.locale
     )
     return Presentation(screen, answer, renderer)
+
+
+def as_json(value: Any, stdout: TextIO) -> str:
+    """A value as JSON to be printed; on a terminal its strings steer nothing."""
+    encoded = msgspec.json.format(msgspec.json.encode(value), indent=2)
+    return (escaped_json(encoded) if stdout.isatty() else encoded).decode()
 
 
 def _painter(*, color: bool) -> "Painter | None":

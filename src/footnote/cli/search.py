@@ -4,29 +4,25 @@ The summary and the sources go to stdout, where the search is and what it took t
 """
 
 import argparse
-import asyncio
 import sys
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from footnote.cli import Exit
-from footnote.cli.ask import REDRAWS_PER_SECOND, locale_from, text_from
-from footnote.cli.interrupts import Interrupts
-from footnote.cli.presentation import Presentation, Wishes, present
+from footnote.cli.live import Live, add_output_options, redrawn, text_from
 from footnote.cli.terminal.clean import escaped_json
 from footnote.cli.terminal.layout import Layout
 from footnote.cli.terminal.lines import Line, Span, symbols_for
 from footnote.cli.terminal.receipt import receipt_lines, source_table
 from footnote.cli.terminal.screen import Screen
-from footnote.cli.terminal.warnings import warnings_on
 from footnote.config.environment import process_environment
 from footnote.protocol.errors import InvalidArguments, UsageError
 from footnote.protocol.receipts import SearchArtifact
-from footnote.protocol.tools import LOCALES, Progress
+from footnote.protocol.tools import Progress
 
 if TYPE_CHECKING:
     from footnote.web_search.pipeline import Answer
@@ -50,61 +46,41 @@ def register(subparsers: Any) -> None:
         "--freshness", metavar="WHEN", help="pd, pw, pm, py (past day, week, month, year), or 2024-01-01to2024-03-31"
     )
     parser.add_argument("--model", metavar="PROVIDER/MODEL", help="the model that summarises")
-    parser.add_argument("--locale", choices=LOCALES, help="language of the verdicts (default: from LC_ALL or LANG)")
-    shown = parser.add_argument_group("output")
-    shown.add_argument("--json", action="store_true", help="print everything as one JSON object")
-    shown.add_argument("--plain", action="store_true", help="text as it is written, draw nothing")
-    shown.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR in the environment)")
-    shown.add_argument("--quiet", action="store_true", help="only the summary, the sources and errors")
+    add_output_options(
+        parser,
+        locale="language of the verdicts",
+        json="print everything as one JSON object",
+        plain="text as it is written, draw nothing",
+        quiet="only the summary, the sources and errors",
+    )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     environ = process_environment()
     query = text_from(arguments.query, sys.stdin, "query", 'footnote search "…"')
-    wishes = Wishes(
-        json=arguments.json,
-        plain=arguments.plain,
-        color=not arguments.no_color,
-        quiet=arguments.quiet,
-        locale=arguments.locale or locale_from(environ),
-    )
-    view = present(wishes, sys.stdout, sys.stderr, environ)
-    search = _Search(arguments, environ, view, wishes)
+    live = Live(arguments, environ)
+    search = _Search(arguments, live)
     try:
-        with search.interrupts, warnings_on(view.screen, quiet=wishes.quiet):
-            return asyncio.run(search.answer(query))
-    except asyncio.CancelledError:
-        view.screen.note((Span("Stopped."),))
-        return Exit.INTERRUPTED
+        return live.run(lambda: search.answer(query), lambda: (Span("Stopped."),))
     except InvalidArguments as error:
         raise UsageError(error.message) from error
-    finally:
-        for sink in (view.screen.out, view.screen.err):
-            sink.close()
 
 
 class _Search:
     """One search on its way from the engine to the screen."""
 
-    def __init__(
-        self, arguments: argparse.Namespace, environ: Mapping[str, str], view: Presentation, wishes: Wishes
-    ) -> None:
-        self.interrupts = Interrupts()
+    def __init__(self, arguments: argparse.Namespace, live: Live) -> None:
         self._arguments = arguments
-        self._environ = environ
-        self._screen = view.screen
-        self._answer = view.answer
-        self._wishes = wishes
+        self._live = live
+        self._screen = live.screen
+        self._wishes = live.wishes
 
     async def answer(self, query: str) -> int:
-        task = asyncio.current_task()
-        if task is not None:
-            self.interrupts.stop_with(task.cancel)
         from footnote.app import App  # noqa: PLC0415 - slow to import, and Ctrl-C must work meanwhile
 
         wanted = self._arguments
-        async with App.open(home=wanted.home, config=wanted.config_file, environ=self._environ) as app:
+        async with App.open(home=wanted.home, config=wanted.config_file, environ=self._live.variables) as app:
             answer = await self._follow(
                 app.search(
                     query,
@@ -125,18 +101,11 @@ class _Search:
 
     async def _follow(self, steps: "AsyncGenerator[Progress | Answer, None]") -> "Answer":
         shown = Steps(self._screen, quiet=self._wishes.quiet)
-        redrawing = asyncio.create_task(_redraw(shown))
-        try:
-            async with aclosing(steps):
-                async for step in steps:
-                    if not isinstance(step, Progress):
-                        return step
-                    shown.feed(step)
-        finally:
-            redrawing.cancel()
-            with suppress(asyncio.CancelledError):
-                await redrawing
-            self._screen.show([], [])
+        async with redrawn(shown.tick, lambda: self._screen.show([], [])), aclosing(steps):
+            async for step in steps:
+                if not isinstance(step, Progress):
+                    return step
+                shown.feed(step)
         raise AssertionError("a search ends with its answer")
 
     def _show_json(self, artifact: SearchArtifact) -> None:
@@ -145,13 +114,14 @@ class _Search:
 
     def _show(self, artifact: SearchArtifact) -> None:
         screen = self._screen
+        written = self._live.answer
         if artifact.summary:
-            self._answer.begin()
-            self._answer.push(artifact.summary)
-            self._answer.end()
+            written.begin()
+            written.push(artifact.summary)
+            written.end()
         if artifact.sources:
             layout = Layout(screen.answer_columns, symbols_for(screen.out.encoding), self._wishes.locale)
-            self._answer.add(source_table(artifact, layout))
+            written.add(source_table(artifact, layout))
         else:
             screen.note((Span("Nothing was found. Try other words, or another provider (--provider)."),))
 
@@ -163,10 +133,10 @@ class _Search:
             self._screen.note(line)
 
     def _ending(self) -> Exit:
-        failure = self._screen.out.failure
-        if failure is None or isinstance(failure, BrokenPipeError):
-            return Exit.OK  # a reader who left has seen enough: `| head -1`
-        self._screen.note((Span(f"Error: the sources could not be written: {failure.strerror}.", "bad"),))
+        unwritten = self._live.unwritten("the sources")
+        if unwritten is None:
+            return Exit.OK
+        self._screen.note(unwritten)
         return Exit.FAILURE
 
 
@@ -199,9 +169,3 @@ class Steps:
         page = step.label if step.total is not None else ""
         rest = "".join(f"{symbols.dot}{part}" for part in (page, duration) if part)
         return (Span(f"{symbols.waiting} {step.stage}{counted}"), Span(rest, "dim"))
-
-
-async def _redraw(steps: Steps) -> None:
-    while True:
-        steps.tick()
-        await asyncio.sleep(1 / REDRAWS_PER_SECOND)

@@ -11,11 +11,13 @@ from msgspec.structs import replace
 from footnote.cli.findings import Examined, Finding
 from footnote.config.agents import Agent
 from footnote.config.configuration import Configuration
+from footnote.config.environment import process_environment
 from footnote.config.providers import SEARCH_KEYS, SEARCH_PROVIDERS, SearchProvider, search_provider
 from footnote.config.resolve import missing_for_search, search_with
 from footnote.config.settings import Settings
 from footnote.db.engine import Database
 from footnote.db.library import pages
+from footnote.protocol.accounts import LOCAL_USER
 from footnote.protocol.errors import FootnoteError
 from footnote.protocol.receipts import ProviderTry
 from footnote.web_search.extract import Unreadable
@@ -89,7 +91,7 @@ async def pages_can_be_read(_: Examined) -> AsyncIterator[Finding]:
     """Whether a page can be taken apart, which is done by a process of its own."""
     began = time.monotonic()
     try:
-        async with Extractor() as extractor:
+        async with Extractor(environ=process_environment()) as extractor:
             await extractor.extract(SAMPLE, "text/html; charset=utf-8", "https://a.example/", seconds=PROBE_SECONDS)
     except Exception as error:  # noqa: BLE001 - whatever a process that does not start fails with
         reason = error.reason if isinstance(error, Unreadable) else type(error).__name__
@@ -109,7 +111,7 @@ async def library_opens(examined: Examined) -> AsyncIterator[Finding]:
             if not file.exists():
                 yield Finding("library", "OK", f"{file} is made when the first page is read")
                 return
-            kinds = Counter(page.kind for page in await database.read(pages()))
+            kinds = Counter(page.kind for page in await database.read(pages(LOCAL_USER)))
     except FootnoteError as error:
         remedy = "Until then nothing that is read is kept, and no footnote can be opened later."
         yield Finding("library", "FAIL", error.message, remedy)

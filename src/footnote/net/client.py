@@ -104,11 +104,11 @@ class Net:
 
     async def post(self, url: str, *, headers: Mapping[str, str], body: bytes) -> Response:
         """Sends `body`; returns when the head of the response is there."""
-        return await self._request("POST", url, headers=headers, data=body)
+        return await self.request("POST", url, headers=headers, body=body)
 
     async def get(self, url: str, *, headers: Mapping[str, str] | None = None) -> Response:
         """Asks a configured endpoint; returns when the head of the response is there."""
-        return await self._request("GET", url, headers=headers or {}, data=None)
+        return await self.request("GET", url, headers=headers or {})
 
     async def get_json(
         self,
@@ -120,7 +120,7 @@ class Net:
         """The JSON at `url`. Anything but a 2xx with JSON is an `UpstreamError`."""
         try:
             async with asyncio.timeout(timeout):
-                response = await self._request("GET", url, headers=headers or {}, data=None)
+                response = await self.request("GET", url, headers=headers or {})
                 try:
                     body = await response.read_all(10_000_000)
                 finally:
@@ -150,7 +150,11 @@ class Net:
             raise failed(error) from error
         return Response(inner, self._stall)
 
-    async def _request(self, method: str, url: str, *, headers: Mapping[str, str], data: bytes | None) -> Response:
+    async def request(
+        self, method: str, url: str, *, headers: Mapping[str, str], body: bytes | None = None
+    ) -> Response:
+        """Asks a configured endpoint in any way; returns when the head of the response is there. A redirect is
+        returned as it is: what the headers prove is for this endpoint alone."""
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=connector(self._look_up),
@@ -160,7 +164,7 @@ class Net:
         try:
             async with asyncio.timeout(self._stall):
                 inner = await self._session.request(
-                    method, url, headers=headers, data=data, allow_redirects=False, proxy=self._proxies.of_url(url)
+                    method, url, headers=headers, data=body, allow_redirects=False, proxy=self._proxies.of_url(url)
                 )
         except FAILURES as error:
             raise failed(error) from error

@@ -60,7 +60,9 @@ class PlainAnswer:
             self._gap = "\n"
 
     def add(self, lines: Sequence[Line]) -> None:
-        self._write("".join(f"{as_text(line)}\n" for line in lines))
+        if lines:
+            self._write("".join(f"{as_text(line)}\n" for line in lines))
+            self._gap = "\n"
 
     def tail(self, columns: int, rows: int) -> list[str]:  # noqa: ARG002 - nothing is ever unfinished here
         return []

@@ -69,6 +69,10 @@ class Calls:
         call.stage = event.stage
         return self._line(call) if is_new else None
 
+    def forget(self) -> None:
+        """The calls that are under way will be asked for again."""
+        self._open.clear()
+
     def finish(self, block: ToolResultBlock) -> Line:
         """The last line about a call."""
         call = self._open.pop(block.tool_use_id, None) or _Call(block.name)

@@ -2,17 +2,24 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from itertools import chain
 
-import msgspec
 from msgspec import Struct
 
 from footnote.cli.terminal.cells import one_line
 from footnote.cli.terminal.layout import Layout
 from footnote.cli.terminal.lines import FULL, Line, Span
-from footnote.protocol.events import BlockDelta, BlockStart, CitationsGrowth, Event, TextBlock, TextGrowth
+from footnote.protocol.events import (
+    BlockDelta,
+    BlockStart,
+    CitationsGrowth,
+    Event,
+    RoundRestart,
+    TextBlock,
+    TextGrowth,
+)
 from footnote.protocol.events import ToolResultBlock as Result
-from footnote.protocol.sources import Citation, Source
+from footnote.protocol.sources import Citation, Source, sources_in
 
 INDENT = 4
 MOST_QUOTES = 2
@@ -96,18 +103,28 @@ class Footnotes:
 
     def __init__(self) -> None:
         self._texts: dict[int, list[str]] = {}
-        self._cited: list[Cited] = []
+        self._cited: dict[int, list[Cited]] = {}
         self._sources: dict[int | str, Source] = {}
+        self._earlier: dict[int, Source] = {}
+
+    def know(self, sources: Iterable[Source]) -> None:
+        """Sources that the session had before: they can be cited, and need not be."""
+        self._earlier |= {source.number: source for source in sources if source.number is not None}
 
     def feed(self, event: Event) -> None:
         match event:
             case BlockDelta(index, TextGrowth(text)) | BlockStart(index, TextBlock(text)):
                 self._texts.setdefault(index, []).append(text)
             case BlockDelta(index, CitationsGrowth(citations)):
-                self._cited += cited_in("".join(self._texts.get(index, ())), citations)
+                cited = cited_in("".join(self._texts.get(index, ())), citations)
+                self._cited.setdefault(index, []).extend(cited)
             case BlockStart(content_block=Result(artifact=dict(artifact))):
-                for source in sources_of(artifact):
+                for source in sources_in(artifact):
                     self._note(source)
+            case RoundRestart(from_index):
+                for index in [index for index in self._texts if index >= from_index]:
+                    del self._texts[index]
+                    self._cited.pop(index, None)
             case _:
                 pass
 
@@ -118,14 +135,22 @@ class Footnotes:
         if known is None or known.status != "read":
             self._sources[key] = source
 
+    def cited(self) -> dict[int, list[Cited]]:
+        """The footnoted sentences, by the number of their source."""
+        by_number: dict[int, list[Cited]] = {}
+        for one in chain.from_iterable(self._cited.values()):
+            by_number.setdefault(one.citation.number, []).append(one)
+        return dict(sorted(by_number.items()))
+
+    def source(self, number: int) -> Source | None:
+        return self._sources.get(number) or self._earlier.get(number)
+
     def lines(self, layout: Layout) -> list[Line]:
         """The list, or nothing if there was nothing to cite."""
-        by_number: dict[int, list[Cited]] = {}
-        for one in self._cited:
-            by_number.setdefault(one.citation.number, []).append(one)
+        by_number = self.cited()
         rows = layout.rows((Span(layout.words.sources),)) if by_number else []
-        for number, cited in sorted(by_number.items()):
-            source = self._sources.get(number)
+        for number, cited in by_number.items():
+            source = self.source(number)
             rows += no_such_source(number, layout) if source is None else _entry(number, source, cited, layout)
         return [*rows, *self._uncited(by_number, layout)]
 
@@ -148,15 +173,3 @@ def _entry(number: int, source: Source, cited: Sequence[Cited], layout: Layout) 
 
 def title_of(source: Source) -> str:
     return one_line(source.title) or one_line(source.domain or source.url)
-
-
-def sources_of(artifact: dict[str, Any]) -> list[Source]:
-    """The sources in the artifact of any tool: those that are what they should be."""
-    listed: Any = artifact.get("sources")
-    found: list[Source] = []
-    for one in listed if isinstance(listed, list) else ():  # pyright: ignore[reportUnknownVariableType] - foreign JSON
-        try:
-            found.append(msgspec.convert(one, Source))
-        except msgspec.ValidationError:
-            continue
-    return found

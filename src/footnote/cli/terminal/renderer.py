@@ -1,7 +1,7 @@
 """Events in, output out: the one way in which a run is shown, and the one in which it is handed on as JSON."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from footnote.cli.terminal.answer import AnswerWriter
@@ -20,6 +20,7 @@ from footnote.protocol.events import (
     Event,
     MessageDelta,
     MessageStart,
+    RoundRestart,
     TextBlock,
     TextGrowth,
     ThinkingBlock,
@@ -29,6 +30,7 @@ from footnote.protocol.events import (
     ToolStatus,
     ToolUseBlock,
 )
+from footnote.protocol.sources import Source
 from footnote.protocol.sse import encode
 from footnote.protocol.tools import Locale
 
@@ -37,6 +39,10 @@ class Renderer(Protocol):
     """Follows one run."""
 
     def feed(self, event: Event) -> None: ...
+
+    def know(self, sources: Iterable[Source]) -> None:
+        """Sources of earlier turns, which this one may cite."""
+        ...
 
     def tick(self) -> None:
         """Called some fifteen times a second: time to redraw what changed."""
@@ -57,6 +63,9 @@ class JsonRenderer:
     def feed(self, event: Event) -> None:
         line = encode(event)
         self._out.write_bytes((escaped_json(line) if self._on_terminal else line) + b"\n")
+
+    def know(self, sources: Iterable[Source]) -> None:
+        pass
 
     def tick(self) -> None:
         pass
@@ -114,8 +123,20 @@ class TerminalRenderer:
                 self._awaited = message.model
             case MessageDelta():
                 self._awaited = ""
+            case RoundRestart():
+                self._restart()
             case _:
                 pass
+
+    def know(self, sources: Iterable[Source]) -> None:
+        self._footnotes.know(sources)
+
+    def _restart(self) -> None:
+        """What was printed stays, since a terminal takes nothing back; what follows says it again."""
+        self._end_all()
+        self._calls.forget()
+        if not self._quiet:
+            self._screen.note((Span("The server was interrupted. This part of the answer begins again:"),))
 
     def _push(self, text: str) -> None:
         if self._answer.push(text):
@@ -144,6 +165,11 @@ class TerminalRenderer:
         elif isinstance(block, ThinkingBlock) and not self._quiet:
             self._thinking.end()
 
+    def _end_all(self) -> None:
+        for block in self._open.values():
+            self._end(block)
+        self._open.clear()
+
     def _say(self, line: Line | None) -> None:
         """A step on the way, where it is not shown live."""
         if line is not None and not self._screen.live_notes and not self._quiet:
@@ -167,9 +193,7 @@ class TerminalRenderer:
         return [paint.line(line, columns) for line in lines] if paint else []
 
     def close(self) -> None:
-        for block in self._open.values():
-            self._end(block)
-        self._open.clear()
+        self._end_all()
         layout = Layout(self._screen.answer_columns, symbols_for(self._screen.out.encoding), self._locale)
         self._answer.add(self._footnotes.lines(layout))
         self._screen.show([], [])

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 from footnote.cli import Exit
@@ -16,11 +17,13 @@ from footnote.protocol.events import (
     Event,
     MessageDelta,
     MessageStart,
+    RoundRestart,
     TextBlock,
     TextGrowth,
     TurnStopReason,
     TurnUsage,
 )
+from footnote.protocol.files import FileRecord
 from footnote.workspace.text import counted
 
 # Chinese and Japanese are written without spaces: there a character counts as a word.
@@ -38,20 +41,23 @@ class Summary:
     """Fed every event of a run."""
 
     def __init__(self) -> None:
-        self._text: list[str] = []
+        self._texts: dict[int, list[str]] = {}
         self._model = ""
         self._stop_reason: TurnStopReason | None = None
         self._usage: TurnUsage | None = None
         self._context: ContextReport | None = None
         self._error: ErrorBody | None = None
-        self._wrote = False
+        self.files: tuple[FileRecord, ...] = ()
+        """Those that the run showed."""
 
     def feed(self, event: Event) -> None:
         match event:
-            case BlockDelta(delta=TextGrowth(text)) | BlockStart(content_block=TextBlock(text)):
-                self._text.append(text)
-            case BlockStart(content_block=AttachmentsBlock()):
-                self._wrote = True
+            case BlockDelta(index, TextGrowth(text)) | BlockStart(index, TextBlock(text)):
+                self._texts.setdefault(index, []).append(text)
+            case BlockStart(content_block=AttachmentsBlock(files)):
+                self.files = files
+            case RoundRestart(from_index):
+                self._texts = {index: texts for index, texts in self._texts.items() if index < from_index}
             case MessageStart(message):
                 self._model = message.model
             case MessageDelta(delta, usage, context):
@@ -64,12 +70,16 @@ class Summary:
     @property
     def exit_code(self) -> Exit:
         failed = self._error is not None or self._stop_reason in ("error", "aborted", None)
-        return Exit.FAILURE if failed or self._is_empty else Exit.OK
+        return Exit.FAILURE if failed or self.is_empty else Exit.OK
 
     @property
-    def _is_empty(self) -> bool:
-        """The run ended well, and there is nothing to show for it."""
-        return not self._wrote and not "".join(self._text).strip()
+    def is_empty(self) -> bool:
+        """There is nothing to show for the run."""
+        return not self.files and not self._text.strip()
+
+    @property
+    def _text(self) -> str:
+        return "".join(chain.from_iterable(self._texts.values()))
 
     def problems(self) -> list[Line]:
         """What the person must know and can act on."""
@@ -80,7 +90,7 @@ class Summary:
             return [(Span("Error: the model gave up without saying why. Try again, or try another model.", "bad"),)]
         if self._stop_reason is None:
             return [(Span("Error: the run broke off before its end. Try again.", "bad"),)]
-        if self._stop_reason != "aborted" and self._is_empty:
+        if self._stop_reason != "aborted" and self.is_empty:
             return [(Span("The model answered with nothing. Ask again, or try another model.", "bad"),)]
         ending = _ENDINGS.get(self._stop_reason)
         return [(Span(ending, "bad"),)] if ending else []
@@ -105,7 +115,7 @@ class Summary:
 
     def kept(self, files: int) -> Line:
         """What a stopped run leaves behind."""
-        words = len(_word.findall("".join(self._text)))
+        words = len(_word.findall(self._text))
         parts = [f"{counted(words, 'word')} of the answer"] if words else []
         if files:
             parts.append(counted(files, "file"))

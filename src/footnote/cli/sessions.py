@@ -1,0 +1,163 @@
+"""`footnote sessions`: the conversations that were kept, in the home folder or on a server."""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from footnote.cli import Exit
+from footnote.cli.export import export
+from footnote.cli.places import Place, add_server_option, every_session, opened, session_named, short_id
+from footnote.cli.presentation import Wishes, as_json, present
+from footnote.cli.terminal.answer import AnswerWriter
+from footnote.cli.terminal.cells import cut, one_line, padded, width
+from footnote.cli.terminal.clean import clean_line
+from footnote.cli.terminal.layout import Layout
+from footnote.cli.terminal.lines import symbols_for
+from footnote.cli.transcript import heading, turns_of
+from footnote.config.environment import process_environment
+from footnote.protocol.errors import UsageError
+from footnote.protocol.history import History
+from footnote.protocol.sessions import FoundSession
+
+WIDEST_TITLE = 60
+WIDEST_EXCERPT = 80
+
+Action: TypeAlias = Callable[[Place, argparse.Namespace], Awaitable[int]]
+
+
+def register(subparsers: Any) -> None:
+    parser = subparsers.add_parser("sessions", help="conversations that were kept: list, show, export, delete them")
+    actions = parser.add_subparsers(metavar="ACTION", required=True, title="actions")
+
+    listing = actions.add_parser("list", help="every session, the last used first")
+    listing.add_argument("--query", metavar="TEXT", help="only those in which these words stand")
+    listing.add_argument("--json", action="store_true", help="print one JSON array instead of a table")
+    _finish(listing, _list)
+
+    show = actions.add_parser("show", help="the conversation, with its footnotes")
+    _add_id(show)
+    show.add_argument("--json", action="store_true", help="print one JSON object, as the server has it")
+    _finish(show, _show)
+
+    exporting = actions.add_parser(
+        "export",
+        help="one zip file: what was said and what was read",
+        description="Writes transcript.md, history.json, the text of every source, and the agent's files where they "
+        "are on this machine.",
+    )
+    _add_id(exporting)
+    exporting.add_argument("--output", metavar="FILE", type=Path, help="where to (default: session-ID.zip, here)")
+    _finish(exporting, _export)
+
+    delete = actions.add_parser(
+        "delete",
+        help="for good, with all that was said and all files",
+        description="Deletes a session with all that was said and all files. This cannot be undone. What was read "
+        "stays in the library.",
+    )
+    _add_id(delete)
+    delete.add_argument("--yes", action="store_true", help="do not ask")
+    _finish(delete, _delete)
+
+
+def _add_id(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="the id of a session; its beginning or its end will do")
+
+
+def _finish(parser: argparse.ArgumentParser, action: Action) -> None:
+    add_server_option(parser)
+    parser.set_defaults(run=_run(action))
+
+
+def _run(action: Action) -> Callable[[argparse.Namespace], int]:
+    return lambda arguments: asyncio.run(_at_place(action, arguments))
+
+
+async def _at_place(action: Action, arguments: argparse.Namespace) -> int:
+    async with opened(arguments, process_environment()) as place:
+        return await action(place, arguments)
+
+
+async def _list(place: Place, arguments: argparse.Namespace) -> int:
+    found = [one async for one in every_session(place, arguments.query)]
+    print(as_json(found, sys.stdout) if arguments.json else "\n".join(_table(found)))
+    return Exit.OK
+
+
+async def _show(place: Place, arguments: argparse.Namespace) -> int:
+    history = await place.history(await session_named(place, arguments.id))
+    if arguments.json:
+        print(as_json(history, sys.stdout))
+    else:
+        _write(history)
+    return Exit.OK
+
+
+async def _export(place: Place, arguments: argparse.Namespace) -> int:
+    history = await place.history(await session_named(place, arguments.id))
+    target: Path = arguments.output or Path(f"session-{short_id(history.session.id)}.zip")
+    await export(place, history, target)
+    print(clean_line(str(target)))
+    if arguments.server is not None and history.workspace.workspace_files:
+        print("footnote: The files of the agent stay on the server and are not in it.", file=sys.stderr)
+    return Exit.OK
+
+
+async def _delete(place: Place, arguments: argparse.Namespace) -> int:
+    session_id = await session_named(place, arguments.id)
+    if not arguments.yes:
+        history = await place.history(session_id)
+        if not await asyncio.to_thread(_agrees, history):
+            print("Nothing was deleted.", file=sys.stderr)
+            return Exit.FAILURE
+    await place.delete(session_id)
+    return Exit.OK
+
+
+def _agrees(history: History) -> bool:
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError("Nobody can be asked here whether to delete it. Give --yes to delete it all the same.")
+    title = one_line(history.session.title) or history.session.id
+    print(f"Delete “{title}” for good? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _write(history: History) -> None:
+    """On a terminal formatted as answers are, elsewhere as markdown."""
+    view = present(Wishes(quiet=True), sys.stdout, sys.stderr, process_environment())
+    screen, answer = view.screen, view.answer
+    layout = Layout(screen.answer_columns, symbols_for(screen.out.encoding))
+    try:
+        _say(answer, heading(history))
+        for turn in turns_of(history):
+            _say(answer, f"## Question\n\n{turn.question}\n\n## Answer\n\n{turn.answer}")
+            answer.add(turn.footnotes.lines(layout))
+    finally:
+        for sink in (screen.out, screen.err):
+            sink.close()
+
+
+def _say(answer: AnswerWriter, text: str) -> None:
+    answer.begin()
+    answer.push(text)
+    answer.end()
+
+
+def _table(sessions: Iterable[FoundSession]) -> Iterator[str]:
+    rows = [("ID", "LAST USED", "TITLE", "")]
+    rows += [
+        (
+            short_id(one.id),
+            datetime.fromisoformat(one.updated_at).astimezone().strftime("%Y-%m-%d %H:%M"),
+            cut(one_line(one.title) or "Untitled", WIDEST_TITLE, "…"),
+            "being answered" if one.active_run_id else cut(one_line(one.excerpt or ""), WIDEST_EXCERPT, "…"),
+        )
+        for one in sessions
+    ]
+    widths = [max(width(row[column]) for row in rows) for column in range(3)]
+    for *cells, last in rows:
+        yield "  ".join([*map(padded, cells, widths), last]).rstrip()

@@ -1,0 +1,75 @@
+"""`footnote tokens`: what programs log in with. Works on the database itself, whether a server runs or not."""
+
+import argparse
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from footnote.accounts.accounts import Accounts
+from footnote.cli import Exit
+from footnote.cli.users import as_json, note, table, with_accounts
+from footnote.protocol.accounts import LOCAL_USER, NewToken
+from footnote.protocol.errors import UsageError
+
+MOST_DAYS = 3650
+T = TypeVar("T")
+
+
+def register(subparsers: Any) -> None:
+    parser = subparsers.add_parser("tokens", help="tokens for programs that use the server: add, list, remove")
+    actions = parser.add_subparsers(metavar="ACTION", required=True, title="actions")
+
+    add = actions.add_parser(
+        "add",
+        help="make a token, and print it this once",
+        description="Prints the token alone to stdout. Only a hash of it is kept: nobody can see it again.",
+    )
+    add.add_argument("name", metavar="NAME", help="what it is for, so that you know it again")
+    add.add_argument("--days", type=int, metavar="N", help="it ends after so many days; without it, it does not")
+    add.set_defaults(run=_add)
+
+    listing = actions.add_parser("list", help="the tokens of a user, the newest first")
+    listing.add_argument("--json", action="store_true", help="print one JSON array instead of a table")
+    listing.set_defaults(run=_list)
+
+    remove = actions.add_parser("remove", help="remove a token; it stops working at once")
+    remove.add_argument("id", metavar="ID", help="as `footnote tokens list` shows it")
+    remove.set_defaults(run=_remove)
+    for action in (add, listing, remove):
+        action.add_argument("--user", metavar="USER", default=LOCAL_USER, help="whose; without it: the local user's")
+
+
+def _add(arguments: argparse.Namespace) -> int:
+    if arguments.days is not None and not 1 <= arguments.days <= MOST_DAYS:
+        raise UsageError(f"--days must be 1 to {MOST_DAYS:,}.")
+    new = NewToken(arguments.name, arguments.days)
+    issued = _for_user(arguments, lambda accounts, user_id: accounts.issue(user_id, new))
+    print(issued.token, flush=True)
+    return note(
+        "Keep it as you keep a password: it is not shown again. Programs send it as `Authorization: Bearer TOKEN`. "
+        f"Remove it with: footnote tokens remove {issued.id}"
+    )
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    tokens = _for_user(arguments, lambda accounts, user_id: accounts.tokens(user_id))
+    if arguments.json:
+        print(as_json(tokens))
+        return Exit.OK
+    rows = [
+        (token.name, token.created_at[:10], (token.used_at or "never")[:10], (token.expires_at or "-")[:10], token.id)
+        for token in tokens
+    ]
+    print("\n".join(table(("NAME", "ADDED", "USED", "ENDS", "ID"), rows)))
+    return Exit.OK
+
+
+def _remove(arguments: argparse.Namespace) -> int:
+    _for_user(arguments, lambda accounts, user_id: accounts.revoke(user_id, arguments.id))
+    return note("Removed. It does not work any more.")
+
+
+def _for_user(arguments: argparse.Namespace, work: Callable[[Accounts, str], Awaitable[T]]) -> T:
+    async def with_user(accounts: Accounts) -> T:
+        return await work(accounts, (await accounts.named(arguments.user)).id)
+
+    return with_accounts(arguments, with_user)

@@ -1,0 +1,173 @@
+"""`footnote sessions`: list, show, export and delete, in the home folder and on a server."""
+
+import json
+import zipfile
+from collections.abc import AsyncIterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.process import Footnote, environment, footnote
+from cli.searching import FACT, article, env_for, hits
+from server.house import LOCAL_TOKEN, open_house
+from upstream import Upstream, call, reply, say, stop
+from web import Web
+from web.providers import SearchServer
+
+WRITE = call("write_file", {"file_path": "/notes/báo cáo.md", "content": "# R\n"})
+
+
+@pytest.fixture(params=["here", "there"])
+async def env(request: pytest.FixtureRequest, tmp_path: Path, upstream: Upstream) -> AsyncIterator[dict[str, str]]:
+    """The way to sessions in a home folder, or on a server. `SERVER` is what `--server` is given, if anything."""
+    if request.param == "here":
+        yield {**environment(tmp_path, upstream), "SERVER": ""}
+        return
+    async with open_house(tmp_path / "server", upstream) as house:
+        yield {**environment(tmp_path, FOOTNOTE_TOKEN=LOCAL_TOKEN), "SERVER": house.url}
+
+
+async def run(env: dict[str, str], *words: str, **more: Any) -> tuple[int, str, str]:
+    server = ("--server", env["SERVER"]) if env["SERVER"] else ()
+    return await footnote(*words, *server, env=env, **more)
+
+
+async def asked(env: dict[str, str], question: str) -> str:
+    """Asks, and returns the id of the session."""
+    code, out, err = await run(env, "ask", "--json", question)
+    assert code == 0, err
+    return json.loads(out.splitlines()[0])["message"]["session_id"]
+
+
+async def test_sessions_are_listed_the_last_used_first_and_found_by_their_words(
+    env: dict[str, str], upstream: Upstream
+) -> None:
+    upstream.script(reply(say("Gold is dear."), stop()), reply(say("Nước sôi ở 100 độ."), stop()))
+    gold = await asked(env, "What does gold cost?")
+    water = await asked(env, "Nước sôi ở bao nhiêu độ?")
+    code, out, err = await run(env, "sessions", "list", "--json")
+    assert (code, err) == (0, "")
+    assert [(one["id"], one["title"]) for one in json.loads(out)] == [
+        (water, "Nước sôi ở bao nhiêu độ?"),
+        (gold, "What does gold cost?"),
+    ]
+    _, out, _ = await run(env, "sessions", "list", "--query", "nuoc soi")
+    head, row = out.splitlines()
+    assert head.split() == ["ID", "LAST", "USED", "TITLE"]
+    assert row.startswith(f"{water[-8:]}  20")
+    assert "Nước sôi ở bao nhiêu độ?" in row
+    _, out, _ = await run(env, "sessions", "list", "--query", "silver")
+    assert len(out.splitlines()) == 1
+
+
+async def test_a_conversation_is_shown_as_text(env: dict[str, str], upstream: Upstream) -> None:
+    upstream.script(
+        *(reply(say("I write."), WRITE, stop("toolUse")), reply(say("Giá là **42**."), stop())),
+        reply(say("Half of \x1b[31mit"), stop("length")),
+    )
+    session = await asked(env, "Giá?")
+    await run(env, "ask", "--session", session, "And\nthen?")
+    code, out, err = await run(env, "sessions", "show", session[-6:])
+    assert (code, err) == (0, "")
+    heading, facts, *parts = out.rstrip("\n").split("\n\n")
+    assert heading == "# Giá?"
+    assert facts.startswith(f"{session} · researcher · 20")
+    assert parts == [
+        *("## Question", "Giá?", "## Answer", "I write.", "- Write a file: /notes/báo cáo.md", "Giá là **42**."),
+        *("Files:", "- /notes/báo cáo.md", "## Question", "And\nthen?", "## Answer", "Half of it"),
+        "*Cut here: the longest that the model may write.*",
+    ]
+
+
+async def test_a_conversation_as_json_is_its_history(env: dict[str, str], upstream: Upstream) -> None:
+    upstream.script(reply(say("42"), stop()))
+    session = await asked(env, "?")
+    _, out, _ = await run(env, "sessions", "show", session, "--json")
+    history = json.loads(out)
+    assert (history["session"]["id"], history["active_run"]) == (session, None)
+    assert [one["role"] for one in history["messages"]] == ["user", "assistant"]
+
+
+async def test_an_id_can_be_shortened_as_long_as_it_means_one_session(env: dict[str, str], upstream: Upstream) -> None:
+    upstream.script(reply(say("1"), stop()), reply(say("2"), stop()))
+    first, second = await asked(env, "One?"), await asked(env, "Two?")
+    alike = next(length for length in range(len(first)) if first[:length] != second[:length])
+    for text in (first, first[:alike], first.removeprefix("session_")[: alike - len("session_")], first[-10:]):
+        code, out, _ = await run(env, "sessions", "show", text)
+        assert (code, out.splitlines()[0]) == (0, "# One?")
+    code, out, err = await run(env, "sessions", "show", "session_")
+    assert (code, out) == (2, "")
+    assert "2 sessions begin or end with session_. Say more of one of them: " in err
+    code, _, err = await run(env, "sessions", "show", "")
+    assert (code, "There is no session ''." in err) == (2, True)
+
+
+async def test_deleting_asks_on_a_terminal_and_needs_a_yes_elsewhere(env: dict[str, str], upstream: Upstream) -> None:
+    upstream.script(reply(say("42"), stop()))
+    session = await asked(env, "What is it?")
+    code, _, err = await run(env, "sessions", "delete", session)
+    assert (code, "Give --yes" in err) == (2, True)
+    server = ("--server", env["SERVER"]) if env["SERVER"] else ()
+    for answer, expected in (("\n", 1), ("y\n", 0)):
+        words = ("sessions", "delete", session[-8:], *server)
+        async with Footnote(*words, env=env, stdin="terminal", stdout="terminal", stderr="terminal") as process:
+            await process.out.until("Delete “What is it?” for good? [y/N] ")
+            process.out.type(answer)
+            assert await process.exit_code() == expected
+    _, out, _ = await run(env, "sessions", "list", "--json")
+    assert json.loads(out) == []
+
+
+async def test_deleting_with_yes_is_for_good(env: dict[str, str], upstream: Upstream, tmp_path: Path) -> None:
+    upstream.script(reply(say("Unforgettable."), stop()))
+    session = await asked(env, "?")
+    assert (await run(env, "sessions", "delete", session, "--yes"))[:2] == (0, "")
+    assert (await run(env, "sessions", "show", session))[0] == 2
+    assert not [path for path in tmp_path.rglob("footnote.db*") if b"Unforgettable" in path.read_bytes()]
+
+
+async def test_an_export_holds_what_was_said_and_read_and_written(tmp_path: Path, upstream: Upstream) -> None:
+    async with Web() as web, SearchServer("brave", lambda _: hits(web, "/oxygen")) as server:
+        web.put("/oxygen", article("Oxygen", FACT))
+        upstream.script(
+            reply(call("web_search", {"query": "oxygen", "prompt": "Who?"}), WRITE, stop("toolUse")),
+            *(reply(say(f"{FACT} [1] Napoleon paid 5 million for it. [1]"), stop()) for _ in range(2)),
+        )
+        default = {"FOOTNOTE_TOOLS_WEB_SEARCH_DEFAULT_PROVIDER": "brave"}
+        env = {**env_for(tmp_path, web, server, upstream=upstream, **default), "SERVER": ""}
+        session = await asked(env, "Who?")
+        target = tmp_path / "out.zip"
+        code, out, err = await run(env, "sessions", "export", session, "--output", str(target))
+        url = web.url("/oxygen")
+    assert (code, out, err) == (0, f"{target}\n", "")
+    with zipfile.ZipFile(BytesIO(target.read_bytes())) as archive:
+        content = {name: archive.read(name).decode() for name in archive.namelist()}
+    assert set(content) == {
+        "transcript.md",
+        "history.json",
+        "sources/1-Title of _oxygen.txt",
+        "files/notes/báo cáo.md",
+    }
+    assert content["files/notes/báo cáo.md"] == "# R\n"
+    assert json.loads(content["history.json"])["session"]["id"] == session
+    assert f"URL: {url}\n" in content["sources/1-Title of _oxygen.txt"]
+    assert FACT in content["sources/1-Title of _oxygen.txt"]
+    assert (
+        f"Sources:\n\n- [1] [Title of /oxygen](<{url}>)\n  - “{FACT}”\n  - not supported: “" in content["transcript.md"]
+    )
+    assert list(tmp_path.glob(".out.zip*")) == []
+
+
+async def test_an_export_overwrites_nothing(env: dict[str, str], upstream: Upstream, tmp_path: Path) -> None:
+    upstream.script(reply(say("42"), stop()))
+    session = await asked(env, "?")
+    target = tmp_path / "mine.zip"
+    target.write_text("mine")
+    code, out, err = await run(env, "sessions", "export", session, "--output", str(target))
+    assert (code, out, target.read_text()) == (2, "", "mine")
+    assert "is there already, and is not overwritten" in err
+    code, _, err = await run(env, "sessions", "export", session, "--output", str(tmp_path / "no" / "x.zip"))
+    assert (code, "cannot be written" in err) == (2, True)
+    assert (await run(env, "sessions", "export", session, "--output", str(tmp_path / "x.zip")))[0] == 0

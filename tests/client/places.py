@@ -1,0 +1,87 @@
+"""What stands between a client and a server, or in the place of one, and misbehaves."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+
+@dataclass
+class Cutting:
+    """Hands everything on, and cuts every connection after so many bytes of answers; None: never."""
+
+    target: str
+    after: int | None
+    connections: int = 0
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        place = urlsplit(self.target)
+        theirs, ours = await asyncio.open_connection(place.hostname, place.port)
+        up = asyncio.create_task(_pump(reader, ours, None))
+        try:
+            await _pump(theirs, writer, self.after)
+        finally:
+            up.cancel()
+            await asyncio.wait([up])
+            for one in (ours, writer):
+                one.close()
+                with suppress(ConnectionError):
+                    await one.wait_closed()
+
+
+async def _pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter, most: int | None) -> None:
+    with suppress(ConnectionError):
+        while data := await source.read(256):
+            sink.write(data[:most])
+            await sink.drain()
+            if most is not None:
+                most -= len(data)
+                if most <= 0:
+                    return
+
+
+@dataclass
+class Canned:
+    """Answers every request with the next of some whole responses, the last one again and again."""
+
+    answers: list[bytes]
+    requests: list[bytes] = field(default_factory=list[bytes])
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.requests.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(self.answers[min(len(self.requests), len(self.answers)) - 1])
+        await writer.drain()
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+@asynccontextmanager
+async def served(handle: Callable[..., object]) -> AsyncIterator[str]:
+    """The URL at which this answers."""
+    tasks: set[asyncio.Task[None]] = set()
+
+    async def keep(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        tasks.add(task)
+        with suppress(asyncio.IncompleteReadError, asyncio.CancelledError):
+            await handle(reader, writer)
+
+    server = await asyncio.start_server(keep, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    finally:
+        server.close()
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+
+def response(status: int, body: bytes = b"", **headers: str) -> bytes:
+    named = {"Content-Length": str(len(body)), "Connection": "close", **headers}
+    lines = [f"HTTP/1.1 {status} X", *(f"{name.replace('_', '-')}: {value}" for name, value in named.items()), "", ""]
+    return "\r\n".join(lines).encode() + body
