@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
@@ -12,6 +13,7 @@ import pytest
 from db.scripts import names
 from footnote.db.engine import Database
 from footnote.db.failures import DatabaseFailed
+from footnote.db.library import DOCUMENTATION, pages
 
 STEPS = sorted((files("footnote.db") / "migrations").iterdir(), key=lambda file: file.name)
 MARK = 0x466F6F74
@@ -37,6 +39,32 @@ async def test_a_database_of_any_earlier_format_is_brought_forward(tmp_path: Pat
             await database.read(names())
             await database.write(names())
     assert _format(old) == _format(new)
+
+
+async def test_what_was_read_before_there_were_accounts_is_the_local_users(tmp_path: Path) -> None:
+    with _raw(tmp_path) as connection:
+        connection.executescript(STEPS[0].read_text(encoding="utf-8"))
+        for url, kind in (
+            ("https://a.example/", "web"),
+            ("footnote://files/b.md", "upload"),
+            ("footnote://c", DOCUMENTATION),
+        ):
+            text = zlib.compress(f"Text of {url}".encode())
+            connection.execute("INSERT INTO snapshot VALUES (?, ?, 1)", (url, text))
+            connection.execute(
+                """
+                INSERT INTO reading (url, snapshot_id, title, media_type, fetched_at, links, pages, kept_at)
+                VALUES (?, ?, 'A title', 'text/html', '', '[]', '[]', 1)
+                """,
+                (url, url),
+            )
+            connection.execute("INSERT INTO page VALUES (?, ?, ?, NULL)", (url, url, kind))
+        connection.execute(f"PRAGMA application_id = {MARK}")
+        connection.execute("PRAGMA user_version = 1")
+    async with Database.open("sqlite:footnote.db", tmp_path) as database:
+        mine = {page.url for page in await database.read(pages("local")) if page.kind != DOCUMENTATION}
+        others = {page.url for page in await database.read(pages("ann")) if page.kind != DOCUMENTATION}
+    assert (mine, others) == ({"https://a.example/", "footnote://files/b.md"}, set())
 
 
 async def test_a_step_that_fails_changes_nothing(tmp_path: Path) -> None:

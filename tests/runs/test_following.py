@@ -270,6 +270,14 @@ async def test_an_answer_that_cannot_be_had_ends_the_run_with_its_reason(house: 
     assert upstream.requests == []
 
 
+async def test_a_question_of_nothing_but_space_is_refused(house: House, upstream: Upstream):
+    person = house.local
+    session_id = await person.session()
+    refused = await person.ask("POST", f"/v2/sessions/{session_id}/messages", {"content": " \n\t "})
+    assert (refused.status, refused.json["error"]["message"]) == (400, "The question is empty.")
+    assert upstream.requests == []
+
+
 async def test_deleting_a_session_ends_its_run(house: House, upstream: Upstream):
     upstream.script(reply(say("Wait."), stall()))
     person = house.local

@@ -8,7 +8,7 @@ from footnote.db import sessions as index
 from footnote.db.engine import Database
 from footnote.db.script import Script
 from footnote.db.turns import TurnRow, turns
-from footnote.protocol.errors import Unknown
+from footnote.protocol.errors import Unknown, UsageError
 from footnote.protocol.files import FileRecord
 from footnote.protocol.ids import new_id
 from footnote.protocol.messages import AssistantMessage, user
@@ -41,6 +41,8 @@ class Asking:
         instead_of: TurnRow | None = None,
     ) -> RunHead:
         """`instead_of`: the turn whose question is changed; the new one is a branch beside it."""
+        if not new.content.strip():
+            raise UsageError("The question is empty.")
         question = db.NewQuestion(
             new_id("msg"),
             encode(user(new.content)),
