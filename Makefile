@@ -15,7 +15,7 @@ RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
 REALMODEL := $(VENV)/.realmodel
 
-BENCH := engine search quality citations
+BENCH := engine search quality citations server
 
 .PHONY: help setup serve test check format bench lock clean
 .DEFAULT_GOAL := help
@@ -29,13 +29,8 @@ setup: $(RUNTIME) ## install Footnote
 	@echo '  $(BIN)/footnote doctor                     what it found: models, keys, folders'
 	@echo '  $(BIN)/footnote ask "What is a footnote?"  one question, answered here'
 
-serve: $(RUNTIME) ## the web page (not built yet: says what there is instead)
-	@echo 'The server and its page are not part of this version yet. What works today, in the terminal:' >&2
-	@echo >&2
-	@echo '  $(BIN)/footnote ask "…"      one question, answered here' >&2
-	@echo '  $(BIN)/footnote doctor       what it found: models, keys, folders' >&2
-	@echo '  $(BIN)/footnote config show  every setting and where it comes from' >&2
-	@exit 1
+serve: $(RUNTIME) ## the server, until Ctrl-C; ARGS="--port 9000" for another port
+	@$(BIN)/footnote serve $(ARGS)
 
 test: $(REALMODEL) ## the whole test suite; ARGS="-k cancel" for a part of it
 	$(BIN)/python -m pytest $(ARGS)

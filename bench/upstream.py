@@ -2,30 +2,34 @@
 
 The model's name says what to stream: `scripted-<deltas>-<pace>`, the pace in milliseconds between two events; pace 0
 writes the whole response at once. A request that ends with a tool result is answered with text, any other one
-with the tool call. Prints the port it listens on. Standard library only.
+with the tool call. `text-…` always answers with text, and so does `clock-…`, whose deltas are the time at which they
+are sent (microseconds of the machine's monotonic clock). Prints the port it listens on. Standard library only.
 """
 
 import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from scenario import CALL_ID, FRAGMENTS, TOOL, words
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 END = b"0\r\n\r\n"
+TIME = "0" * 16
+"""Where a delta has the time at which it is sent."""
 
 
-def model_name(deltas: int, pace_ms: int) -> str:
-    return f"scripted-{deltas}-{pace_ms}"
+def model_name(deltas: int, pace_ms: int, kind: Literal["scripted", "text", "clock"] = "scripted") -> str:
+    return f"{kind}-{deltas}-{pace_ms}"
 
 
-def _anthropic(deltas: int, *, text: bool) -> Iterator[bytes]:
+def _anthropic(said: Sequence[str], *, text: bool) -> Iterator[bytes]:
     def event(name: str, **fields: Any) -> bytes:
         return f"event: {name}\ndata: {json.dumps({'type': name, **fields})}\n\n".encode()
 
@@ -34,7 +38,7 @@ def _anthropic(deltas: int, *, text: bool) -> Iterator[bytes]:
     yield event("message_start", message={**message, "stop_reason": None, "stop_sequence": None, "usage": usage})
     if text:
         yield event("content_block_start", index=0, content_block={"type": "text", "text": ""})
-        for word in words(deltas):
+        for word in said:
             yield event("content_block_delta", index=0, delta={"type": "text_delta", "text": word})
     else:
         block = {"type": "tool_use", "id": CALL_ID, "name": TOOL, "input": {}}
@@ -44,11 +48,11 @@ def _anthropic(deltas: int, *, text: bool) -> Iterator[bytes]:
     yield event("content_block_stop", index=0)
     reason = "end_turn" if text else "tool_use"
     delta = {"stop_reason": reason, "stop_sequence": None}
-    yield event("message_delta", delta=delta, usage={"output_tokens": deltas})
+    yield event("message_delta", delta=delta, usage={"output_tokens": len(said)})
     yield event("message_stop")
 
 
-def _openai(deltas: int, *, text: bool) -> Iterator[bytes]:
+def _openai(said: Sequence[str], *, text: bool) -> Iterator[bytes]:
     def chunk(delta: dict[str, Any], finish: str | None = None, **more: Any) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
         head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "scripted"}
@@ -56,23 +60,66 @@ def _openai(deltas: int, *, text: bool) -> Iterator[bytes]:
 
     yield chunk({"role": "assistant", "content": "" if text else None})
     if text:
-        for word in words(deltas):
+        for word in said:
             yield chunk({"content": word})
     else:
         call = {"index": 0, "id": CALL_ID, "type": "function", "function": {"name": TOOL, "arguments": ""}}
         yield chunk({"tool_calls": [call]})
         for fragment in FRAGMENTS:
             yield chunk({"tool_calls": [{"index": 0, "function": {"arguments": fragment}}]})
-    usage = {"prompt_tokens": 64, "completion_tokens": deltas, "total_tokens": deltas + 64}
+    usage = {"prompt_tokens": 64, "completion_tokens": len(said), "total_tokens": len(said) + 64}
     yield chunk({}, "stop" if text else "tool_calls", usage=usage)
     yield b"data: [DONE]\n\n"
 
 
 @cache
-def _response(path: str, deltas: int, *, text: bool) -> tuple[bytes, ...]:
+def _response(path: str, deltas: int, *, text: bool, clock: bool) -> tuple[bytes, ...]:
     """The body, one HTTP chunk an event."""
-    events = (_anthropic if path.endswith("/messages") else _openai)(deltas, text=text)
+    said = [TIME] * deltas if clock else list(words(deltas))
+    events = (_anthropic if path.endswith("/messages") else _openai)(said, text=text)
     return tuple(b"%x\r\n%b\r\n" % (len(event), event) for event in events)
+
+
+def _timed(chunk: bytes) -> bytes:
+    return chunk.replace(TIME.encode(), b"%016d" % (time.monotonic_ns() // 1000))
+
+
+class Metronome:
+    """Streams of one pace, written by one task: a thousand of them must not need a processor of their own. They are
+    spread over the time between two deltas of one of them."""
+
+    BEATS = 25
+
+    def __init__(self, pace_ms: int) -> None:
+        self._pause = pace_ms / 1000 / self.BEATS
+        self._streams: list[list[tuple[asyncio.StreamWriter, Iterator[bytes], asyncio.Future[None]]]]
+        self._streams = [[] for _ in range(self.BEATS)]
+        self._task = asyncio.create_task(self._run())
+
+    async def stream(self, writer: asyncio.StreamWriter, chunks: Sequence[bytes]) -> None:
+        ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        min(self._streams, key=len).append((writer, iter(chunks), ended))
+        await ended
+
+    async def _run(self) -> None:
+        loop = asyncio.get_running_loop()
+        due = loop.time()
+        while True:
+            for streams in self._streams:
+                for stream in streams[:]:
+                    writer, chunks, ended = stream
+                    chunk = next(chunks, None)
+                    writer.write(END if chunk is None else _timed(chunk))
+                    if chunk is None or writer.is_closing():
+                        streams.remove(stream)
+                        ended.set_result(None)
+                due += self._pause
+                await asyncio.sleep(max(0.0, due - loop.time()))
+
+
+@cache
+def _metronome(pace_ms: int) -> Metronome:
+    return Metronome(pace_ms)
 
 
 def _ends_with_tool_result(messages: list[dict[str, Any]]) -> bool:
@@ -82,11 +129,17 @@ def _ends_with_tool_result(messages: list[dict[str, Any]]) -> bool:
 
 
 async def _answer(request: dict[str, Any], path: str, writer: asyncio.StreamWriter) -> None:
-    _, deltas, pace = request["model"].split("-")
-    chunks = _response(path, int(deltas), text=_ends_with_tool_result(request["messages"]))
+    kind, deltas, pace = request["model"].split("-")
+    text = kind != "scripted" or _ends_with_tool_result(request["messages"])
+    clock = kind == "clock"
+    chunks = _response(path, int(deltas), text=text, clock=clock)
     if pace == "0":
         writer.write(HEAD + b"".join(chunks) + END)
         await writer.drain()
+        return
+    if clock:
+        writer.write(HEAD)
+        await _metronome(int(pace)).stream(writer, chunks)
         return
     loop = asyncio.get_running_loop()
     due = loop.time()
@@ -118,9 +171,9 @@ async def _main() -> None:
 
 
 @contextmanager
-def running() -> Iterator[int]:
-    """The upstream in a process of its own; its port."""
-    command = [sys.executable, str(Path(__file__).resolve())]
+def running(*, on_uvloop: bool = False) -> Iterator[int]:
+    """The upstream in a process of its own; its port. `on_uvloop`: for very many streams."""
+    command = [sys.executable, str(Path(__file__).resolve()), *(["uvloop"] if on_uvloop else [])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield int(process.stdout.readline()) if process.stdout else 0
@@ -129,4 +182,9 @@ def running() -> Iterator[int]:
 
 
 if __name__ == "__main__":
-    asyncio.run(_main())
+    if "uvloop" in sys.argv:
+        import uvloop
+
+        uvloop.run(_main())
+    else:
+        asyncio.run(_main())

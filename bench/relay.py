@@ -1,0 +1,125 @@
+"""What the server is held against: raw ASGI on uvicorn, in a process of its own, with no log, no runs and no accounts.
+
+    POST /relay    the upstream's events, read by the product's HTTP client and sent on as they come
+    POST /engine   the same through model adapter and agent loop: what a run costs without a server around it
+    POST /history  the rows of a session, as sqlite3 reads them
+
+Each takes one line of JSON as its body. Prints the port that it listens on; ends when its input does.
+"""
+
+import asyncio
+import json
+import socket
+import sqlite3
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import cache
+from typing import Any
+
+import uvicorn
+
+from footnote.agent.loop import run
+from footnote.agent.turn import Note, Turn
+from footnote.cancel import CancelScope
+from footnote.models.base import Endpoint
+from footnote.models.catalog import build_model
+from footnote.models.profiles import profile_of
+from footnote.net.client import Net
+from footnote.protocol.messages import user
+from footnote.protocol.sse import SseDecoder, frame
+from footnote.tools.base import Abilities
+from footnote.tools.registry import Toolbox
+
+HEADERS = {"content-type": "application/json", "anthropic-version": "2023-06-01"}
+PROFILE = profile_of("claude-sonnet-5")
+ROWS = (
+    "SELECT * FROM session WHERE id = ?",
+    "SELECT * FROM question WHERE session_id = ? ORDER BY id",
+    "SELECT * FROM run WHERE session_id = ? ORDER BY id",
+    "SELECT m.* FROM run JOIN run_message m ON m.run_id = run.id WHERE run.session_id = ? ORDER BY run.id, m.ordinal",
+)
+
+Message = dict[str, Any]
+Send = Callable[[Message], Awaitable[None]]
+
+
+async def relayed(asked: Message, net: Net) -> AsyncIterator[bytes]:
+    """As many events in one piece as came together."""
+    request = {"model": asked["model"], "messages": [{"role": "user", "content": "…"}], "stream": True}
+    url = f"http://127.0.0.1:{asked['port']}/v1/messages"
+    response = await net.post(url, headers=HEADERS, body=json.dumps(request).encode())
+    decoder = SseDecoder()
+    number = 0
+    try:
+        while chunk := await response.read_some():
+            frames: list[bytes] = []
+            for payload in decoder.push(chunk):
+                number += 1
+                frames.append(b"id: %d\nevent: message\ndata: %b\n\n" % (number, payload))
+            if frames:
+                yield b"".join(frames)
+    finally:
+        response.close()
+
+
+async def through_the_engine(asked: Message, net: Net) -> AsyncIterator[bytes]:
+    """An event a piece: the loop yields one at a time."""
+    endpoint = Endpoint("bench", f"http://127.0.0.1:{asked['port']}", api_key="not-a-key")
+    model = build_model("anthropic", endpoint, asked["model"], PROFILE, net=net)
+    abilities = Abilities()
+    turn = Turn("session_1", "run_1", "msg_1", "You are a careful analyst.", (user("…"),))
+    number = 0
+    async for step in run(turn, model, Toolbox.of([], abilities), abilities, CancelScope()):
+        if not isinstance(step, Note):
+            number += 1
+            yield frame(number, step)
+
+
+@cache
+def _connection(path: str) -> sqlite3.Connection:
+    return sqlite3.connect(path, check_same_thread=False)
+
+
+def rows(asked: Message) -> bytes:
+    connection = _connection(asked["database"])
+    found = [row for query in ROWS for row in connection.execute(query, (asked["session"],))]
+    return b"\n".join(value for row in found for value in row if isinstance(value, bytes))
+
+
+class Relay:
+    def __init__(self, net: Net) -> None:
+        self._net = net
+
+    async def __call__(self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Send) -> None:
+        asked = json.loads((await receive())["body"])
+        kind = b"application/octet-stream" if scope["path"] == "/history" else b"text/event-stream"
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", kind)]})
+        if scope["path"] == "/history":
+            await send({"type": "http.response.body", "body": rows(asked)})
+            return
+        pieces = (relayed if scope["path"] == "/relay" else through_the_engine)(asked, self._net)
+        async for piece in pieces:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+
+async def main() -> None:
+    place = socket.socket()
+    place.bind(("127.0.0.1", 0))
+    place.listen(4096)
+    async with Net() as net:
+        settings = uvicorn.Config(
+            Relay(net), loop="uvloop", http="httptools", lifespan="off", log_config=None, access_log=False, backlog=4096
+        )
+        server = uvicorn.Server(settings)
+        print(place.getsockname()[1], flush=True)
+        serving = asyncio.create_task(server.serve(sockets=[place]))
+        await asyncio.to_thread(sys.stdin.read)
+        server.should_exit = server.force_exit = True
+        await serving
+
+
+if __name__ == "__main__":
+    import uvloop
+
+    uvloop.run(main())

@@ -1,0 +1,373 @@
+"""What the server costs: beside a bare relay and the bare database driver, in one run, on loopback.
+
+    .venv/bin/python bench/server.py             about five minutes
+    .venv/bin/python bench/server.py --quick     fewer repetitions, under two minutes
+
+Server, relay, model API and clients are processes of their own. All figures but one are CPU time or memory of the
+server's process, as the system counts them; docs/benchmarks.md says what each of them means.
+"""
+
+import argparse
+import asyncio
+import gc
+import json
+import os
+import platform
+import statistics
+import sys
+import time
+from pathlib import Path
+
+import uvloop
+from followers import Ask, Follower, connect, follow_all
+from measure import Figures
+from processes import AUTHORISED, FOLLOWING, Server, Watched, footnote, relay
+from report import Table
+
+import upstream
+
+RUNS, DELTAS, PACE_MS = 100, 250, 25
+RELAY_AT_MOST = 2.0
+FOLLOWERS, KILOBYTES_AT_MOST = 1000, 15.0
+RATE, STREAMS_AT_LEAST = 20, 1000
+TITLE = "Streams that one core holds"
+BEGUN_A_SECOND = 100
+STEPS, IN_TIME = (250, 500, 750), 0.95
+MESSAGES, HISTORY_AT_MOST = 500, 3.0
+ANSWER = 120
+READY_AT_MOST, IDLE_AT_MOST = 1.5, 120.0
+
+
+def _say(progress: str) -> None:
+    print(f"{progress} …", file=sys.stderr, flush=True)
+
+
+def _verdict(holds: bool) -> str:
+    return "pass" if holds else "FAIL"
+
+
+def _sessions(server: Server, count: int) -> list[str]:
+    made = server.ask_all([Ask("POST", "/v2/sessions", b"{}", AUTHORISED)] * count)
+    return [session["id"] for session in made]
+
+
+def _message(session: str, model: str) -> Ask:
+    body = json.dumps({"content": "What is a footnote for?", "model": f"bench/{model}"}).encode()
+    return Ask("POST", f"/v2/sessions/{session}/messages", body, FOLLOWING)
+
+
+def _relayed(path: str, port: int, model: str) -> Ask:
+    return Ask("POST", path, json.dumps({"port": port, "model": model}).encode())
+
+
+# Deltas ----------------------------------------------------------------------------------------------------------
+
+
+class Course:
+    """One way from the model API to a client."""
+
+    def __init__(self, watched: Watched, upstream_port: int, path: str = "") -> None:
+        self._watched = watched
+        self._upstream = upstream_port
+        self._path = path
+
+    def _asks(self, runs: int, model: str) -> list[Ask]:
+        if isinstance(self._watched, Server):
+            return [_message(session, model) for session in _sessions(self._watched, runs)]
+        return [_relayed(self._path, self._upstream, model) for _ in range(runs)]
+
+    def spent(self, deltas: int) -> float:
+        """Seconds of CPU for all runs. What they need before they begin is not billed."""
+        pace = PACE_MS if deltas > 1 else 0
+        asks = self._asks(RUNS, upstream.model_name(deltas, pace, "text"))
+        gc.collect()
+        before = self._watched.cpu()
+        followers = uvloop.run(follow_all(self._watched.port, asks, seconds=120))
+        time.sleep(0.3)
+        spent = self._watched.cpu() - before
+        for follower in followers:
+            follower.check(deltas)
+        return spent
+
+    def sample(self) -> Figures:
+        short, long = self.spent(1), self.spent(DELTAS)
+        return {"delta_us": (long - short) / RUNS / (DELTAS - 1) * 1e6, "run_ms": short / RUNS * 1e3}
+
+
+def deltas(server: Server, reference: Watched, upstream_port: int, *, reps: int) -> Figures:
+    courses = {
+        "relay": Course(reference, upstream_port, "/relay"),
+        "engine": Course(reference, upstream_port, "/engine"),
+        "footnote": Course(server, upstream_port),
+    }
+    for course in courses.values():
+        course.spent(1)
+    samples: dict[str, list[Figures]] = {name: [] for name in courses}
+    for rep in range(reps):
+        for name in list(courses)[:: -1 if rep % 2 else 1]:
+            samples[name].append(courses[name].sample())
+    figures: Figures = {}
+    for name, found in samples.items():
+        ratios = [one["delta_us"] / floor["delta_us"] for one, floor in zip(found, samples["relay"], strict=True)]
+        figures[name] = {
+            **{key: statistics.median(one[key] for one in found) for key in ("delta_us", "run_ms")},
+            "ratio": statistics.median(ratios),
+            "low": min(ratios),
+            "high": max(ratios),
+        }
+    return figures
+
+
+def _deltas_table(figures: Figures) -> Table:
+    titles = {"relay": "bare relay", "engine": "relay through the engine", "footnote": "Footnote"}
+    rows = [
+        (
+            titles[name],
+            f"{found['delta_us']:.1f}",
+            f"{found['run_ms']:.2f}",
+            "1" if name == "relay" else f"{found['ratio']:.2f} ({found['low']:.2f} to {found['high']:.2f})",
+            *(
+                (f"≤ {RELAY_AT_MOST:g} x", _verdict(found["ratio"] <= RELAY_AT_MOST))
+                if name == "footnote"
+                else ("", "")
+            ),
+        )
+        for name, found in figures.items()
+    ]
+    columns = ("CPU", "µs a delta", "ms a run of one delta", "x bare relay", "bar", "")
+    return Table(f"From the model API to a client, {RUNS} runs at once", columns, rows)
+
+
+# Streams ---------------------------------------------------------------------------------------------------------
+
+
+async def _streams(watched: Watched, asks: list[Ask], seconds: float) -> Figures | None:
+    """Streams begun one after the other, so that their deltas do not come in step; measured once all of them run.
+    None: the machine is too busy, and some had ended by then."""
+    followers: list[Follower] = []
+    began = time.monotonic()
+    for number, ask in enumerate(asks):
+        followers.append(await connect(watched.port, ask))
+        await asyncio.sleep(max(0.0, began + number / BEGUN_A_SECOND - time.monotonic()))
+    async with asyncio.timeout(60):
+        await asyncio.gather(*(follower.begun for follower in followers))
+    await asyncio.sleep(0.5)
+    start, cpu = time.monotonic(), watched.cpu()
+    await asyncio.sleep(seconds)
+    until, spent = time.monotonic(), watched.cpu() - cpu
+    too_busy = any(follower.ended.done() for follower in followers)
+    async with asyncio.timeout(120):
+        await asyncio.gather(*(follower.ended for follower in followers))
+    if too_busy:
+        return None
+    delays = sorted(delay for follower in followers for delay in follower.delays(start, until))
+    return {
+        "streams": len(asks),
+        "event_us": spent / max(1, len(delays)) * 1e6,
+        "share": spent / (until - start),
+        "delivered": len(delays) / (len(asks) * RATE * (until - start)),
+        "p50_ms": delays[len(delays) // 2] * 1e3,
+        "p99_ms": delays[len(delays) * 99 // 100] * 1e3,
+    }
+
+
+def streams(
+    server: Server, reference: Watched, upstream_port: int, *, steps: tuple[int, ...], seconds: float
+) -> Figures:
+    found: Figures = {"relay": [], "footnote": []}
+    for count in steps:
+        _say(f"{count} streams")
+        length = seconds + 6 + 2.5 * count / BEGUN_A_SECOND
+        model = upstream.model_name(int(length * RATE), 1000 // RATE, "clock")
+        bare = [_relayed("/relay", upstream_port, model)] * count
+        asks = [_message(session, model) for session in _sessions(server, count)]
+        theirs = uvloop.run(_streams(reference, bare, seconds))
+        ours = uvloop.run(_streams(server, asks, seconds))
+        if theirs is None or ours is None:
+            break
+        found["relay"].append(theirs)
+        found["footnote"].append(ours)
+        if ours["delivered"] < IN_TIME:
+            break
+    return found
+
+
+def _streams_table(found: Figures) -> Table:
+    columns = (
+        f"{RATE} events/s each", "streams", "CPU, µs an event", "of one core", "in time", "delay p50, ms", "p99, ms",
+        "streams a core", "bar", "",
+    )  # fmt: skip
+    ours = found["footnote"]
+    if not ours:
+        return Table(TITLE, columns, [("Footnote", *["-"] * 8, "not measured: the machine is too busy")])
+    judged = ([one for one in ours if one["delivered"] >= IN_TIME] or ours)[-1]
+    rows: list[tuple[str, ...]] = []
+    for title, one in [*(("bare relay", one) for one in found["relay"]), *(("Footnote", one) for one in ours)]:
+        a_core = 1e6 / one["event_us"] / RATE
+        bar = (f"≥ {STREAMS_AT_LEAST}", _verdict(a_core >= STREAMS_AT_LEAST)) if one is judged else ("", "")
+        rows.append(
+            (title, str(one["streams"]), f"{one['event_us']:.1f}", f"{one['share']:.0%}",
+             f"{min(1, one['delivered']):.0%}", f"{one['p50_ms']:.1f}", f"{one['p99_ms']:.0f}", f"{a_core:.0f}", *bar)
+        )  # fmt: skip
+    return Table(TITLE, columns, rows)
+
+
+# Followers -------------------------------------------------------------------------------------------------------
+
+
+async def _held(server: Server, ask: Ask, first: int, more: int) -> float:
+    followers = [await connect(server.port, ask) for _ in range(first)]
+    await asyncio.gather(*(follower.begun for follower in followers))
+    before = await asyncio.to_thread(server.settled_memory)
+    added = [await connect(server.port, ask) for _ in range(more)]
+    await asyncio.gather(*(follower.begun for follower in added))
+    grown = await asyncio.to_thread(server.settled_memory) - before
+    followers += added
+    if any(follower.ended.done() for follower in followers):
+        raise SystemExit("a follower was let go")
+    for follower in followers:
+        follower.leave()
+    await asyncio.gather(*(follower.ended for follower in followers))
+    return grown / more
+
+
+def idle_follower(server: Server, count: int) -> float:
+    """Kilobytes for each follower more, of a run in which nothing happens for now."""
+    [session] = _sessions(server, 1)
+    model = f"bench/{upstream.model_name(10, 600_000, 'text')}"
+    run = server.ask("POST", f"/v2/sessions/{session}/messages", {"content": "…", "model": model})["run_id"]
+    ask = Ask("GET", f"/v2/runs/{run}/events", headers=FOLLOWING)
+    grown = uvloop.run(_held(server, ask, 100, count))
+    server.ask("POST", f"/v2/runs/{run}/cancel", {})
+    return grown / 1e3
+
+
+# History ---------------------------------------------------------------------------------------------------------
+
+
+def _long_session(server: Server) -> str:
+    [session] = _sessions(server, 1)
+    ask = _message(session, upstream.model_name(ANSWER, 0, "text"))
+    for _ in range(MESSAGES // 2):
+        [follower] = uvloop.run(follow_all(server.port, [ask], seconds=60))
+        follower.check(ANSWER)
+    return session
+
+
+def history(server: Server, reference: Watched, *, reps: int, times: int) -> Figures:
+    session = _long_session(server)
+    messages = server.ask("GET", f"/v2/sessions/{session}/history")["messages"]
+    if len(messages) != MESSAGES:
+        raise SystemExit(f"the history has {len(messages)} messages")
+    asked = {"database": str(server.home / "footnote.db"), "session": session}
+    ours = Ask("GET", f"/v2/sessions/{session}/history", headers=AUTHORISED)
+    theirs = Ask("POST", "/history", json.dumps(asked).encode())
+
+    def spent(watched: Watched, ask: Ask) -> tuple[float, int]:
+        before = watched.cpu()
+        for _ in range(times):
+            [follower] = uvloop.run(follow_all(watched.port, [ask], seconds=60))
+        return (watched.cpu() - before) / times, len(follower.received)
+
+    spent(server, ours)
+    spent(reference, theirs)
+    pairs = [(spent(server, ours), spent(reference, theirs)) for _ in range(reps)]
+    ratios = [mine[0] / other[0] for mine, other in pairs]
+    return {
+        "ours_ms": statistics.median(mine[0] for mine, _ in pairs) * 1e3,
+        "theirs_ms": statistics.median(other[0] for _, other in pairs) * 1e3,
+        "ours_kb": pairs[0][0][1] / 1e3,
+        "theirs_kb": pairs[0][1][1] / 1e3,
+        "ratio": statistics.median(ratios),
+        "low": min(ratios),
+        "high": max(ratios),
+    }
+
+
+def _history_table(found: Figures) -> Table:
+    bar = f"≤ {HISTORY_AT_MOST:g} x", _verdict(found["ratio"] <= HISTORY_AT_MOST)
+    spread = f"{found['ratio']:.2f} ({found['low']:.2f} to {found['high']:.2f})"
+    rows = [
+        ("sqlite3, the rows as bytes", f"{found['theirs_ms']:.2f}", f"{found['theirs_kb']:.0f}", "1", "", ""),
+        ("Footnote, the history", f"{found['ours_ms']:.2f}", f"{found['ours_kb']:.0f}", spread, *bar),
+    ]
+    return Table(f"Opening a session of {MESSAGES} messages", ("CPU", "ms", "kB", "x sqlite3", "bar", ""), rows)
+
+
+# Start -----------------------------------------------------------------------------------------------------------
+
+
+def start(upstream_port: int, *, reps: int) -> Figures:
+    """With a home that is empty, so that the database is made as well."""
+    ready: list[float] = []
+    memory: list[float] = []
+    for _ in range(reps):
+        with footnote(upstream_port) as server:
+            ready.append(server.cpu())
+            memory.append(server.settled_memory())
+    return {"ready_s": statistics.median(ready), "idle_mb": statistics.median(memory) / 1e6}
+
+
+def _at_rest_table(started: Figures, follower_kb: float) -> Table:
+    ready, idle = started["ready_s"], started["idle_mb"]
+    rows = [
+        ("CPU until it is ready", f"{ready:.2f} s", f"≤ {READY_AT_MOST} s", _verdict(ready <= READY_AT_MOST)),
+        ("memory, idle", f"{idle:.0f} MB", f"≤ {IDLE_AT_MOST:g} MB", _verdict(idle <= IDLE_AT_MOST)),
+        (
+            "memory of an idle follower",
+            f"{follower_kb:.1f} KB",
+            f"≤ {KILOBYTES_AT_MOST:g} KB",
+            _verdict(follower_kb <= KILOBYTES_AT_MOST),
+        ),
+    ]
+    return Table("At rest", ("the server's process", "", "bar", ""), rows)
+
+
+def measure(*, quick: bool) -> Figures:
+    with upstream.running(on_uvloop=True) as port:
+        _say("starts")
+        started = start(port, reps=2 if quick else 5)
+        with relay() as reference:
+            with footnote(port) as server:
+                _say("idle followers")
+                follower = idle_follower(server, 300 if quick else FOLLOWERS)
+            with footnote(port) as server:
+                _say("deltas")
+                cost = deltas(server, reference, port, reps=2 if quick else 5)
+                _say("history")
+                opened = history(server, reference, reps=3 if quick else 9, times=20)
+            with footnote(port) as server:
+                dense = streams(server, reference, port, steps=STEPS[:1] if quick else STEPS, seconds=3 if quick else 5)
+    return {"start": started, "follower_kb": follower, "deltas": cost, "history": opened, "streams": dense}
+
+
+def tables(figures: Figures) -> list[Table]:
+    return [
+        _deltas_table(figures["deltas"]),
+        _streams_table(figures["streams"]),
+        _history_table(figures["history"]),
+        _at_rest_table(figures["start"], figures["follower_kb"]),
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as well")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 when a bar is missed")
+    arguments = parser.parse_args()
+    if not Path("/proc/self/schedstat").exists():
+        raise SystemExit("This benchmark reads CPU and memory of processes from /proc: it runs on Linux.")
+    figures = measure(quick=arguments.quick)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(figures, indent=1) + "\n")
+    print(f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()} {platform.machine()}\n")
+    made = tables(figures)
+    print("\n".join(str(table) for table in made))
+    unmet = [reason for table in made for reason in table.unmet]
+    print("\n".join(unmet) if unmet else "Every bar holds.")
+    sys.exit(bool(unmet and arguments.strict))
+
+
+if __name__ == "__main__":
+    main()
