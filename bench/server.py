@@ -1,6 +1,6 @@
 """What the server costs: beside a bare relay and the bare database driver, in one run, on loopback.
 
-    .venv/bin/python bench/server.py             about five minutes
+    .venv/bin/python bench/server.py             about six minutes
     .venv/bin/python bench/server.py --quick     fewer repetitions, under two minutes
 
 Server, relay, model API and clients are processes of their own. All figures but one are CPU time or memory of the
@@ -28,6 +28,7 @@ import upstream
 
 RUNS, DELTAS, PACE_MS = 100, 250, 25
 RELAY_AT_MOST = 2.0
+LONG_RUNS, SHORT, LONG, LONG_PACE_MS = 10, 500, 5000, 2
 FOLLOWERS, KILOBYTES_AT_MOST = 1000, 15.0
 RATE, STREAMS_AT_LEAST = 20, 1000
 TITLE = "Streams that one core holds"
@@ -76,10 +77,9 @@ class Course:
             return [_message(session, model) for session in _sessions(self._watched, runs)]
         return [_relayed(self._path, self._upstream, model) for _ in range(runs)]
 
-    def spent(self, deltas: int) -> float:
+    def spent(self, deltas: int, runs: int = RUNS, pace_ms: int = PACE_MS) -> float:
         """Seconds of CPU for all runs. What they need before they begin is not billed."""
-        pace = PACE_MS if deltas > 1 else 0
-        asks = self._asks(RUNS, upstream.model_name(deltas, pace, "text"))
+        asks = self._asks(runs, upstream.model_name(deltas, pace_ms if deltas > 1 else 0, "text"))
         gc.collect()
         before = self._watched.cpu()
         followers = uvloop.run(follow_all(self._watched.port, asks, seconds=120))
@@ -116,6 +116,30 @@ def deltas(server: Server, reference: Watched, upstream_port: int, *, reps: int)
             "high": max(ratios),
         }
     return figures
+
+
+def long_answer(server: Server, upstream_port: int, *, reps: int) -> Figures:
+    """What a delta costs in a long answer against a short one, a run without deltas taken off both."""
+    course = Course(server, upstream_port)
+    found: list[tuple[float, float]] = []
+    for _ in range(reps):
+        empty, short, long = (course.spent(count, LONG_RUNS, LONG_PACE_MS) for count in (1, SHORT, LONG))
+        found.append(((long - empty) / LONG_RUNS / (LONG - 1), (short - empty) / LONG_RUNS / (SHORT - 1)))
+    ratios = [in_long / in_short for in_long, in_short in found]
+    return {
+        "long_us": statistics.median(one[0] for one in found) * 1e6,
+        "short_us": statistics.median(one[1] for one in found) * 1e6,
+        "ratio": statistics.median(ratios),
+        "low": min(ratios),
+        "high": max(ratios),
+    }
+
+
+def _long_table(found: Figures) -> Table:
+    spread = f"{found['ratio']:.2f} ({found['low']:.2f} to {found['high']:.2f})"
+    rows = [("Footnote", f"{found['short_us']:.1f}", f"{found['long_us']:.1f}", spread, "", "")]
+    columns = ("CPU, µs a delta", f"of {SHORT}", f"of {LONG}", "x the short answer", "bar", "")
+    return Table(f"A delta of a long answer, {LONG_RUNS} runs at once", columns, rows)
 
 
 def _deltas_table(figures: Figures) -> Table:
@@ -334,16 +358,26 @@ def measure(*, quick: bool) -> Figures:
             with footnote(port) as server:
                 _say("deltas")
                 cost = deltas(server, reference, port, reps=2 if quick else 5)
+                _say("a long answer")
+                long = long_answer(server, port, reps=1 if quick else 3)
                 _say("history")
                 opened = history(server, reference, reps=3 if quick else 9, times=20)
             with footnote(port) as server:
                 dense = streams(server, reference, port, steps=STEPS[:1] if quick else STEPS, seconds=3 if quick else 5)
-    return {"start": started, "follower_kb": follower, "deltas": cost, "history": opened, "streams": dense}
+    return {
+        "start": started,
+        "follower_kb": follower,
+        "deltas": cost,
+        "long": long,
+        "history": opened,
+        "streams": dense,
+    }
 
 
 def tables(figures: Figures) -> list[Table]:
     return [
         _deltas_table(figures["deltas"]),
+        _long_table(figures["long"]),
         _streams_table(figures["streams"]),
         _history_table(figures["history"]),
         _at_rest_table(figures["start"], figures["follower_kb"]),

@@ -63,7 +63,7 @@ async def test_the_list_is_a_table_for_people(tmp_path: Path) -> None:
     assert (code, err) == (0, "")
     assert out.splitlines() == [
         "NAME    ROLE   STATE     ADDED       ID",
-        "local   admin  enabled   1970-01-01  local",
+        "local   admin  enabled   -           local",
         f"王小明  user   disabled  {added}  {ids[1]}",
     ]
 

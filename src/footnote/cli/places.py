@@ -211,13 +211,19 @@ async def session_named(place: Place, text: str) -> str:
     if _WHOLE_ID.fullmatch(wanted):
         return wanted
     known = [head.id async for head in every_session(place)] if wanted else []
-    found = [one for one in known if one.startswith((wanted, f"session_{wanted}")) or one.endswith(wanted)]
+    found = [one for one in known if _is_meant(one, wanted)]
     if len(found) == 1:
         return found[0]
     if found:
         some = ", ".join(found[:MOST_NAMED]) + ", …" * (len(found) > MOST_NAMED)
         raise UsageError(f"{len(found)} sessions begin or end with {wanted}. Say more of one of them: {some}")
     raise UsageError(f"There is no session {wanted!r}. `footnote sessions list` shows what there is.")
+
+
+def _is_meant(session_id: str, wanted: str) -> bool:
+    """By its beginning or its end, or by the beginning of the short form that lists show."""
+    begins = session_id.startswith((wanted, f"session_{wanted}")) or short_id(session_id).startswith(wanted)
+    return begins or session_id.endswith(wanted)
 
 
 async def every_session(place: Place, query: str | None = None) -> AsyncGenerator[FoundSession, None]:

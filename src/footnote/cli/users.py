@@ -17,7 +17,7 @@ from footnote.cli.terminal.cells import one_line, padded, width
 from footnote.cli.terminal.clean import clean_line, escaped_json
 from footnote.config.load import load
 from footnote.db.engine import Database
-from footnote.protocol.accounts import NewUser, User, UserChanges
+from footnote.protocol.accounts import LOCAL_USER, NewUser, User, UserChanges
 from footnote.protocol.errors import UsageError
 
 LONGEST_LINE = 64 * 1024
@@ -93,12 +93,14 @@ def _list(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(as_json(users))
         return Exit.OK
-    rows = [
-        (user.name, user.role, "disabled" if user.disabled else "enabled", user.created_at[:10], user.id)
-        for user in users
-    ]
+    rows = [(user.name, user.role, "disabled" if user.disabled else "enabled", _day(user), user.id) for user in users]
     print("\n".join(table(("NAME", "ROLE", "STATE", "ADDED", "ID"), rows)))
     return Exit.OK
+
+
+def _day(user: User) -> str:
+    """When somebody added them; nobody did the person at the machine itself."""
+    return "-" if user.id == LOCAL_USER else user.created_at[:10]
 
 
 def _password(arguments: argparse.Namespace) -> int:
