@@ -69,7 +69,9 @@ async def test_a_full_disk_is_said_to_who_follows_and_the_answer_is_stored_once_
         assert view["state"] == "failed"
         again = Folded()
         again.feed(await _events(person, run_id))
+        history = (await person.ask("GET", f"/v2/sessions/{session_id}/history")).json
     assert again.shown == folded.shown
+    assert of_history(history, folded.message_id or "") == folded.shown["blocks"], "the answer was not lost"
 
 
 async def test_a_question_that_cannot_be_stored_is_refused_and_leaves_nothing(tmp_path: Path, upstream: Upstream):

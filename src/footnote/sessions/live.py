@@ -94,6 +94,8 @@ class LiveRun:
         self._closing: MessageDelta | None = None
         self._error: ErrorBody | None = None
         self._attachments: tuple[FileRecord, ...] = ()
+        self._unkept: Callable[[], Script[None]] | None = None
+        """What could not be stored, and ends the run by that."""
         self._owed: Callable[[], Script[None]] | None = None
 
     @property
@@ -124,7 +126,9 @@ class LiveRun:
                 if isinstance(step, BlockDelta):
                     add(run_log, step)
                 elif isinstance(step, Note):
-                    await self._journal.write(run_log, self._storing(step))
+                    self._unkept = self._storing(step)
+                    await self._journal.write(run_log, self._unkept)
+                    self._unkept = None
                 else:
                     await self._take(step)
 
@@ -178,6 +182,8 @@ class LiveRun:
         return partial(self._finish, _STATES.get(reason, "done"), encode(ending), terms, self._clock())
 
     def _finish(self, state: RunState, ending: bytes, terms: str, now: float) -> Script[None]:
+        if self._unkept is not None:
+            yield from self._unkept()
         yield from db.finish(self.log.lease, state, ending, now)
         yield from index.enter(self.head.session_id, self.head.message_id, terms)
 
