@@ -22,29 +22,20 @@ import uvloop
 from followers import Ask, Follower, connect, follow_all
 from measure import Figures
 from processes import AUTHORISED, FOLLOWING, Server, Watched, footnote, relay
-from report import Table
+from server_report import IN_TIME, LONG, LONG_RUNS, MESSAGES, RATE, RUNS, SHORT, tables
 
 import upstream
 
-RUNS, DELTAS, PACE_MS = 100, 250, 25
-RELAY_AT_MOST = 2.0
-LONG_RUNS, SHORT, LONG, LONG_PACE_MS = 10, 500, 5000, 2
-FOLLOWERS, KILOBYTES_AT_MOST = 1000, 15.0
-RATE, STREAMS_AT_LEAST = 20, 1000
-TITLE = "Streams that one core holds"
+DELTAS, PACE_MS = 250, 25
+LONG_PACE_MS = 2
+FOLLOWERS = 1000
 BEGUN_A_SECOND = 100
-STEPS, IN_TIME = (250, 500, 750), 0.95
-MESSAGES, HISTORY_AT_MOST = 500, 3.0
+STEPS = 250, 500, 750
 ANSWER = 120
-READY_AT_MOST, IDLE_AT_MOST = 1.5, 120.0
 
 
 def _say(progress: str) -> None:
     print(f"{progress} …", file=sys.stderr, flush=True)
-
-
-def _verdict(holds: bool) -> str:
-    return "pass" if holds else "FAIL"
 
 
 def _sessions(server: Server, count: int) -> list[str]:
@@ -135,33 +126,6 @@ def long_answer(server: Server, upstream_port: int, *, reps: int) -> Figures:
     }
 
 
-def _long_table(found: Figures) -> Table:
-    spread = f"{found['ratio']:.2f} ({found['low']:.2f} to {found['high']:.2f})"
-    rows = [("Footnote", f"{found['short_us']:.1f}", f"{found['long_us']:.1f}", spread, "", "")]
-    columns = ("CPU, µs a delta", f"of {SHORT}", f"of {LONG}", "x the short answer", "bar", "")
-    return Table(f"A delta of a long answer, {LONG_RUNS} runs at once", columns, rows)
-
-
-def _deltas_table(figures: Figures) -> Table:
-    titles = {"relay": "bare relay", "engine": "relay through the engine", "footnote": "Footnote"}
-    rows = [
-        (
-            titles[name],
-            f"{found['delta_us']:.1f}",
-            f"{found['run_ms']:.2f}",
-            "1" if name == "relay" else f"{found['ratio']:.2f} ({found['low']:.2f} to {found['high']:.2f})",
-            *(
-                (f"≤ {RELAY_AT_MOST:g} x", _verdict(found["ratio"] <= RELAY_AT_MOST))
-                if name == "footnote"
-                else ("", "")
-            ),
-        )
-        for name, found in figures.items()
-    ]
-    columns = ("CPU", "µs a delta", "ms a run of one delta", "x bare relay", "bar", "")
-    return Table(f"From the model API to a client, {RUNS} runs at once", columns, rows)
-
-
 # Streams ---------------------------------------------------------------------------------------------------------
 
 
@@ -214,26 +178,6 @@ def streams(
         if ours["delivered"] < IN_TIME:
             break
     return found
-
-
-def _streams_table(found: Figures) -> Table:
-    columns = (
-        f"{RATE} events/s each", "streams", "CPU, µs an event", "of one core", "in time", "delay p50, ms", "p99, ms",
-        "streams a core", "bar", "",
-    )  # fmt: skip
-    ours = found["footnote"]
-    if not ours:
-        return Table(TITLE, columns, [("Footnote", *["-"] * 8, "not measured: the machine is too busy")])
-    judged = ([one for one in ours if one["delivered"] >= IN_TIME] or ours)[-1]
-    rows: list[tuple[str, ...]] = []
-    for title, one in [*(("bare relay", one) for one in found["relay"]), *(("Footnote", one) for one in ours)]:
-        a_core = 1e6 / one["event_us"] / RATE
-        bar = (f"≥ {STREAMS_AT_LEAST}", _verdict(a_core >= STREAMS_AT_LEAST)) if one is judged else ("", "")
-        rows.append(
-            (title, str(one["streams"]), f"{one['event_us']:.1f}", f"{one['share']:.0%}",
-             f"{min(1, one['delivered']):.0%}", f"{one['p50_ms']:.1f}", f"{one['p99_ms']:.0f}", f"{a_core:.0f}", *bar)
-        )  # fmt: skip
-    return Table(TITLE, columns, rows)
 
 
 # Followers -------------------------------------------------------------------------------------------------------
@@ -308,16 +252,6 @@ def history(server: Server, reference: Watched, *, reps: int, times: int) -> Fig
     }
 
 
-def _history_table(found: Figures) -> Table:
-    bar = f"≤ {HISTORY_AT_MOST:g} x", _verdict(found["ratio"] <= HISTORY_AT_MOST)
-    spread = f"{found['ratio']:.2f} ({found['low']:.2f} to {found['high']:.2f})"
-    rows = [
-        ("sqlite3, the rows as bytes", f"{found['theirs_ms']:.2f}", f"{found['theirs_kb']:.0f}", "1", "", ""),
-        ("Footnote, the history", f"{found['ours_ms']:.2f}", f"{found['ours_kb']:.0f}", spread, *bar),
-    ]
-    return Table(f"Opening a session of {MESSAGES} messages", ("CPU", "ms", "kB", "x sqlite3", "bar", ""), rows)
-
-
 # Start -----------------------------------------------------------------------------------------------------------
 
 
@@ -330,21 +264,6 @@ def start(upstream_port: int, *, reps: int) -> Figures:
             ready.append(server.cpu())
             memory.append(server.settled_memory())
     return {"ready_s": statistics.median(ready), "idle_mb": statistics.median(memory) / 1e6}
-
-
-def _at_rest_table(started: Figures, follower_kb: float) -> Table:
-    ready, idle = started["ready_s"], started["idle_mb"]
-    rows = [
-        ("CPU until it is ready", f"{ready:.2f} s", f"≤ {READY_AT_MOST} s", _verdict(ready <= READY_AT_MOST)),
-        ("memory, idle", f"{idle:.0f} MB", f"≤ {IDLE_AT_MOST:g} MB", _verdict(idle <= IDLE_AT_MOST)),
-        (
-            "memory of an idle follower",
-            f"{follower_kb:.1f} KB",
-            f"≤ {KILOBYTES_AT_MOST:g} KB",
-            _verdict(follower_kb <= KILOBYTES_AT_MOST),
-        ),
-    ]
-    return Table("At rest", ("the server's process", "", "bar", ""), rows)
 
 
 def measure(*, quick: bool) -> Figures:
@@ -372,16 +291,6 @@ def measure(*, quick: bool) -> Figures:
         "history": opened,
         "streams": dense,
     }
-
-
-def tables(figures: Figures) -> list[Table]:
-    return [
-        _deltas_table(figures["deltas"]),
-        _long_table(figures["long"]),
-        _streams_table(figures["streams"]),
-        _history_table(figures["history"]),
-        _at_rest_table(figures["start"], figures["follower_kb"]),
-    ]
 
 
 def main() -> None:

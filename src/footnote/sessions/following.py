@@ -31,10 +31,12 @@ async def follow(
                 yield piece
                 after, silent_since = last_id, time.monotonic()
         last = here.log.last_id if here else await database.read(db.last_event(run_id))
-        if after > last and (here or row.ended_at is not None):
+        has_ended = row.ended_at is not None
+        if after > last and (here or has_ended):
             yield from_the_start()
             after = 0
             continue
+        del row  # nobody waits with more in hand than is needed
         if here is not None:
             # To its end in this loop and no other: it is the one that thousands of followers wait in.
             run_log = here.log
@@ -46,7 +48,7 @@ async def follow(
                     return
                 elif not await run_log.news(idle_seconds):
                     yield b""
-        if row.ended_at is not None:
+        if has_ended:
             return
         # Its owner is another process, or gone: the next one will go on.
         if idle_seconds is not None and time.monotonic() - silent_since > idle_seconds:

@@ -6,7 +6,6 @@ id that was sent and not stored is never given to another event.
 
 import asyncio
 from collections.abc import Iterator
-from itertools import islice
 
 from footnote.db.runs import EventRow, Lease
 from footnote.protocol.events import BlockStart, BlockStop, Event, Gap, RoundRestart
@@ -88,9 +87,10 @@ class RunLog:
     def after(self, event_id: int) -> bytes:
         """All events with a higher id, in one piece; b"": there are none."""
         at = max(0, event_id - self.first_id + 1)
-        if at + 1 == len(self._frames):
+        fresh = len(self._frames) - at
+        if fresh == 1:
             return self._frames[at]
-        return b"".join(islice(self._frames, at, None))
+        return b"".join(self._frames[at:]) if fresh > 1 else b""
 
     async def news(self, seconds: float | None) -> bool:
         """Waits for another event, or for the end; False: that took longer than `seconds`."""
