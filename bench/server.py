@@ -22,7 +22,7 @@ import uvloop
 from followers import Ask, Follower, connect, follow_all
 from measure import Figures
 from processes import AUTHORISED, FOLLOWING, Server, Watched, footnote, relay
-from server_report import IN_TIME, LONG, LONG_RUNS, MESSAGES, RATE, RUNS, SHORT, tables
+from server_report import CLIENTS_OF_A_RUN, IN_TIME, LONG, LONG_RUNS, MESSAGES, RATE, RUNS, SHORT, tables
 
 import upstream
 
@@ -31,6 +31,7 @@ LONG_PACE_MS = 2
 FOLLOWERS = 1000
 BEGUN_A_SECOND = 100
 STEPS = 250, 500, 750
+SHARED_STREAMS = 1000
 ANSWER = 120
 
 
@@ -180,6 +181,22 @@ def streams(
     return found
 
 
+async def _shared(server: Server, sessions: list[str], model: str, count: int, seconds: float) -> Figures | None:
+    """As many streams, of fewer runs: several clients follow each of them."""
+    body = json.dumps({"content": "What is a footnote for?", "model": f"bench/{model}"}).encode()
+    asks = [Ask("POST", f"/v2/sessions/{session}/messages", body, AUTHORISED) for session in sessions]
+    runs = [json.loads(answer.body)["run_id"] for answer in await follow_all(server.port, asks, seconds=60)]
+    following = [Ask("GET", f"/v2/runs/{run}/events", headers=FOLLOWING) for run in runs]
+    return await _streams(server, [following[number % len(runs)] for number in range(count)], seconds)
+
+
+def shared_streams(server: Server, *, count: int, seconds: float) -> Figures | None:
+    _say(f"{count} streams, {CLIENTS_OF_A_RUN} of each run")
+    length = seconds + 6 + 2.5 * count / BEGUN_A_SECOND
+    model = upstream.model_name(int(length * RATE), 1000 // RATE, "clock")
+    return uvloop.run(_shared(server, _sessions(server, count // CLIENTS_OF_A_RUN), model, count, seconds))
+
+
 # Followers -------------------------------------------------------------------------------------------------------
 
 
@@ -283,6 +300,7 @@ def measure(*, quick: bool) -> Figures:
                 opened = history(server, reference, reps=3 if quick else 9, times=20)
             with footnote(port) as server:
                 dense = streams(server, reference, port, steps=STEPS[:1] if quick else STEPS, seconds=3 if quick else 5)
+                dense["shared"] = shared_streams(server, count=STEPS[0] if quick else SHARED_STREAMS, seconds=5)
     return {
         "start": started,
         "follower_kb": follower,
