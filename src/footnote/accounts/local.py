@@ -18,7 +18,7 @@ except ImportError:  # Windows
 
 VARIABLE = "FOOTNOTE_TOKEN"
 FILE = "token"
-SHORTEST, LONGEST = 16, 512
+SAFE, LONGEST = 16, 512
 _MINE_ALONE = 0o600
 
 log = logging.getLogger(__name__)
@@ -40,12 +40,14 @@ def local_token(home: Path, environ: Mapping[str, str]) -> str:
 
 
 def _fit(token: str, place: str) -> str:
-    """A header of a request must be able to carry it, and nobody to guess it."""
-    if not SHORTEST <= len(token) <= LONGEST or not all("!" <= one <= "~" for one in token):
+    """A header of a request must be able to carry it. A short one is its owner's choice, for a trial."""
+    if len(token) > LONGEST or not all("!" <= one <= "~" for one in token):
         raise ConfigError(
-            f"{place} must have {SHORTEST} to {LONGEST} characters: letters, digits and signs of ASCII, no spaces. "
+            f"{place} must have at most {LONGEST} characters: letters, digits and signs of ASCII, no spaces. "
             "`openssl rand -hex 32` makes a good one."
         )
+    if len(token) < SAFE:
+        log.warning("%s is short enough to be guessed. `openssl rand -hex 32` makes a good one.", place)
     return token
 
 

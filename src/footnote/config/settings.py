@@ -112,9 +112,9 @@ class Server(Section, frozen=True):
 class Limits(Section, frozen=True):
     """What one user may have on a server, and `runs_at_once` what all of them may."""
 
-    runs_per_user: Annotated[int, Meta(ge=1)] = 4
+    runs_per_user: Annotated[int, Meta(ge=1)] = 20
     runs_at_once: Annotated[int, Meta(ge=1)] = 100
-    requests_per_minute: Annotated[int, Meta(ge=1)] = 300
+    requests_per_minute: Annotated[int, Meta(ge=1)] = 6000
     storage_bytes_per_user: Annotated[int, Meta(ge=1)] = 5 * _GIB
     upload_bytes: Annotated[int, Meta(ge=1)] = 100 * _MIB
 

@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 class RunLimits(Struct, frozen=True):
     """`per_user`: active ones; `at_once`: carried on by this process, the others wait; `waiting`: those."""
 
-    per_user: int = 4
+    per_user: int = 20
     at_once: int = 100
     waiting: int = 1000
 
