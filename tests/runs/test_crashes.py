@@ -118,7 +118,7 @@ async def test_a_run_that_is_killed_anywhere_finishes_and_does_nothing_twice(ups
         restarts += sum(folded.restarts for folded in seen.values())
         for history in histories:
             _check_effects(history, tmp_path)
-    assert restarts > RUNS * KILLS * 0.6, "most of them were interrupted"
+    assert restarts > RUNS * KILLS * 0.5, "most of them were interrupted"
     assert upstream.problems == []
 
 
