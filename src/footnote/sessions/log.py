@@ -5,7 +5,6 @@ id that was sent and not stored is never given to another event.
 """
 
 import asyncio
-from collections.abc import Iterator
 
 from footnote.db.runs import EventRow, Lease
 from footnote.protocol.events import BlockStart, BlockStop, Event, Gap, RoundRestart
@@ -62,14 +61,17 @@ class RunLog:
 
         A row that was handed out before and not confirmed comes again, unchanged.
         """
-        self._unstored += self._rows(self._frames[self._cut :], self.first_id + self._cut)
-        self._cut = len(self._frames)
+        if self._cut < len(self._frames):
+            self._unstored.append(self._row(self._frames[self._cut :], self.first_id + self._cut))
+            self._cut = len(self._frames)
+        if not more:
+            return tuple(self._unstored)
         ahead = [frame(self.last_id + number, event) for number, event in enumerate(more, 1)]
-        return (*self._unstored, *self._rows(ahead, self.last_id + 1))
+        return (*self._unstored, self._row(ahead, self.last_id + 1))
 
     def stored(self, rows: tuple[EventRow, ...]) -> None:
         """These are safe."""
-        last = max((row.last_id for row in rows), default=0)
+        last = rows[-1].last_id if rows else 0
         self._unstored = [row for row in self._unstored if row.last_id > last]
 
     def add_stored(self, *events: Event) -> None:
@@ -78,9 +80,8 @@ class RunLog:
             self.add(event)
         self._cut = len(self._frames)
 
-    def _rows(self, frames: list[bytes], first_id: int) -> Iterator[EventRow]:
-        if frames:
-            yield EventRow(self.lease.run_id, first_id, first_id + len(frames) - 1, b"".join(frames))
+    def _row(self, frames: list[bytes], first_id: int) -> EventRow:
+        return EventRow(self.lease.run_id, first_id, first_id + len(frames) - 1, b"".join(frames))
 
     # To those who follow -----------------------------------------------------------------------------------
 
