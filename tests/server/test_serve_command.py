@@ -149,8 +149,9 @@ async def test_without_the_packages_of_a_server_it_says_what_to_install(tmp_path
     assert 'The server needs uvicorn. Install it with: pip install "footnote[server]"' in err
 
 
-async def test_a_token_that_can_be_guessed_is_refused_before_anything_listens(tmp_path: Path):
-    code, out, err = await footnote("serve", "--port", "0", env=environment(tmp_path, FOOTNOTE_TOKEN="short"))
+async def test_a_token_that_no_header_can_carry_is_refused_before_anything_listens(tmp_path: Path):
+    environ = environment(tmp_path, FOOTNOTE_TOKEN="mật khẩu của tôi")
+    code, out, err = await footnote("serve", "--port", "0", env=environ)
     assert (code, out) == (2, "")
     assert "FOOTNOTE_TOKEN" in err
-    assert "short" not in err
+    assert "khẩu" not in err
