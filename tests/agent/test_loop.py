@@ -385,3 +385,14 @@ async def test_every_message_is_kept_with_the_number_of_blocks_that_there_are_wi
     model = ScriptedModel([[text("Looking."), call("look", {}), call("look", {"n": 2})], [text("Done.")]])
     play = await Stage(model, [answering("look")]).play()
     assert [step.blocks for step in play.steps if isinstance(step, Kept)] == [3, 4, 5, 6]
+
+
+async def test_what_came_of_a_call_before_a_crash_holds_also_when_its_tool_is_gone():
+    before = _cut_off(ToolCall("c1", "send", {}), ToolCall("c2", "send", {"n": 2}))
+    resumed = Resumed(blocks=2, begun=frozenset({"c1", "c2"}), finished={"c1": said("sent")})
+    play = await Stage(ScriptedModel([[text("Done.")]]), [], before, settings={"resumed": resumed}).play()
+    results = [block for block in play.blocks if isinstance(block, ToolResultBlock)]
+    assert [(block.status, block.content[:24]) for block in results] == [
+        ("success", "sent"),
+        ("error", "The server was restarted"),
+    ]

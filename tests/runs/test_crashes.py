@@ -1,10 +1,13 @@
 """kill -9 at any point of a run: it goes on at the next start, and nothing is lost, doubled or done twice."""
 
 import asyncio
+import contextlib
 import json
 import random
+import sqlite3
 from collections import Counter
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import aiohttp
@@ -167,3 +170,69 @@ async def test_a_server_that_is_stopped_in_good_order_leaves_its_runs_to_the_nex
         await _finished(client, run_id, folded)
     assert await process.stop() == 0
     assert "Traceback" not in process.said
+
+
+SLOW = """
+    import asyncio
+    import os
+    from msgspec import Struct
+    from footnote.protocol.tools import said
+    from footnote.tools.define import tool
+
+    class Effect(Struct):
+        name: str
+        wait: bool = False
+
+    @tool(titles={"en": "Do it", "vi": "Làm", "zh": "做"})
+    async def effect(params: Effect, context):
+        "Does something that shows."
+        with open(os.environ["EFFECTS"], "a") as file:
+            file.write(params.name + "\\n")
+        if params.wait:
+            await asyncio.sleep(60)
+        return said("done")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", ["agent gone", "cancel wanted"])
+async def test_a_run_that_cannot_go_on_keeps_the_results_that_its_calls_had(
+    upstream: Upstream, tmp_path: Path, ending: str
+):
+    calls = together(
+        call("effect", {"name": "quick"}, id="c1"), call("effect", {"name": "slow", "wait": True}, id="c2")
+    )
+    upstream.script(reply(say("I do it."), calls, stop("toolUse")))
+    settings = _settings(tmp_path)
+    (tmp_path / "site" / "effect_package.py").write_text(dedent(SLOW), encoding="utf-8")
+    process = await Process.start(tmp_path, upstream, **settings)
+    folded = Folded()
+    async with process.client() as client:
+        session_id = await client.session()
+        run_id = await client.start(session_id, "Do it")
+        following = asyncio.create_task(client.follow(run_id, folded))
+        async with asyncio.timeout(20):
+            while not any(block["type"] == "tool_result" for block in folded.blocks.values()):
+                await asyncio.sleep(0.01)
+        await process.kill()
+        await following
+    if ending == "agent gone":
+        settings["FOOTNOTE_AGENTS"] = json.dumps([{"id": "b"}])
+    else:
+        with contextlib.closing(sqlite3.connect(tmp_path / ".footnote" / "footnote.db")) as database:
+            database.execute("UPDATE run SET cancel_wanted = 1")
+            database.commit()
+    process = await Process.start(tmp_path, upstream, **settings)
+    async with process.client() as client:
+        while not folded.ended:
+            await client.follow(run_id, folded)
+        view = await client.json("GET", f"/v2/runs/{run_id}")
+        history = await client.json("GET", f"/v2/sessions/{session_id}/history")
+    assert await process.stop() == 0
+    assert view["state"] == ("failed" if ending == "agent gone" else "cancelled")
+    assert of_history(history, view["message_id"]) == folded.shown["blocks"]
+    assert folded.statuses == {"c1": "done", "c2": "error"}
+    results = {message["tool_call_id"]: message for message in history["messages"] if message["role"] == "tool"}
+    assert (results["c1"]["status"], results["c1"]["content"]) == ("success", "done")
+    assert "may or may not have had its effect" in results["c2"]["content"]
+    assert sorted((tmp_path / "effects.txt").read_text().split()) == ["quick", "slow"]

@@ -8,7 +8,7 @@ from footnote.db.script import Script, sql
 from runs.fold import Folded, of_history
 from runs.test_following import _events, _start
 from server.house import open_house
-from upstream import Upstream, pause, reply, say, stall, stop
+from upstream import Upstream, call, pause, reply, say, stall, stop, together
 
 
 def _most_pages(pages: int) -> Script[int]:
@@ -72,6 +72,49 @@ async def test_a_full_disk_is_said_to_who_follows_and_the_answer_is_stored_once_
         history = (await person.ask("GET", f"/v2/sessions/{session_id}/history")).json
     assert again.shown == folded.shown
     assert of_history(history, folded.message_id or "") == folded.shown["blocks"], "the answer was not lost"
+
+
+async def test_a_call_that_ended_on_a_full_disk_keeps_its_result(tmp_path: Path, upstream: Upstream):
+    written = {"file_path": "/a.md", "content": "x" * 200_000}
+    calls = together(call("list_files", {}, id="c1"), call("write_file", written, id="c2"))
+    upstream.script(reply(say("I write."), calls, stop("toolUse")), lambda _: reply(say("So be it."), stop()))
+    async with open_house(tmp_path, upstream) as house:
+        house.app.runner.journal.patience = 0.2
+        person = house.local
+        session_id = await person.session()
+        database = house.app._database
+        await database.write(_most_pages(0))
+        run_id = await _start(person, session_id)
+        folded = Folded()
+        folded.feed(await _events(person, run_id))
+        await database.write(_most_pages(100_000))
+        await house.app.runner._keeper.look_after()
+        history = (await person.ask("GET", f"/v2/sessions/{session_id}/history")).json
+    assert of_history(history, folded.message_id or "") == folded.shown["blocks"]
+    uses = [block["id"] for block in folded.shown["blocks"] if block["type"] == "tool_use"]
+    results = [block["tool_use_id"] for block in folded.shown["blocks"] if block["type"] == "tool_result"]
+    assert uses == results, "every call has a result"
+
+
+async def test_an_end_that_is_owed_to_a_session_that_is_gone_holds_nobody_up(tmp_path: Path, upstream: Upstream):
+    upstream.script(lambda _: reply(say(*["a long answer " * 2000] * 10), stop()))
+    async with open_house(tmp_path, upstream) as house:
+        house.app.runner.journal.patience = 0.1
+        person, database = house.local, house.app._database
+        sessions = [await person.session() for _ in range(2)]
+        await database.write(_most_pages(0))
+        runs = [await _start(person, session_id) for session_id in sessions]
+        for run_id in runs:
+            await _events(person, run_id)
+        await database.write(_most_pages(100_000))
+
+        def forget() -> Script[None]:
+            yield sql("DELETE FROM session WHERE id = ?", sessions[0])
+
+        await database.write(forget())
+        await house.app.runner._keeper.look_after()
+        assert house.app.runner.carrier.unsettled == {}
+        assert (await person.ask("GET", f"/v2/runs/{runs[1]}")).json["state"] == "failed"
 
 
 async def test_a_question_that_cannot_be_stored_is_refused_and_leaves_nothing(tmp_path: Path, upstream: Upstream):

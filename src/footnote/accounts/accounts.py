@@ -117,6 +117,10 @@ class Accounts:
         hashed = None if changes.password is UNSET else await self._passwords.hash(changes.password)
         return _user(await self._database.write(_changed(user_id, changes, hashed), erase=hashed is not None))
 
+    async def check_removable(self, user_id: str) -> None:
+        """Raises what `remove` would."""
+        await self._database.read(_removable(user_id))
+
     async def remove(self, user_id: str) -> None:
         """With all that is theirs. It cannot be brought back. Whoever calls has ended their runs."""
         await self._database.write(_removed(user_id), erase=True)
@@ -250,11 +254,15 @@ def _changed(user_id: str, changes: UserChanges, hashed: str | None) -> Script[d
     return (yield from _existing(user_id))
 
 
-def _removed(user_id: str) -> Script[None]:
+def _removable(user_id: str) -> Script[None]:
     row = yield from _existing(user_id)
     if user_id == LOCAL_USER:
         raise NotAllowed("The user local is the person at the machine itself, and cannot be removed.")
     yield from _spare_the_last_admin(row)
+
+
+def _removed(user_id: str) -> Script[None]:
+    yield from _removable(user_id)
     yield from db.remove(user_id)
 
 

@@ -93,8 +93,9 @@ class Calls:
             if refused is not None:
                 pending.result = failed(refused)
             else:
-                self._prepare(pending, history)
                 self._remember(pending, resumed)
+            if pending.result is None:
+                self._prepare(pending, history)
             if pending.result is not None:
                 yield ToolStatus(pending.call.id, "error" if pending.result.is_error else "done")
         for batch in self._batches():
@@ -129,13 +130,16 @@ class Calls:
                 pending.result = failed(f"The arguments of {call.name} could not be read.")
 
     def _remember(self, pending: _Call, resumed: Resumed | None) -> None:
-        """What came of this call before a crash: it is not carried out a second time."""
-        if resumed is None or pending.tool is None:
+        """What came of this call before a crash: it is not carried out a second time, whether its tool is still there
+        or not."""
+        if resumed is None:
             return
         if pending.call.id in resumed.finished:
             pending.result = resumed.finished[pending.call.id]
-        elif pending.call.id in resumed.begun and not pending.tool.idempotent:
-            pending.result = failed(INTERRUPTED)
+        elif pending.call.id in resumed.begun:
+            tool = self._toolbox.get(pending.call.name)
+            if tool is None or not tool.idempotent:
+                pending.result = failed(INTERRUPTED)
 
     def _batches(self) -> Iterator[list[_Call]]:
         """Calls that may run together: an exclusive one has a batch of its own."""

@@ -95,7 +95,10 @@ def set_role(user_id: str, role: Role) -> Script[None]:
 
 
 def set_disabled(user_id: str, *, disabled: bool) -> Script[None]:
+    """What is being answered for somebody who is disabled is cancelled, by whichever process carries it on."""
     yield sql("UPDATE account SET disabled = ? WHERE id = ?", disabled, user_id)
+    if disabled:
+        yield sql("UPDATE run SET cancel_wanted = 1 WHERE user_id = ? AND state IN ('queued', 'running')", user_id)
 
 
 def remove(user_id: str) -> Script[None]:

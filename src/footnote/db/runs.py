@@ -9,12 +9,13 @@ from footnote.protocol.errors import FootnoteError, LimitReached, RunActive, Unk
 
 
 class LeaseLost(FootnoteError):
-    """Another process has taken this run over: whatever this one still has to say about it counts for nothing."""
+    """Another process has taken this run over, or its session was deleted: whatever this process still has to say
+    about it counts for nothing."""
 
     type = "lease_lost"
 
     def __init__(self, run_id: str) -> None:
-        super().__init__(f"The run {run_id} is carried on by another process.")
+        super().__init__(f"The run {run_id} was deleted, or is carried on by another process.")
 
 
 class NewQuestion(Struct, frozen=True):
@@ -196,7 +197,7 @@ def go_on(lease: Lease, events: Sequence[EventRow], rest: Script[None] | None = 
 
 
 def set_running(lease: Lease) -> Script[None]:
-    yield sql("UPDATE run SET state = 'running' WHERE id = ?", lease.run_id)
+    yield sql("UPDATE run SET state = 'running', attempts = attempts + 1 WHERE id = ?", lease.run_id)
 
 
 def keep(lease: Lease, message: KeptMessage) -> Script[None]:
@@ -280,7 +281,7 @@ def claim(owner: str, dead: Iterable[str | None], now: float, until: float) -> S
     for gone in dead:
         rows = yield sql(
             """
-            UPDATE run SET owner = ?, lease_until = ?, fence = fence + 1, attempts = attempts + 1
+            UPDATE run SET owner = ?, lease_until = ?, fence = fence + 1
             WHERE state IN ('queued', 'running') AND owner IS ? RETURNING id
             """,
             owner,
@@ -290,7 +291,7 @@ def claim(owner: str, dead: Iterable[str | None], now: float, until: float) -> S
         claimed += [run_id for (run_id,) in rows]
     rows = yield sql(
         """
-        UPDATE run SET owner = ?, lease_until = ?, fence = fence + 1, attempts = attempts + 1
+        UPDATE run SET owner = ?, lease_until = ?, fence = fence + 1
         WHERE state IN ('queued', 'running') AND owner IS NOT ? AND lease_until < ? RETURNING id
         """,
         owner,
@@ -304,7 +305,13 @@ def claim(owner: str, dead: Iterable[str | None], now: float, until: float) -> S
 
 def release(owner: str) -> Script[None]:
     """Leaves all runs of an owner to whoever comes next."""
-    yield sql("UPDATE run SET owner = NULL, lease_until = 0 WHERE owner = ? AND state IN ('queued', 'running')", owner)
+    yield sql(
+        """
+        UPDATE run SET owner = NULL, lease_until = 0, attempts = 0
+        WHERE owner = ? AND state IN ('queued', 'running')
+        """,
+        owner,
+    )
 
 
 def want_cancel(run_id: str) -> Script[None]:

@@ -94,14 +94,15 @@ def session(user_id: str, session_id: str) -> Script[SessionRow | None]:
 
 
 def listed(
-    user_id: str, phrases: Sequence[Phrase], after: Position | None, count: int
+    user_id: str, phrases: Sequence[Phrase], after: Position | None, count: int, *, origin: str = "page"
 ) -> Script[tuple[list[SessionRow], list[FoundPart]]]:
     """Sessions in which each of the phrases stands somewhere, the last changed first, and of each the first part in
-    which one of them does. The sessions of compatible doors are not listed."""
+    which one of them does. The sessions of compatible doors are listed by themselves."""
     place = () if after is None else (after.changed_at, after.session_id)
     rows = yield sql(
-        f"{_SESSION} AND session.origin = 'page' {_BEHIND if place else ''} {_HAVING * len(phrases)} {_LAST_CHANGED}",
+        f"{_SESSION} AND session.origin = ? {_BEHIND if place else ''} {_HAVING * len(phrases)} {_LAST_CHANGED}",
         user_id,
+        origin,
         *place,
         *(_among(user_id, [phrase]) for phrase in phrases),
         count,

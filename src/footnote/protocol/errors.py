@@ -45,6 +45,7 @@ class Conflict(UsageError):
 
 class RunActive(Conflict):
     type = "run_active"
+    retryable = True
 
 
 class NotLoggedIn(UsageError):
@@ -80,6 +81,7 @@ class LimitReached(FootnoteError):
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+        self.retryable = retry_after is not None
 
 
 class ToolFailed(FootnoteError):

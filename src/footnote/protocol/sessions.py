@@ -11,10 +11,13 @@ from footnote.protocol.tools import Locale
 
 LONGEST_TITLE = 200
 LONGEST_QUESTION = 1_000_000
+MOST_ATTACHMENTS = 100
 
 Title: TypeAlias = Annotated[str, Meta(min_length=1, max_length=LONGEST_TITLE)]
 Content: TypeAlias = Annotated[str, Meta(min_length=1, max_length=LONGEST_QUESTION)]
 
+Origin: TypeAlias = Literal["page", "api"]
+"""`api`: one call of a compatible door."""
 RunState: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled"]
 """`queued → running → done | failed | cancelled`. The first two are a run that is active."""
 
@@ -50,7 +53,7 @@ class NewMessage(Struct, frozen=True, forbid_unknown_fields=True):
     """A question. `attachments` are paths of files of the session."""
 
     content: Content
-    attachments: tuple[str, ...] = ()
+    attachments: Annotated[tuple[str, ...], Meta(max_length=MOST_ATTACHMENTS)] = ()
     model: str | None = None
     locale: Locale | None = None
 

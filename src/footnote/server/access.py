@@ -22,8 +22,9 @@ async def principal_of(headers: Headers, accounts: Accounts) -> Principal | None
     A header that proves nothing is not made good by a cookie beside it: a program that was cut off must not go on as
     whoever is logged in.
     """
-    if token := token_of(headers):
-        return await accounts.principal(token, "token") if len(token) <= LONGEST_SECRET else None
+    token = token_of(headers)
+    if token is not None:
+        return await accounts.principal(token, "token") if 0 < len(token) <= LONGEST_SECRET else None
     if secret := cookie_of(headers):
         return await accounts.principal(secret, "cookie") if len(secret) <= LONGEST_SECRET else None
     return None

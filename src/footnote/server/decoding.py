@@ -70,8 +70,9 @@ def may_be_empty(kind: type[Struct]) -> bool:
     return not any(one.required for one in msgspec.structs.fields(kind))
 
 
-def decode_query(raw: bytes, kind: type[S] | None) -> S | None:
-    """Texts become what the fields of `kind` are. A name that is not known or comes twice is an error."""
+def decode_query(raw: bytes, kind: type[S] | None, *, lenient: bool = False) -> S | None:
+    """Texts become what the fields of `kind` are. A name that is not known, unless `lenient`, or comes twice is an
+    error."""
     try:
         pairs = parse_qsl(
             raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MOST_QUERY_FIELDS
@@ -81,6 +82,8 @@ def decode_query(raw: bytes, kind: type[S] | None) -> S | None:
     names = {one.encode_name for one in msgspec.structs.fields(kind)} if kind is not None else set[str]()
     fields: dict[str, str] = {}
     for name, value in pairs:
+        if name not in names and lenient:
+            continue
         if name not in names:
             known = f"; it takes {', '.join(sorted(names))}" if names else "; it takes none"
             raise UsageError(f"The query has a field {name[:100]!r} that is not known here{known}.")

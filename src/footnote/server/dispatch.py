@@ -59,19 +59,22 @@ class Dispatcher:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             raise AssertionError("the server speaks HTTP alone")
-        name, answer = await self._answer(scope, receive)
+        asking = _Asking(scope)
+        name, answer = await self._answer(asking, scope, receive)
         self.site.requests[name, answer.status_code] += 1
+        if isinstance(answer, Reply) and asking.leaves_body:
+            answer.headers["connection"] = "close"  # or the rest of it would be read, however much that is
         await answer(scope, receive, send)
 
-    async def _answer(self, scope: Scope, receive: Receive) -> tuple[str, Reply | EventStream]:
+    async def _answer(self, asking: "_Asking", scope: Scope, receive: Receive) -> tuple[str, Reply | EventStream]:
         """The name of the route, for the metrics, and what is sent."""
-        asking = _Asking(scope)
         route: Route | None = None
         try:
             found = self._find(checked(scope["path"]))
             route = found.path.routes.get("GET" if scope["method"] == "HEAD" else scope["method"])
             asking.principal = await principal_of(asking.headers, self.site.app.accounts)
-            self._requests.take(asking.key, "requests")
+            if route is None or route.limited:
+                self._requests.take(asking.key, "requests")
             _check_known(found.path, asking.principal)
             if route is None or (scope["method"] == "HEAD" and not route.safe):
                 raise _wrong_method(found.path, scope["method"])
@@ -96,10 +99,11 @@ class Dispatcher:
         raise Unknown("There is nothing at this address. /openapi.json lists what there is.")
 
     async def _call(self, route: Route, found: _Found, asking: "_Asking", receive: Receive) -> Call:
-        query = decode_query(asking.query, route.query)
+        query = decode_query(asking.query, route.query, lenient=route.lenient)
         body = None
         if route.body is not None:
             raw = await read_body(receive, asking.headers, route.most_bytes)
+            asking.has_read = True
             body = decode_body(raw, asking.headers, route.body)
         return Call(
             site=self.site,
@@ -116,13 +120,20 @@ class Dispatcher:
 class _Asking:
     """What is known of a request before its route is."""
 
-    __slots__ = ("address", "headers", "principal", "query")
+    __slots__ = ("address", "has_read", "headers", "principal", "query")
 
     def __init__(self, scope: Scope) -> None:
         self.headers = Headers(scope=scope)
         self.address: str = scope["client"][0] if scope.get("client") else "unknown"
         self.query: bytes = scope["query_string"]
         self.principal: Principal | None = None
+        self.has_read = False
+
+    @property
+    def leaves_body(self) -> bool:
+        """It has a body that nobody read."""
+        sent = self.headers.get("content-length", "0") != "0" or "transfer-encoding" in self.headers
+        return sent and not self.has_read
 
     @property
     def key(self) -> str:

@@ -99,6 +99,10 @@ class Route:
     media_type: str = "application/json"
     errors: ErrorForm = refusal
     most_bytes: int = MOST_BODY_BYTES
+    lenient: bool = False
+    """What the query holds beside its fields is passed over, as clients of other APIs are used to."""
+    limited: bool = True
+    """Counts towards how often somebody may ask."""
     safe: bool = True
     """A GET that changes something is not safe: a HEAD, which nobody means to have an effect, is refused."""
 

@@ -19,6 +19,7 @@ from footnote.protocol.messages import Message
 from footnote.sessions.branches import branch_to
 from footnote.sessions.conversation import conversation, resumed
 from footnote.sessions.live import INTERNAL, LiveRun, RunHead
+from footnote.sessions.log import RunLog
 from footnote.sessions.store import Sessions
 from footnote.sessions.wiring import Job, Wiring
 from footnote.workspace.export import is_for_the_user
@@ -43,7 +44,7 @@ class Carrier:
 
     def __init__(self, database: Database, sessions: Sessions, wiring: Wiring, limits: RunLimits) -> None:
         self.live: dict[str, LiveRun] = {}
-        self.unsettled: list[LiveRun] = []
+        self.unsettled: dict[str, LiveRun] = {}
         """Those that have ended, and whose end could not be stored yet."""
         self.ended: Counter[str] = Counter()
         """Runs that ended here, by how."""
@@ -53,6 +54,11 @@ class Carrier:
         self._limits = limits
         self._slots = asyncio.Semaphore(limits.at_once)
 
+    def said(self, run_id: str) -> RunLog | None:
+        """What this process has to say of a run, until all of it is stored."""
+        live = self.live.get(run_id) or self.unsettled.get(run_id)
+        return live.log if live else None
+
     def check_room(self) -> None:
         if len(self.live) >= self._limits.at_once + self._limits.waiting:
             raise LimitReached("The server has more questions than it can take. Ask again in a minute.", retry_after=30)
@@ -61,6 +67,18 @@ class Carrier:
         self.live[live.head.id] = live
         live.task = asyncio.create_task(self._carry(live), name=live.head.id)
 
+    async def settle(self) -> None:
+        """Stores the ends that are owed. One that cannot be stored yet does not hold up the others."""
+        for live in list(self.unsettled.values()):
+            try:
+                await live.settle()
+            except DatabaseFailed as error:
+                log.warning("The end of the run %s cannot be stored yet: %s", live.head.id, error.message)
+                continue
+            except db.LeaseLost as error:
+                log.warning("%s", error.message)
+            del self.unsettled[live.head.id]
+
     async def _carry(self, live: LiveRun) -> None:
         try:
             await self._to_its_end(live)
@@ -68,9 +86,10 @@ class Carrier:
             log.warning("%s", error.message)
         finally:
             live.log.end()
-            self.live.pop(live.head.id, None)
+            if self.live.get(live.head.id) is live:  # it may be carried on anew already
+                del self.live[live.head.id]
             if live.is_unsettled:
-                self.unsettled.append(live)
+                self.unsettled[live.head.id] = live
             self.ended[live.outcome] += 1
             live.ended.set()
 
@@ -95,8 +114,10 @@ class Carrier:
 
     async def _answer(self, live: LiveRun) -> None:
         head, found = live.head, live.found
-        if found is not None and found.row.attempts > MOST_ATTEMPTS:
-            raise LimitReached("This answer was interrupted again and again, and was given up. Try it again.")
+        if found is not None and found.row.attempts >= MOST_ATTEMPTS:
+            raise LimitReached(
+                "This answer was interrupted again and again, and was given up. Try it again.", retry_after=1
+            )
         workspace = self._sessions.workspace(head.user_id, head.session_id)
         messages, heard, digest = await self._messages(head)
         model = live.model or await live.cancel.wait(self._wiring.model(head.asked.agent_id, head.asked.model))

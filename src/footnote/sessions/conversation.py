@@ -35,9 +35,14 @@ def question_of(turn: TurnRow) -> UserMessage:
     return replace(asked, content=(*asked.content, Text(f"Files that come with this message:\n{listed}")))
 
 
+def results_of(found: Interrupted) -> dict[str, ToolResult | None]:
+    """Of every call that had begun, its result, or none."""
+    return {call_id: None if body is None else _result.decode(body) for call_id, body in found.calls.items()}
+
+
 def resumed(found: Interrupted, files: Sequence[FileRecord]) -> Resumed:
     """Where an interrupted run goes on. `files` are those that it wrote."""
-    results = {call_id: _result.decode(body) for call_id, body in found.calls.items() if body is not None}
+    results = {call_id: result for call_id, result in results_of(found).items() if result is not None}
     messages = [stored.said.decode(message.body) for message in found.messages]
     answered = [message.tool_call_id for message in messages if isinstance(message, ToolResultMessage)]
     spent = sum((results[call].usage or Usage() for call in answered if call in results), Usage())

@@ -7,8 +7,7 @@ from contextlib import aclosing
 
 from footnote.db import runs as db
 from footnote.db.engine import Database
-from footnote.sessions.live import LiveRun
-from footnote.sessions.log import events_after, from_the_start, gap
+from footnote.sessions.log import RunLog, events_after, from_the_start, gap
 
 ROWS_AT_ONCE = 50
 LOOK_SECONDS = 0.25
@@ -16,30 +15,29 @@ LOOK_SECONDS = 0.25
 
 
 async def follow(
-    database: Database, live: Callable[[str], LiveRun | None], run_id: str, after: int, idle_seconds: float | None
+    database: Database, said: Callable[[str], RunLog | None], run_id: str, after: int, idle_seconds: float | None
 ) -> AsyncGenerator[bytes, None]:
     """The events of a run after an id, to its end. b"" stands for a while without any."""
     silent_since = time.monotonic()
     while (row := await database.read(db.run(run_id))) is not None:
-        here = live(run_id)
+        run_log = said(run_id)
         if after < row.pruned_to:
             yield gap(after, row.pruned_to)
             after = row.pruned_to
-        before = here.log.first_id if here else None
+        before = run_log.first_id if run_log else None
         async with aclosing(_stored(database, run_id, after, before)) as pieces:
             async for piece, last_id in pieces:
                 yield piece
                 after, silent_since = last_id, time.monotonic()
-        last = here.log.last_id if here else await database.read(db.last_event(run_id))
+        last = run_log.last_id if run_log else await database.read(db.last_event(run_id))
         has_ended = row.ended_at is not None
-        if after > last and (here or has_ended):
+        if after > last and (run_log or has_ended):
             yield from_the_start()
             after = 0
             continue
         del row  # nobody waits with more in hand than is needed
-        if here is not None:
+        if run_log is not None:
             # To its end in this loop and no other: it is the one that thousands of followers wait in.
-            run_log = here.log
             while True:
                 if piece := run_log.after(after):
                     after = run_log.last_id

@@ -32,6 +32,8 @@ class Keeper:
         self._clock = clock
         self._tasks: list[asyncio.Task[None]] = []
         self._pruned_at = 0.0
+        self._claimed: set[str] = set()
+        """Runs that are ours and that nobody carries on yet, for instance because they could not be read."""
 
     def start(self) -> None:
         if not self._tasks:
@@ -51,8 +53,10 @@ class Keeper:
         there = await self._database.read(db.owners())
         dead = [owner for owner in there if owner is not None and is_dead(owner, self._owner)]
         now = self._clock()
-        for run_id in await self._database.write(db.claim(self._owner, dead, now, now + LEASE_SECONDS)):
+        self._claimed |= set(await self._database.write(db.claim(self._owner, dead, now, now + LEASE_SECONDS)))
+        for run_id in sorted(self._claimed):
             found = await self._database.read(db.interrupted(run_id))
+            self._claimed.discard(run_id)
             if found is not None:
                 log.info("The run %s goes on where it was interrupted.", run_id)
                 self._carrier.carry_on(self._live(found))
@@ -77,9 +81,7 @@ class Keeper:
     async def look_after(self) -> None:
         """Holds on to what is carried on here, stores what is owed, takes over what is orphaned, forgets old events."""
         await self._hold()
-        for live in list(self._carrier.unsettled):
-            await live.settle()
-            self._carrier.unsettled.remove(live)
+        await self._carrier.settle()
         if self.adopts:
             await self._claim()
             if self._clock() - self._pruned_at > EVENTS_SECONDS / 6:
@@ -88,13 +90,13 @@ class Keeper:
 
     async def _hold(self) -> None:
         mine = dict(self._carrier.live)
-        if not mine and not self._carrier.unsettled:
+        if not mine and not self._carrier.unsettled and not self._claimed:
             return
         held = await self._database.write(db.beat(self._owner, self._clock() + LEASE_SECONDS))
         fences = {run_id: fence for run_id, fence, _ in held}
         for run_id, live in mine.items():
             if fences.get(run_id) != live.log.lease.fence and not live.ended.is_set() and live.task is not None:
-                log.warning("The run %s is carried on by another process.", run_id)
+                log.warning("The run %s was deleted, or is carried on by another process.", run_id)
                 live.task.cancel()
         for run_id, _, wanted in held:
             if wanted and run_id in mine:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from functools import partial
 from typing import Literal
@@ -32,14 +32,18 @@ from footnote.protocol.events import (
     MessageStart,
     MessageStop,
     RoundRestart,
+    ToolResultBlock,
+    ToolStatus,
     TurnStopReason,
     TurnUsage,
 )
 from footnote.protocol.files import FileRecord
-from footnote.protocol.messages import AssistantMessage
+from footnote.protocol.messages import AssistantMessage, Message, ToolResultMessage
 from footnote.protocol.sessions import RunState
+from footnote.sessions.conversation import results_of
 from footnote.sessions.journal import Journal
 from footnote.sessions.log import RunLog
+from footnote.sessions.open_calls import OpenCalls
 from footnote.sessions.terms import terms_of
 from footnote.sessions.turns import Asked, Ending, encode, said
 from footnote.sessions.wiring import Equipment
@@ -90,13 +94,24 @@ class LiveRun:
         self._journal = journal
         self._clock = clock
         self._kept = len(found.messages) if found else 0
-        self._said = _texts(found)
+        self._said: list[str] = []
+        self._calls = OpenCalls()
+        self._blocks = found.messages[-1].blocks if found and found.messages else 0
         self._closing: MessageDelta | None = None
         self._error: ErrorBody | None = None
         self._attachments: tuple[FileRecord, ...] = ()
         self._unkept: Callable[[], Script[None]] | None = None
         """What could not be stored, and ends the run by that."""
+        self._unanswered: list[Callable[[], Script[None]]] = []
+        """Results of calls that the run ended before, to be stored with its end."""
         self._owed: Callable[[], Script[None]] | None = None
+        if found is not None:
+            self._remember(found)
+
+    def _remember(self, found: db.Interrupted) -> None:
+        messages: list[Message] = [said.decode(message.body) for message in found.messages]
+        self._said = [message.text for message in messages if isinstance(message, AssistantMessage)]
+        self._calls.remember(messages, results_of(found))
 
     @property
     def was_followed(self) -> bool:
@@ -126,6 +141,7 @@ class LiveRun:
                 if isinstance(step, BlockDelta):
                     add(run_log, step)
                 elif isinstance(step, Note):
+                    self._calls.note(step)
                     self._unkept = self._storing(step)
                     await self._journal.write(run_log, self._unkept)
                     self._unkept = None
@@ -138,15 +154,18 @@ class LiveRun:
             case Kept(message, blocks):
                 if isinstance(message, AssistantMessage):
                     self._said.append(message.text)
-                kept = db.KeptMessage(self._kept, blocks, encode(message))
-                self._kept += 1
-                return partial(db.keep, lease, kept)
+                return self._keeping(message, blocks)
             case CallBegun(call_id):
                 return partial(db.begin_call, lease, call_id)
             case CallEnded(call_id, result):
                 return partial(db.end_call, lease, call_id, encode(result))
             case Digested(digest):
                 return partial(db.keep_digest, lease, digest.upto, digest.text)
+
+    def _keeping(self, message: AssistantMessage | ToolResultMessage, blocks: int) -> Callable[[], Script[None]]:
+        kept = db.KeptMessage(self._kept, blocks, encode(message))
+        self._kept += 1
+        return partial(db.keep, self.log.lease, kept)
 
     async def _take(self, event: Event) -> None:
         match event:
@@ -160,8 +179,11 @@ class LiveRun:
             case _:
                 if isinstance(event, ErrorEvent):
                     self._error = event.error
-                elif isinstance(event, BlockStart) and isinstance(event.content_block, AttachmentsBlock):
-                    self._attachments = event.content_block.files
+                elif isinstance(event, BlockStart):
+                    self._blocks = event.index + 1
+                    self._calls.see(event)
+                    if isinstance(event.content_block, AttachmentsBlock):
+                        self._attachments = event.content_block.files
                 self._journal.add(self.log, event)
 
     # The end -----------------------------------------------------------------------------------------------
@@ -184,6 +206,8 @@ class LiveRun:
     def _finish(self, state: RunState, ending: bytes, terms: str, now: float) -> Script[None]:
         if self._unkept is not None:
             yield from self._unkept()
+        for keeping in self._unanswered:
+            yield from keeping()
         yield from db.finish(self.log.lease, state, ending, now)
         yield from index.enter(self.head.session_id, self.head.message_id, terms)
 
@@ -205,12 +229,13 @@ class LiveRun:
         words: list[Event] = []
         head = self.head
         if self.log.is_empty and self.was_followed:
-            words.append(RoundRestart(self.found.messages[-1].blocks if self.found and self.found.messages else 0))
+            words.append(RoundRestart(self._blocks))
         elif self.log.is_empty:
             message = MessageHead(head.message_id, "assistant", head.id, head.session_id, head.asked.model)
             words.append(MessageStart(message))
         if self.log.open_block is not None:
             words.append(BlockStop(self.log.open_block))
+        words += self._answers()
         if error is not None:
             self._error = error
             words.append(ErrorEvent(error))
@@ -219,14 +244,21 @@ class LiveRun:
         self._closing = MessageDelta(Delta(reason), usage, context)
         return words
 
+    def _answers(self) -> Iterator[Event]:
+        """Every call gets its result, as it does in a turn that ends by itself."""
+        for call, result, shown in self._calls.close():
+            if not shown:
+                status = "error" if result.is_error else "success"
+                block = ToolResultBlock(call.id, call.name, status, result.text, result.artifact)
+                yield ToolStatus(call.id, "error" if result.is_error else "done")
+                yield BlockStart(self._blocks, block)
+                yield BlockStop(self._blocks)
+                self._blocks += 1
+            message = ToolResultMessage(call.id, call.name, result.content, result.is_error, result.artifact)
+            self._unanswered.append(self._keeping(message, self._blocks))
+
     async def settle(self) -> None:
         """Stores an end that is owed. `DatabaseFailed`: not yet."""
         if self._owed is not None:
             await self._journal.write(self.log, self._owed, patience=0)
             self._owed = None
-
-
-def _texts(found: db.Interrupted | None) -> list[str]:
-    """What a run has said by now."""
-    messages = [said.decode(message.body) for message in found.messages] if found else []
-    return [message.text for message in messages if isinstance(message, AssistantMessage)]

@@ -96,7 +96,8 @@ class Runner:
 
     async def _files(self, user_id: str, session_id: str, new: NewMessage) -> list[FileRecord]:
         workspace = self._sessions.workspace(user_id, session_id)
-        return [await workspace.record(path) for path in new.attachments]
+        records = [await workspace.record(path) for path in new.attachments]
+        return list({record.path: record for record in records}.values())
 
     async def _asked(self, agent_id: str, wish: NewMessage | Again) -> tuple[Model, Asked]:
         """Before anything is stored: a wish that cannot be granted leaves no trace."""
@@ -132,7 +133,7 @@ class Runner:
 
     def follow(self, run_id: str, after: int = 0, *, idle_seconds: float | None = None) -> AsyncGenerator[bytes, None]:
         """The events of a run after an id, from wherever they are, to its end; b"" after a while without any."""
-        return follow(self._database, self.carrier.live.get, run_id, after, idle_seconds)
+        return follow(self._database, self.carrier.said, run_id, after, idle_seconds)
 
     async def cancel(self, user_id: str, run_id: str) -> RunView:
         view = await self.view(user_id, run_id)
@@ -182,10 +183,9 @@ class Runner:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self.journal.close()
-        with suppress(DatabaseFailed, db.LeaseLost):
-            for run in self.carrier.unsettled:
-                await run.settle()
-            if runs:
+        await self.carrier.settle()
+        if runs:
+            with suppress(DatabaseFailed):
                 await self._database.write(db.release(self._owner))
 
 

@@ -9,7 +9,6 @@ import binascii
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Literal
 
 import msgspec
 from msgspec import UNSET
@@ -23,7 +22,7 @@ from footnote.protocol.errors import RunActive, Unknown, UsageError
 from footnote.protocol.history import ActiveRun, History, PastMessage, SessionHead, WorkspaceView
 from footnote.protocol.ids import new_id
 from footnote.protocol.messages import Message
-from footnote.protocol.sessions import FoundSession, SessionChanges, SessionPage, SourceView
+from footnote.protocol.sessions import FoundSession, Origin, SessionChanges, SessionPage, SourceView
 from footnote.sessions import turns as stored
 from footnote.sessions.branches import branch_to, find, newest_below
 from footnote.sessions.excerpts import excerpt_of
@@ -60,7 +59,7 @@ class Sessions:
         self._deleted = self._purged = 0
 
     async def create(
-        self, user_id: str, agent_id: str, *, title: str | None = None, origin: Literal["page", "api"] = "page"
+        self, user_id: str, agent_id: str, *, title: str | None = None, origin: Origin = "page"
     ) -> SessionHead:
         """Without a title it gets one from its first question."""
         now = self._clock()
@@ -69,7 +68,13 @@ class Sessions:
         return head
 
     async def list(
-        self, user_id: str, *, query: str | None = None, cursor: str | None = None, limit: int = 30
+        self,
+        user_id: str,
+        *,
+        query: str | None = None,
+        cursor: str | None = None,
+        limit: int = 30,
+        origin: Origin = "page",
     ) -> SessionPage:
         """The last changed first; with a query, those in which each of its words stands somewhere."""
         if not 1 <= limit <= MOST_LISTED:
@@ -79,7 +84,7 @@ class Sessions:
         if query and query.strip() and not words:
             return SessionPage(())
         phrases = [db.Phrase(word.terms, word.open) for word in words]
-        rows, parts = await self._database.read(db.listed(user_id, phrases, after, limit + 1))
+        rows, parts = await self._database.read(db.listed(user_id, phrases, after, limit + 1, origin=origin))
         excerpts = await asyncio.to_thread(excerpt_of, rows[:limit], parts, words) if words else {}
         listed = tuple(_found(row, excerpts.get(row.id)) for row in rows[:limit])
         return SessionPage(listed, _cursor(rows[limit - 1]) if len(rows) > limit else None)

@@ -69,7 +69,7 @@ CREATE TABLE question (
 CREATE INDEX question_by_session ON question (session_id, id);
 
 -- The work of one turn. Two runs of the same question are branches. `fence` counts its owners: a write with an old
--- one is refused. `attempts` counts owners since something was last kept. `asked` is what was asked for, `ending` how
+-- one is refused. `attempts` counts how often it began since something was last kept. `asked` is what was asked for, `ending` how
 -- it ended (stop reason, usage, error, attachments), both JSON. Events up to `pruned_to` are no longer kept. Times are
 -- seconds since 1970.
 CREATE TABLE run (

@@ -12,6 +12,8 @@ from footnote.protocol.messages import AssistantMessage, Message, ToolCall, Tool
 from footnote.protocol.tools import Locale
 
 _FOOTNOTE = re.compile(r"\[(\d{1,4})\]")
+_INSTRUCTIONS = re.compile(r"\A<instructions>\n.*?\n</instructions>\n\n(?=\S)", re.DOTALL)
+"""What a client of another API says of the answers that it wants stands before its question. A reader only quotes."""
 
 
 class Turn(Struct, frozen=True):
@@ -33,7 +35,7 @@ class Turn(Struct, frozen=True):
 def turn_of(messages: Sequence[Message]) -> Turn:
     """The turn in progress: it begins with the last message of the user."""
     at = max((at for at, said in enumerate(messages) if isinstance(said, UserMessage)), default=-1)
-    question = messages[at].text if at >= 0 else ""
+    question = _INSTRUCTIONS.sub("", messages[at].text) if at >= 0 else ""
     return Turn(question, _answered(messages[at + 1 :]), tuple(messages[: max(at, 0)]))
 
 

@@ -133,5 +133,6 @@ ROUTES = (
         streams=True,
         errors=error_form,
         most_bytes=MOST_BODY_BYTES,
+        lenient=True,
     ),
 )

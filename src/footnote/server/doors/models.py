@@ -47,5 +47,13 @@ async def models(call: Call) -> DoorModels:
 
 
 ROUTES = (
-    Route("GET", "/v1/models", models, "The agents, as models of both APIs", answer=DoorModels, errors=error_form),
+    Route(
+        "GET",
+        "/v1/models",
+        models,
+        "The agents, as models of both APIs",
+        answer=DoorModels,
+        errors=error_form,
+        lenient=True,
+    ),
 )

@@ -28,7 +28,7 @@ class ChatMessage(Struct, frozen=True):
 
 
 class StreamOptions(Struct, frozen=True):
-    include_usage: bool = False
+    include_usage: bool | None = None
 
 
 class ChatRequest(Struct, frozen=True):
@@ -142,7 +142,7 @@ async def completions(call: Call) -> Reply | EventStream:
             without_tools(messages=one.role)
     question = question_from(call.app.configuration.agents, asked.model, "\n\n".join(system), said)
     options = asked.stream_options or StreamOptions()
-    door = ChatDoor(asked.model, with_usage=options.include_usage)
+    door = ChatDoor(asked.model, with_usage=bool(options.include_usage))
     return await answered(call, question, door, error_form, stream=bool(asked.stream))
 
 
@@ -167,5 +167,6 @@ ROUTES = (
         streams=True,
         errors=error_form,
         most_bytes=MOST_BODY_BYTES,
+        lenient=True,
     ),
 )

@@ -55,8 +55,8 @@ async def _schema(_: Call) -> Reply:
 
 
 ROUTES = (
-    Route("GET", "/healthz", _alive, "Whether the server lives", access="anyone", answer=Health),
-    Route("GET", "/readyz", _ready, "Whether the server can work", access="anyone", answer=Readiness),
+    Route("GET", "/healthz", _alive, "Whether the server lives", access="anyone", answer=Health, limited=False),
+    Route("GET", "/readyz", _ready, "Whether the server can work", access="anyone", answer=Readiness, limited=False),
     Route("GET", "/metrics", _metrics, "Figures for Prometheus", access="anyone", media_type="text/plain"),
     Route("GET", "/openapi.json", _openapi, "This document", access="anyone"),
     Route("GET", "/v2/events/schema", _schema, "JSON Schema of every event"),

@@ -59,6 +59,7 @@ def _stream(call: Call, run_id: str, session_id: str, after: int = 0) -> EventSt
 
 
 def _last_event(text: str | None) -> int:
+    text = (text or "").strip()
     if not text:
         return 0
     if not (text.isascii() and text.isdecimal()) or len(text) > MOST_DIGITS:

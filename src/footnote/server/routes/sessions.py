@@ -6,7 +6,7 @@ from msgspec import UNSET, Meta, Struct
 from msgspec.structs import replace
 
 from footnote.protocol.history import History, SessionHead
-from footnote.protocol.sessions import NewSession, SessionChanges, SessionPage, SourceView
+from footnote.protocol.sessions import NewSession, Origin, SessionChanges, SessionPage, SourceView
 from footnote.server.routes.catalog import agent_id_of
 from footnote.server.table import Call, Route
 
@@ -15,6 +15,7 @@ class SessionQuery(Struct, frozen=True, forbid_unknown_fields=True):
     query: Annotated[str, Meta(max_length=1000)] | None = None
     cursor: Annotated[str, Meta(max_length=1000)] | None = None
     limit: Annotated[int, Meta(ge=1, le=100)] = 30
+    origin: Origin = "page"
 
 
 class HistoryQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -31,7 +32,11 @@ async def _create(call: Call) -> SessionHead:
 async def _list(call: Call) -> SessionPage:
     wanted: SessionQuery = call.query
     return await call.app.sessions.list(
-        call.user_id, query=wanted.query or None, cursor=wanted.cursor or None, limit=wanted.limit
+        call.user_id,
+        query=wanted.query or None,
+        cursor=wanted.cursor or None,
+        limit=wanted.limit,
+        origin=wanted.origin,
     )
 
 

@@ -35,9 +35,10 @@ async def _change(call: Call) -> User:
 
 
 async def _remove(call: Call) -> None:
-    user = await call.app.accounts.user(call.path["user_id"])
-    await call.app.runner.stop_user(user.id)
-    await call.app.accounts.remove(user.id)
+    user_id = call.path["user_id"]
+    await call.app.accounts.check_removable(user_id)
+    await call.app.runner.stop_user(user_id)
+    await call.app.accounts.remove(user_id)
 
 
 async def _tokens(call: Call) -> Tokens:
