@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
+from footnote.db import leases
 from footnote.db import runs as db
 from footnote.db.engine import Database
 from footnote.db.failures import DatabaseFailed
@@ -50,10 +51,10 @@ class Keeper:
         self.start()
 
     async def _claim(self) -> None:
-        there = await self._database.read(db.owners())
+        there = await self._database.read(leases.owners())
         dead = [owner for owner in there if owner is not None and is_dead(owner, self._owner)]
         now = self._clock()
-        self._claimed |= set(await self._database.write(db.claim(self._owner, dead, now, now + LEASE_SECONDS)))
+        self._claimed |= set(await self._database.write(leases.claim(self._owner, dead, now, now + LEASE_SECONDS)))
         for run_id in sorted(self._claimed):
             found = await self._database.read(db.interrupted(run_id))
             self._claimed.discard(run_id)
@@ -92,7 +93,7 @@ class Keeper:
         mine = dict(self._carrier.live)
         if not mine and not self._carrier.unsettled and not self._claimed:
             return
-        held = await self._database.write(db.beat(self._owner, self._clock() + LEASE_SECONDS))
+        held = await self._database.write(leases.beat(self._owner, self._clock() + LEASE_SECONDS))
         fences = {run_id: fence for run_id, fence, _ in held}
         for run_id, live in mine.items():
             if fences.get(run_id) != live.log.lease.fence and not live.ended.is_set() and live.task is not None:

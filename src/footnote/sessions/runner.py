@@ -12,6 +12,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import cast
 
+from footnote.db import leases
 from footnote.db import runs as db
 from footnote.db.engine import Database
 from footnote.db.failures import DatabaseFailed
@@ -143,7 +144,7 @@ class Runner:
         if live is not None:
             live.cancel.cancel()
         # Should this process end before the run does, the next one does not go on with it.
-        await self._database.write(db.want_cancel(run_id))
+        await self._database.write(leases.want_cancel(run_id))
         if live is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(CANCEL_SECONDS):
@@ -186,7 +187,7 @@ class Runner:
         await self.carrier.settle()
         if runs:
             with suppress(DatabaseFailed):
-                await self._database.write(db.release(self._owner))
+                await self._database.write(leases.release(self._owner))
 
 
 def _turns_of(messages: Sequence[Message]) -> list[tuple[str, list[AssistantMessage]]]:
