@@ -230,6 +230,7 @@ async def test_a_run_that_cannot_go_on_keeps_the_results_that_its_calls_had(
         history = await client.json("GET", f"/v2/sessions/{session_id}/history")
     assert await process.stop() == 0
     assert view["state"] == ("failed" if ending == "agent gone" else "cancelled")
+    assert view["usage"]["input_tokens"] == 10, "what was used before the crash was used"
     assert of_history(history, view["message_id"]) == folded.shown["blocks"]
     assert folded.statuses == {"c1": "done", "c2": "error"}
     results = {message["tool_call_id"]: message for message in history["messages"] if message["role"] == "tool"}

@@ -134,6 +134,29 @@ async def test_a_question_that_cannot_be_stored_is_refused_and_leaves_nothing(tm
     assert len(upstream.requests) == 1
 
 
+async def test_a_database_that_became_read_only_says_so_and_takes_questions_again_afterwards(
+    tmp_path: Path, upstream: Upstream
+):
+    def read_only(switch: str) -> Script[None]:
+        yield sql(f"PRAGMA query_only = {switch}")
+
+    async with open_house(tmp_path, upstream) as house:
+        person = house.local
+        session_id = await person.session()
+        await house.app._database.write(read_only("ON"))
+        path = f"/v2/sessions/{session_id}/messages"
+        refused = await person.ask("POST", path, {"content": "Why?"})
+        assert (refused.status, refused.error) == (503, "database_unwritable")
+        assert "write access" in refused.json["error"]["message"]
+        upstream.script(reply(say("Fine."), stop()))
+        answered = await person.ask("POST", path, {"content": "Why?"})
+        if answered.status == 503:  # the connection was kept
+            await house.app._database.write(read_only("OFF"))
+            answered = await person.ask("POST", path, {"content": "Why?"})
+        assert b"Fine." in answered.body
+    assert len(upstream.requests) == 1, "the model is not asked what cannot be stored"
+
+
 async def test_a_run_whose_process_lost_it_to_another_says_nothing_more(tmp_path: Path, upstream: Upstream):
     """Another owner took it over, for instance because this process was stopped for longer than its lease."""
     upstream.script(reply(say("One "), stall()))

@@ -155,3 +155,13 @@ async def test_a_token_that_no_header_can_carry_is_refused_before_anything_liste
     assert (code, out) == (2, "")
     assert "FOOTNOTE_TOKEN" in err
     assert "khẩu" not in err
+
+
+async def test_a_home_that_cannot_be_written_is_refused_instead_of_forgotten(tmp_path: Path):
+    (tmp_path / ".footnote").mkdir()
+    (tmp_path / ".footnote" / "footnote.db").mkdir()
+    environ = environment(tmp_path, FOOTNOTE_TOKEN="a-token-for-the-tests")
+    code, out, err = await footnote("serve", "--port", "0", env=environ)
+    assert (code, out) == (1, "")
+    assert "cannot be written (it is a folder)" in err
+    assert "FOOTNOTE_HOME" in err

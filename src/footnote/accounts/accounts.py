@@ -10,7 +10,6 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Literal
 
 from msgspec import UNSET
@@ -43,6 +42,7 @@ from footnote.protocol.errors import (
     UsageError,
 )
 from footnote.protocol.ids import new_id
+from footnote.protocol.times import written
 
 DAY = 86_400.0
 COOKIE_SECONDS = 30 * DAY
@@ -104,7 +104,7 @@ class Accounts:
             name=name,
             role=new.role,
             disabled=False,
-            created_at=_moment(self._clock()),
+            created_at=written(self._clock()),
             password=await self._passwords.hash(new.password),
         )
         if not await self._database.write(db.add(row, name_key(name))):
@@ -313,11 +313,7 @@ def _head(row: db.CredentialRow) -> TokenHead:
     return TokenHead(
         row.id,
         row.name,
-        _moment(row.created_at),
-        None if row.used_at is None else _moment(row.used_at),
-        None if row.expires_at is None else _moment(row.expires_at),
+        written(row.created_at),
+        None if row.used_at is None else written(row.used_at),
+        None if row.expires_at is None else written(row.expires_at),
     )
-
-
-def _moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -115,7 +115,5 @@ class Ledger:
         failure = next(answers).failure
         if reason == "error" and failure is not None:
             yield ErrorEvent(ErrorBody(failure.type, failure.message, failure.retryable))
-        spent = self._usage
-        usage = TurnUsage(spent.input, spent.output, spent.cache_read, spent.cache_write, spent.reasoning, self._cost)
-        yield MessageDelta(Delta(reason), usage, context)
+        yield MessageDelta(Delta(reason), TurnUsage.of(self._usage, self._cost), context)
         yield MessageStop()

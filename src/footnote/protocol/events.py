@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from footnote.protocol.files import FileRecord
+from footnote.protocol.messages import Usage
 from footnote.protocol.sources import Citation
 
 TurnStopReason: TypeAlias = Literal["stop", "length", "tool_use", "error", "aborted", "max_rounds"]
@@ -112,6 +113,10 @@ class TurnUsage(Struct, frozen=True):
     cache_write_tokens: int
     reasoning_tokens: int
     cost: float | None = None
+
+    @classmethod
+    def of(cls, usage: Usage, cost: float | None) -> "TurnUsage":
+        return cls(usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning, cost)
 
 
 class ContextReport(Struct, frozen=True):

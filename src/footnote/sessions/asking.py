@@ -1,7 +1,6 @@
 """From a question to a run that is stored: a new one, one that is asked again, one that was changed."""
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 
 from footnote.db import runs as db
 from footnote.db import sessions as index
@@ -13,6 +12,7 @@ from footnote.protocol.files import FileRecord
 from footnote.protocol.ids import new_id
 from footnote.protocol.messages import AssistantMessage, user
 from footnote.protocol.sessions import NewMessage
+from footnote.protocol.times import written
 from footnote.sessions.branches import find
 from footnote.sessions.live import RunHead
 from footnote.sessions.owners import LEASE_SECONDS
@@ -47,7 +47,7 @@ class Asking:
             new_id("msg"),
             encode(user(new.content)),
             encode(files),
-            self._time(),
+            written(self._clock()),
             after_run=instead_of.after_run if instead_of else None,
             branches=instead_of is not None,
         )
@@ -66,7 +66,7 @@ class Asking:
         self, user_id: str, session_id: str, question: str, answer: Sequence[AssistantMessage], asked: Asked
     ) -> None:
         """A turn that was answered elsewhere."""
-        asked_then = db.NewQuestion(new_id("msg"), encode(user(question)), b"[]", self._time())
+        asked_then = db.NewQuestion(new_id("msg"), encode(user(question)), b"[]", written(self._clock()))
         run = self._run(user_id, session_id, asked_then.id, asked)
         ending = encode(Ending(stop_reason="stop"))
         await self._database.write(db.record(run, asked_then, [encode(said) for said in answer], ending))
@@ -99,9 +99,6 @@ class Asking:
             lease_until=now + LEASE_SECONDS,
             now=now,
         )
-
-    def _time(self) -> str:
-        return datetime.fromtimestamp(self._clock(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _head(run: db.NewRun, asked: Asked) -> RunHead:

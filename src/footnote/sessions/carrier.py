@@ -90,7 +90,8 @@ class Carrier:
                 del self.live[live.head.id]
             if live.is_unsettled:
                 self.unsettled[live.head.id] = live
-            self.ended[live.outcome] += 1
+            if live.outcome is not None:
+                self.ended[live.outcome] += 1
             live.ended.set()
 
     async def _to_its_end(self, live: LiveRun) -> None:
@@ -121,6 +122,7 @@ class Carrier:
         workspace = self._sessions.workspace(head.user_id, head.session_id)
         messages, heard, digest = await self._messages(head)
         model = live.model or await live.cancel.wait(self._wiring.model(head.asked.agent_id, head.asked.model))
+        live.model = model
         job = Job(head.user_id, head.asked.agent_id, head.asked.locale, heard, workspace, live.approve)
         equipment = await live.cancel.wait(self._wiring.equip(job, model))
         turn = Turn(

@@ -38,7 +38,7 @@ from footnote.protocol.events import (
     TurnUsage,
 )
 from footnote.protocol.files import FileRecord
-from footnote.protocol.messages import AssistantMessage, Message, ToolResultMessage
+from footnote.protocol.messages import AssistantMessage, Message, ToolResultMessage, Usage
 from footnote.protocol.sessions import RunState
 from footnote.sessions.conversation import results_of
 from footnote.sessions.journal import Journal
@@ -94,7 +94,7 @@ class LiveRun:
         self._journal = journal
         self._clock = clock
         self._kept = len(found.messages) if found else 0
-        self._said: list[str] = []
+        self._responses: list[AssistantMessage] = []
         self._calls = OpenCalls()
         self._blocks = found.messages[-1].blocks if found and found.messages else 0
         self._closing: MessageDelta | None = None
@@ -110,7 +110,7 @@ class LiveRun:
 
     def _remember(self, found: db.Interrupted) -> None:
         messages: list[Message] = [said.decode(message.body) for message in found.messages]
-        self._said = [message.text for message in messages if isinstance(message, AssistantMessage)]
+        self._responses = [message for message in messages if isinstance(message, AssistantMessage)]
         self._calls.remember(messages, results_of(found))
 
     @property
@@ -119,9 +119,9 @@ class LiveRun:
         return self.found is not None and self.found.last_id > 0
 
     @property
-    def outcome(self) -> RunState:
-        """`running`: it was broken off, to be carried on by another process."""
-        return "running" if self._closing is None else _STATES.get(self._closing.delta.stop_reason, "done")
+    def outcome(self) -> RunState | None:
+        """How it ended. None: it was broken off, or another process carries it on."""
+        return None if self._closing is None else _STATES.get(self._closing.delta.stop_reason, "done")
 
     @property
     def is_unsettled(self) -> bool:
@@ -153,7 +153,7 @@ class LiveRun:
         match note:
             case Kept(message, blocks):
                 if isinstance(message, AssistantMessage):
-                    self._said.append(message.text)
+                    self._responses.append(message)
                 return self._keeping(message, blocks)
             case CallBegun(call_id):
                 return partial(db.begin_call, lease, call_id)
@@ -200,7 +200,7 @@ class LiveRun:
         assert self._closing is not None  # noqa: S101 - see above
         reason = self._closing.delta.stop_reason
         ending = Ending(stop_reason=reason, usage=self._closing.usage, error=self._error, attachments=self._attachments)
-        terms = terms_of("\n\n".join(self._said))
+        terms = terms_of("\n\n".join(response.text for response in self._responses))
         return partial(self._finish, _STATES.get(reason, "done"), encode(ending), terms, self._clock())
 
     def _finish(self, state: RunState, ending: bytes, terms: str, now: float) -> Script[None]:
@@ -239,7 +239,7 @@ class LiveRun:
         if error is not None:
             self._error = error
             words.append(ErrorEvent(error))
-        usage = self._closing.usage if self._closing else TurnUsage(0, 0, 0, 0, 0)
+        usage = self._closing.usage if self._closing else self._spent()
         context = self._closing.context if self._closing else ContextReport(0, 0)
         self._closing = MessageDelta(Delta(reason), usage, context)
         return words
@@ -256,6 +256,12 @@ class LiveRun:
                 self._blocks += 1
             message = ToolResultMessage(call.id, call.name, result.content, result.is_error, result.artifact)
             self._unanswered.append(self._keeping(message, self._blocks))
+
+    def _spent(self) -> TurnUsage:
+        """What the responses used that are kept: more is not known of a run that did not end by itself."""
+        price = self.model.profile.price if self.model else None
+        usages = [response.usage for response in self._responses]
+        return TurnUsage.of(sum(usages, Usage()), None if price is None else sum(map(price.of, usages)))
 
     async def settle(self) -> None:
         """Stores an end that is owed. `DatabaseFailed`: not yet."""

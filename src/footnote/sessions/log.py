@@ -52,10 +52,6 @@ class RunLog:
 
     # To the database ---------------------------------------------------------------------------------------
 
-    @property
-    def has_unstored(self) -> bool:
-        return bool(self._unstored) or self._cut < len(self._frames)
-
     def unstored(self, *more: Event) -> tuple[EventRow, ...]:
         """What has not been stored yet, and `more` events in a row of their own, which are added once that is done.
 

@@ -9,7 +9,6 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import cast
 
 from footnote.db import leases
@@ -21,6 +20,7 @@ from footnote.protocol.errors import Unknown
 from footnote.protocol.files import FileRecord
 from footnote.protocol.messages import AssistantMessage, Message, UserMessage
 from footnote.protocol.sessions import Again, NewMessage, RunState, RunView, Started
+from footnote.protocol.times import written
 from footnote.sessions import turns as stored
 from footnote.sessions.asking import Asking
 from footnote.sessions.carrier import Carrier, RunLimits
@@ -125,8 +125,8 @@ class Runner:
             message_id=row.message_id,
             state=cast("RunState", row.state),
             model=stored.asked.decode(row.asked).model,
-            created_at=_time(row.created_at),
-            ended_at=_time(row.ended_at) if row.ended_at is not None else None,
+            created_at=written(row.created_at),
+            ended_at=written(row.ended_at) if row.ended_at is not None else None,
             stop_reason=ending.stop_reason if ending else None,
             usage=ending.usage if ending else None,
             error=ending.error if ending else None,
@@ -198,7 +198,3 @@ def _turns_of(messages: Sequence[Message]) -> list[tuple[str, list[AssistantMess
         elif isinstance(message, AssistantMessage) and found:
             found[-1][1].append(message)
     return found
-
-
-def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

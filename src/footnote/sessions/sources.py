@@ -9,7 +9,7 @@ from msgspec import Raw, Struct
 from footnote.citations.numbering import Sources
 from footnote.protocol.messages import AssistantMessage, Message, Text, ToolResultMessage
 from footnote.protocol.sessions import SourceSnapshot, SourceView
-from footnote.protocol.sources import Citation, Quote, Snapshot, Source, SourceGroup
+from footnote.protocol.sources import Citation, Quote, Snapshot, Source, SourceGroup, sources_in
 
 
 class _Found(Struct):
@@ -120,7 +120,7 @@ def _citations(message: Message) -> Iterator[Citation]:
 
 def _sources(message: Message) -> Iterator[Source]:
     if isinstance(message, ToolResultMessage) and message.artifact is not None:
-        yield from _converted(message.artifact.get("sources"), Source)
+        yield from sources_in(message.artifact)
 
 
 def _converted(listed: Any, kind: type[Any]) -> Iterator[Any]:

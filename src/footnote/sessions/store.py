@@ -8,7 +8,6 @@ import base64
 import binascii
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 
 import msgspec
 from msgspec import UNSET
@@ -23,6 +22,7 @@ from footnote.protocol.history import ActiveRun, History, PastMessage, SessionHe
 from footnote.protocol.ids import new_id
 from footnote.protocol.messages import Message
 from footnote.protocol.sessions import FoundSession, Origin, SessionChanges, SessionPage, SourceView
+from footnote.protocol.times import written
 from footnote.sessions import turns as stored
 from footnote.sessions.branches import branch_to, find, newest_below
 from footnote.sessions.excerpts import excerpt_of
@@ -63,7 +63,7 @@ class Sessions:
     ) -> SessionHead:
         """Without a title it gets one from its first question."""
         now = self._clock()
-        head = SessionHead(new_id("session"), clean_title(title or ""), agent_id, _written(now))
+        head = SessionHead(new_id("session"), clean_title(title or ""), agent_id, written(now))
         await self._database.write(_created(head, user_id, origin, now))
         return head
 
@@ -223,14 +223,10 @@ def _found(row: db.SessionRow, excerpt: str | None) -> FoundSession:
         row.title,
         row.agent_id,
         row.created_at,
-        updated_at=_written(row.changed_at),
+        updated_at=written(row.changed_at),
         active_run_id=row.active_run,
         excerpt=excerpt,
     )
-
-
-def _written(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _cursor(row: db.SessionRow) -> str:

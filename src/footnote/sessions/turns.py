@@ -5,7 +5,7 @@ from msgspec import Struct
 
 from footnote.protocol.events import ErrorBody, TurnStopReason, TurnUsage
 from footnote.protocol.files import FileRecord
-from footnote.protocol.messages import AssistantMessage, Message, ToolResultMessage, UserMessage
+from footnote.protocol.messages import AssistantMessage, ToolResultMessage, UserMessage
 from footnote.protocol.tools import Locale
 
 
@@ -31,5 +31,4 @@ ending = msgspec.json.Decoder(Ending)
 question = msgspec.json.Decoder(UserMessage)
 files = msgspec.json.Decoder(tuple[FileRecord, ...])
 said = msgspec.json.Decoder(AssistantMessage | ToolResultMessage)
-message = msgspec.json.Decoder(Message)
 encode = msgspec.json.encode

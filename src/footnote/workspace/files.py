@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from footnote.protocol.errors import LimitReached, UsageError
 from footnote.protocol.files import FileOrigin, FileRecord
+from footnote.protocol.times import written
 from footnote.workspace.icons import icon_of
 from footnote.workspace.paths import filename_of, key_of
 
@@ -209,7 +210,7 @@ class Workspace:
             filename=filename,
             icon_type=icon_of(filename),
             source=source,
-            created_at=self._clock().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            created_at=written(self._clock().timestamp()),
             url=url_of(self._user_id, key),
             message_id=message_id,
         )

@@ -1,0 +1,8 @@
+"""Moments as clients read them."""
+
+from datetime import UTC, datetime
+
+
+def written(seconds: float) -> str:
+    """`2024-03-17T10:00:00Z`, from seconds since 1970."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
