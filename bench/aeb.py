@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from footnote.web_search.extract import Unreadable, extract
+from footnote.documents.extract import Unreadable, extract
 
 
 class Benchmark(NamedTuple):

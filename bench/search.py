@@ -28,10 +28,10 @@ import venvs
 from report import Table
 
 from footnote.app import App
+from footnote.documents.extract import Extracted
 from footnote.net.client import Net
 from footnote.protocol.sources import Snapshot
 from footnote.web_search import rank
-from footnote.web_search.extract import Extracted
 from footnote.web_search.pipeline import Answer
 from footnote.web_search.reading.crawl import Crawler
 

@@ -13,6 +13,7 @@ from footnote.config.agents import Agent
 from footnote.config.configuration import Configuration
 from footnote.config.resolve import needs_ollama, ollama_url, resolve_model, resolve_server, resolve_web_search
 from footnote.db.failures import DatabaseFailed
+from footnote.documents.extract.pool import Extractor
 from footnote.library import Library
 from footnote.models.base import Endpoint, Model
 from footnote.models.catalog import build_model, list_models
@@ -26,7 +27,6 @@ from footnote.tools.base import Abilities, Tool
 from footnote.tools.mcp import McpSource
 from footnote.tools.registry import Toolbox, builtin_tools, merge
 from footnote.tools.wrappers import standard
-from footnote.web_search.extract.pool import Extractor
 from footnote.web_search.finding.find import Finder
 from footnote.web_search.pipeline import WebSearch
 from footnote.web_search.reading.crawl import Crawler

@@ -2,8 +2,8 @@
 
 import re
 
+from footnote.documents.extract import Extracted, Unreadable
 from footnote.protocol.pages import CachedPage
-from footnote.web_search.extract import Extracted, Unreadable
 
 
 class PlainText:

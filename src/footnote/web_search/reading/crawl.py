@@ -9,13 +9,13 @@ from typing import Literal, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from footnote.documents.extract import Extracted, Unreadable
 from footnote.net.client import ConnectionFailed, Net
 from footnote.net.guard import PageUrl
 from footnote.protocol.pages import CachedPage
 from footnote.protocol.receipts import PageFailure, PageReport
 from footnote.protocol.sources import Snapshot
 from footnote.web_search.clock import Clock
-from footnote.web_search.extract import Extracted, Unreadable
 from footnote.web_search.reading.download import Caps, Course, Document, Downloader, Terms
 from footnote.web_search.reading.fetch import TURN_SECONDS, PageFailed
 from footnote.web_search.reading.freshness import fresh_seconds

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from footnote.documents import media
 from footnote.net.client import Net, Response
 from footnote.net.guard import PageUrl
 from footnote.protocol.pages import CachedPage
-from footnote.web_search import media
 from footnote.web_search.clock import Clock
 from footnote.web_search.reading.body import Body
 from footnote.web_search.reading.fetch import Fetcher, PageFailed, Trail

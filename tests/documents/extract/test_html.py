@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from footnote.documents.extract import Extracted, Unreadable, extract
+from footnote.documents.extract.document import composed
 from footnote.protocol.sources import Link
-from footnote.web_search.extract import Extracted, Unreadable, extract
-from footnote.web_search.extract.document import composed
 
 PROSE = "This paragraph says a good deal about the subject, with commas, and comes to an end at last."
 URL = "https://site.example/articles/one"

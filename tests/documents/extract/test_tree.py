@@ -2,7 +2,7 @@
 
 import pytest
 
-from footnote.web_search.extract.tree import Node, parse
+from footnote.documents.extract.tree import Node, parse
 
 
 def outline(source: str) -> str:

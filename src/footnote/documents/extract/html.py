@@ -1,11 +1,11 @@
 """HTML: its content as markdown, and the facts that the page tells about itself."""
 
-from footnote.web_search.extract import walls
-from footnote.web_search.extract.content import content
-from footnote.web_search.extract.document import MAX_CHARACTERS, Extracted, Unreadable
-from footnote.web_search.extract.facts import facts
-from footnote.web_search.extract.markdown import Piece, as_links, markdown
-from footnote.web_search.extract.tree import Document, Node, parse
+from footnote.documents.extract import walls
+from footnote.documents.extract.content import content
+from footnote.documents.extract.document import MAX_CHARACTERS, Extracted, Unreadable
+from footnote.documents.extract.facts import facts
+from footnote.documents.extract.markdown import Piece, as_links, markdown
+from footnote.documents.extract.tree import Document, Node, parse
 
 LITTLE = 400
 """A page with less content than this may be nothing but a wall."""

@@ -2,8 +2,8 @@
 
 import re
 
-from footnote.web_search.extract.document import Unreadable
-from footnote.web_search.extract.tree import Document
+from footnote.documents.extract.document import Unreadable
+from footnote.documents.extract.tree import Document
 
 SHORT = 200
 """Below this many letters a page with scripts is most likely made by them."""

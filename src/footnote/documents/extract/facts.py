@@ -8,8 +8,8 @@ from urllib.parse import urljoin
 import msgspec
 from msgspec import Struct
 
-from footnote.web_search.extract.tokens import Attributes
-from footnote.web_search.extract.tree import Document, Node
+from footnote.documents.extract.tokens import Attributes
+from footnote.documents.extract.tree import Document, Node
 
 LONGEST = 300
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?!\d)|(\d{4})(\d{2})(\d{2})(?!\d)|(\d{4})/(\d{2})/(\d{2})(?!\d)")

@@ -11,8 +11,8 @@ from typing import Self
 
 import msgspec
 
-from footnote.web_search.extract.document import Extracted, Unreadable
-from footnote.web_search.extract.worker import LENGTH, READER, Answer, Job, framed
+from footnote.documents.extract.document import Extracted, Unreadable
+from footnote.documents.extract.worker import LENGTH, READER, Answer, Job, framed
 
 WORKERS = 2
 SECONDS = 10.0
@@ -22,7 +22,7 @@ JOBS = 200
 """After as many documents a worker is replaced: libraries leak."""
 
 _START = (
-    "import sys; reader, *sys.path[:] = sys.argv[1:]; from footnote.web_search.extract.worker import main; main(reader)"
+    "import sys; reader, *sys.path[:] = sys.argv[1:]; from footnote.documents.extract.worker import main; main(reader)"
 )
 """With our own module path instead of the environment's, and without the current folder: a file there named like a
 module of ours is not to be run."""

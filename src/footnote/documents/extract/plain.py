@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, cast
 
-from footnote.web_search.extract.document import MAX_CHARACTERS, Extracted, Unreadable
-from footnote.web_search.extract.kinds import Kind
+from footnote.documents.extract.document import MAX_CHARACTERS, Extracted, Unreadable
+from footnote.documents.extract.kinds import Kind
 
 MAX_ROWS = 5_000
 

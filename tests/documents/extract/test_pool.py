@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from footnote.web_search.extract import Extracted, Unreadable
-from footnote.web_search.extract.pool import JOBS, Extractor
+from footnote.documents.extract import Extracted, Unreadable
+from footnote.documents.extract.pool import JOBS, Extractor
 
-READER = "web_search.extract.readers:read"
+READER = "documents.extract.readers:read"
 LONG = 30.0
 
 
@@ -207,10 +207,10 @@ async def test_a_module_in_the_current_folder_is_not_run(tmp_path: Path, monkeyp
 
 PARENT = """
 import asyncio, os, signal, sys
-from footnote.web_search.extract.pool import Extractor
+from footnote.documents.extract.pool import Extractor
 
 async def main(url, body):
-    async with Extractor("web_search.extract.readers:read") as extractor:
+    async with Extractor("documents.extract.readers:read") as extractor:
         await extractor.extract(os.fsencode(body), "text/html", url, seconds=1)
         os.kill(os.getpid(), signal.SIGKILL)
 

@@ -16,8 +16,8 @@ from typing import BinaryIO
 import msgspec
 from msgspec import Struct
 
+from footnote.documents.extract.document import Extracted, Unreadable
 from footnote.protocol.receipts import PageFailure
-from footnote.web_search.extract.document import Extracted, Unreadable
 
 try:
     import resource
@@ -31,7 +31,7 @@ GRACE = 2
 """Seconds after which a job ends by itself if nobody is there any more to end it."""
 
 LENGTH = 4
-READER = "footnote.web_search.extract:extract"
+READER = "footnote.documents.extract:extract"
 
 Read = Callable[[bytes, str, str], Extracted]
 

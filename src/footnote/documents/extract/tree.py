@@ -2,8 +2,8 @@
 
 import re
 
-from footnote.web_search.extract.hidden import is_hidden, shown_by_script
-from footnote.web_search.extract.tokens import Attributes, attributes, tokens
+from footnote.documents.extract.hidden import is_hidden, shown_by_script
+from footnote.documents.extract.tokens import Attributes, attributes, tokens
 
 
 def words(text: str) -> frozenset[str]:

@@ -10,7 +10,7 @@ import pypdfium2  # pyright: ignore[reportMissingTypeStubs] - it has none
 from msgspec import Struct
 from pypdfium2 import raw as _raw  # pyright: ignore[reportMissingTypeStubs] - it has none
 
-from footnote.web_search.extract.document import MAX_CHARACTERS, Extracted, Unreadable
+from footnote.documents.extract.document import MAX_CHARACTERS, Extracted, Unreadable
 
 MAX_PAGES = 500
 
@@ -47,13 +47,15 @@ class _Line(Struct):
         return max(self.top - self.bottom, 0.1)
 
 
-def read(body: bytes, url: str) -> Extracted:  # noqa: ARG001 - all readers are called alike
+def read(body: bytes, most: int = MAX_CHARACTERS) -> Extracted:
+    """`most`: the characters that are kept; with more of them, more pages are looked at."""
+    most_pages = MAX_PAGES * most // MAX_CHARACTERS
     document = _open(body)
     try:
         count = len(document)
         pages: list[list[_Line]] = []
         size = 0
-        while len(pages) < min(count, MAX_PAGES) and size <= MAX_CHARACTERS:
+        while len(pages) < min(count, most_pages) and size <= most:
             pages.append(_lines(document, len(pages)))
             size += sum(len(line.text) for line in pages[-1])
         facts: dict[str, str] = document.get_metadata_dict()
@@ -61,7 +63,7 @@ def read(body: bytes, url: str) -> Extracted:  # noqa: ARG001 - all readers are 
         document.close()
     if not size:
         raise Unreadable("empty", "it has no text, only pictures of it")
-    return _extracted(pages, facts, more=len(pages) < count)
+    return _extracted(pages, facts, most, more=len(pages) < count)
 
 
 def _open(body: bytes) -> Any:
@@ -77,7 +79,7 @@ def _open(body: bytes) -> Any:
     return document
 
 
-def _extracted(pages: list[list[_Line]], facts: dict[str, str], *, more: bool) -> Extracted:
+def _extracted(pages: list[list[_Line]], facts: dict[str, str], most: int, *, more: bool) -> Extracted:
     _drop_running_lines(pages)
     usual = _usual_height(pages)
     text = ""
@@ -87,8 +89,8 @@ def _extracted(pages: list[list[_Line]], facts: dict[str, str], *, more: bool) -
         paragraphs = [_markdown(lines, usual) for lines in _paragraphs(page)]
         if paragraphs:
             text += ("\n\n" if text else "") + "\n\n".join(paragraphs)
-    cut = more or len(text) > MAX_CHARACTERS
-    text = text[:MAX_CHARACTERS].rstrip()
+    cut = more or len(text) > most
+    text = text[:most].rstrip()
     return Extracted(
         text=text,
         title=_title(facts.get("Title", ""), pages),

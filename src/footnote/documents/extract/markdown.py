@@ -6,8 +6,8 @@ from itertools import accumulate
 from typing import NamedTuple
 from urllib.parse import urljoin
 
+from footnote.documents.extract.tree import HEADINGS, Node
 from footnote.protocol.sources import Link
-from footnote.web_search.extract.tree import HEADINGS, Node
 
 _SPACE = re.compile(r"[\s\u00a0]+")
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")

@@ -2,11 +2,11 @@ import zlib
 
 import pytest
 
+from footnote.documents.extract import Extracted, Unreadable, extract
+from footnote.documents.extract.document import MAX_CHARACTERS
+from footnote.documents.extract.feeds import MAX_ITEMS
+from footnote.documents.extract.plain import MAX_ROWS
 from footnote.protocol.sources import Link
-from footnote.web_search.extract import Extracted, Unreadable, extract
-from footnote.web_search.extract.document import MAX_CHARACTERS
-from footnote.web_search.extract.feeds import MAX_ITEMS
-from footnote.web_search.extract.plain import MAX_ROWS
 
 URL = "https://page.test/data"
 

@@ -4,7 +4,7 @@ import re
 from enum import Enum, auto
 from urllib.parse import urlsplit
 
-from footnote.web_search.media import media_type
+from footnote.documents.media import media_type
 
 
 class Kind(Enum):

@@ -8,9 +8,9 @@ from xml.parsers import expat
 
 from msgspec import Struct
 
+from footnote.documents.extract.document import MAX_CHARACTERS, Extracted, Unreadable
+from footnote.documents.extract.plain import cleaned
 from footnote.protocol.sources import Link
-from footnote.web_search.extract.document import MAX_CHARACTERS, Extracted, Unreadable
-from footnote.web_search.extract.plain import cleaned
 
 MAX_ITEMS = 500
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from footnote.web_search.extract import extract
+from footnote.documents.extract import extract
 
 XQUAD = Path(__file__).parents[2] / "fixtures" / "xquad"
 URL = "https://site.example/articles/one"

@@ -8,8 +8,8 @@ too. Last, what is left in between goes: teasers, bylines, lists of links.
 import re
 from collections.abc import Callable, Iterator
 
-from footnote.web_search.extract.hints import Part, part, strong
-from footnote.web_search.extract.tree import HEADINGS, Document, Node
+from footnote.documents.extract.hints import Part, part, strong
+from footnote.documents.extract.tree import HEADINGS, Document, Node
 
 LEAST = 400
 """With less prose than this a page is taken as it is."""

@@ -4,7 +4,7 @@ import re
 from enum import IntEnum
 from functools import lru_cache
 
-from footnote.web_search.extract.tree import HEADINGS, Node, words
+from footnote.documents.extract.tree import HEADINGS, Node, words
 
 
 class Part(IntEnum):

@@ -3,12 +3,12 @@ import sys
 
 import pytest
 
+from documents.extract.papers import lines, paper
+from footnote.documents.extract import Extracted, Unreadable, extract
+from footnote.documents.extract.document import MAX_CHARACTERS
+from footnote.documents.extract.pdf import MAX_PAGES
 from footnote.protocol.sources import Snapshot
-from footnote.web_search.extract import Extracted, Unreadable, extract
-from footnote.web_search.extract.document import MAX_CHARACTERS
-from footnote.web_search.extract.pdf import MAX_PAGES
 from web.pdf import pdf
-from web_search.extract.papers import lines, paper
 
 URL = "https://paper.test/a.pdf"
 PROSE = (
@@ -166,8 +166,8 @@ def test_only_so_much_text_is_kept() -> None:
 
 def test_a_text_page_does_not_load_the_pdf_library() -> None:
     code = (
-        "import sys; from footnote.web_search.extract import extract; extract(b'text', 'text/plain', '');"
+        "import sys; from footnote.documents.extract import extract; extract(b'text', 'text/plain', '');"
         "print(*sys.modules)"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert [name for name in ("pypdfium2", "aiohttp", "footnote.web_search.extract.html") if name in loaded] == []
+    assert [name for name in ("pypdfium2", "aiohttp", "footnote.documents.extract.html") if name in loaded] == []

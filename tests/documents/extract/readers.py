@@ -6,7 +6,7 @@ import signal
 import sys
 from pathlib import Path
 
-from footnote.web_search.extract import Extracted, Unreadable
+from footnote.documents.extract import Extracted, Unreadable
 
 _held: list[int] = []
 

@@ -1,0 +1,8 @@
+"""Documents of all kinds: what they say, and markdown as PDF and DOCX.
+
+- `extract`     the text of pages of the web
+- `inspection`  what an uploaded file really is, before any of it is kept
+- `reading`     the text of an uploaded file
+- `markdown`    reports as a document tree (`tree`), which `pdf` and `docx` write
+- `workshop`    processes of their own, in which hostile files can do no harm
+"""
