@@ -11,7 +11,7 @@ import pytest
 
 from upstream import Upstream
 
-_LEAKING = ("FOOTNOTE_", "ANTHROPIC_", "OPENAI_")
+_LEAKING = ("FOOTNOTE_", "ANTHROPIC_", "OPENAI_", "AWS_")
 _ENDINGS = ("_API_KEY", "_PROXY")
 
 

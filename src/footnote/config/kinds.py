@@ -29,7 +29,7 @@ REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _SECRET_WORDS = frozenset(
     ("key", "apikey", "token", "secret", "password", "passwd", "pwd", "authorization", "auth", "cookie", "credentials")
 )
-_OPEN_QUERY = frozenset({"endpoint", "region", "sslmode"})
+_OPEN_QUERY = frozenset({"endpoint", "region", "sslmode", "style", "downloads"})
 _WORD_BREAK = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 _SCHEME_OF_A_HEADER = re.compile(r"\s*(?:bearer|basic|token)?\s*", re.IGNORECASE)
 

@@ -1,7 +1,7 @@
 """One HTTP client for everything, on aiohttp. Nothing of aiohttp leaves `net`, neither values nor errors."""
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from types import TracebackType
 from typing import Any, Self
 
@@ -151,21 +151,56 @@ class Net:
         return Response(inner, self._stall)
 
     async def request(
-        self, method: str, url: str, *, headers: Mapping[str, str], body: bytes | None = None
+        self, method: str, url: str, *, headers: Mapping[str, str], body: bytes | AsyncIterator[bytes] | None = None
     ) -> Response:
         """Asks a configured endpoint in any way; returns when the head of the response is there. A redirect is
-        returned as it is: what the headers prove is for this endpoint alone."""
+        returned as it is: what the headers prove is for this endpoint alone.
+
+        A body in pieces is sent as they come; its length stands in the header `content-length`. It may take as long
+        as it likes while the endpoint goes on taking it.
+        """
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=connector(self._look_up),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(total=None, connect=CONNECT_SECONDS),
             )
+        proxy = self._proxies.of_url(url)
+        waiting = _Waiting(self._stall)
+        data = body if body is None or isinstance(body, bytes) else waiting.watched(body)
         try:
-            async with asyncio.timeout(self._stall):
+            async with waiting:
                 inner = await self._session.request(
-                    method, url, headers=headers, data=body, allow_redirects=False, proxy=self._proxies.of_url(url)
+                    method, url, headers=headers, data=data, allow_redirects=False, proxy=proxy
                 )
         except FAILURES as error:
             raise failed(error) from error
         return Response(inner, self._stall)
+
+
+class _Waiting:
+    """Ends with a `TimeoutError` when nothing has moved for too long."""
+
+    __slots__ = ("_limit", "_open", "_stall")
+
+    def __init__(self, stall: float) -> None:
+        self._stall = stall
+        self._limit = asyncio.timeout(stall)
+        self._open = False
+
+    async def __aenter__(self) -> None:
+        await self._limit.__aenter__()
+        self._open = True
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open = False
+        await self._limit.__aexit__(kind, error, trace)
+
+    async def watched(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        """Asked for the next piece when the one before has been taken. An endpoint may answer before it has all."""
+        async for piece in pieces:
+            if self._open and not self._limit.expired():
+                self._limit.reschedule(asyncio.get_running_loop().time() + self._stall)
+            yield piece

@@ -4,7 +4,11 @@ FootnoteError
 ├─ UsageError      the caller must change the request        4xx
 │  ├─ Unknown            there is no such thing, or not for this caller
 │  ├─ Conflict           not now: something else is in the way
-│  │  └─ RunActive       the session is being answered already
+│  │  ├─ RunActive       the session is being answered already
+│  │  └─ FileChanged     the file is no longer what the writer saw
+│  ├─ TooLarge           it is more than may be sent at once
+│  ├─ WrongKind          it is of a kind that is not taken
+│  ├─ Unworkable         it was understood, but cannot be done with what was sent
 │  ├─ NotLoggedIn        nothing proves who asks
 │  └─ NotAllowed         it is known who asks, and they may not
 ├─ ConfigError     the operator must change settings         at start, never in the middle of a run
@@ -46,6 +50,24 @@ class Conflict(UsageError):
 class RunActive(Conflict):
     type = "run_active"
     retryable = True
+
+
+class FileChanged(Conflict):
+    type = "file_changed"
+
+
+class TooLarge(UsageError):
+    type = "too_large"
+
+
+class WrongKind(UsageError):
+    type = "unsupported_media_type"
+
+
+class Unworkable(UsageError):
+    """Too large or too damaged to be converted, read or unpacked; the message says which and what to do."""
+
+    type = "unprocessable"
 
 
 class NotLoggedIn(UsageError):

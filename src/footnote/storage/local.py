@@ -1,0 +1,181 @@
+"""Files in a folder of this machine. What is there is whole: a place appears by a rename, after its bytes are safe."""
+
+import asyncio
+import errno
+import hashlib
+import os
+import secrets
+import sys
+import threading
+import time
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from footnote.storage.base import PIECE_BYTES, checked, read_piece
+from footnote.storage.failures import StorageFailed, StorageFull
+
+INCOMING = "incoming"
+"""What is being written, under names of chance."""
+LEFT_OVER_SECONDS = 3600
+"""What has been incoming for so long without a byte was left by a process that was killed."""
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class LocalStorage:
+    """The folder is made when the first file is put into it. Several processes may share it."""
+
+    address = "local://"
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._swept = -float(LEFT_OVER_SECONDS)
+
+    async def put(self, place: str, content: bytes | Path, sha256: str) -> None:
+        stopped = threading.Event()
+        writing = asyncio.create_task(asyncio.to_thread(self._put, self._path(place), content, sha256, stopped))
+        try:
+            await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            # The thread ends by itself, and soon; until then the file that it copies must stay.
+            stopped.set()
+            await asyncio.wait((writing,))
+            raise
+
+    async def read(self, place: str, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes, None]:
+        path = self._path(place)
+        stop = sys.maxsize if end is None else end
+        try:
+            while piece := await asyncio.to_thread(read_piece, path, start, min(PIECE_BYTES, stop - start)):
+                start += len(piece)
+                yield piece
+        except OSError as error:
+            raise self._failed(error, "read") from error
+
+    async def delete(self, place: str) -> None:
+        path = self._path(place)
+        try:
+            await asyncio.to_thread(path.unlink, missing_ok=True)
+        except NotADirectoryError:
+            return
+        except OSError as error:
+            raise self._failed(error, "written") from error
+
+    def signed_url(self, place: str, *, seconds: int, filename: str, media_type: str) -> str | None:  # noqa: ARG002 - as every storage
+        return None
+
+    async def check(self) -> None:
+        probe = self._folder / INCOMING / secrets.token_hex(16)
+        await asyncio.to_thread(self._try, probe)
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    def _path(self, place: str) -> Path:
+        return self._folder / checked(place)
+
+    def _put(self, path: Path, content: bytes | Path, sha256: str, stopped: threading.Event) -> None:
+        temporary = self._folder / INCOMING / secrets.token_hex(16)
+        try:
+            _make_folder(temporary.parent)
+            if time.monotonic() - self._swept >= LEFT_OVER_SECONDS:
+                self._sweep()
+            try:
+                _write(temporary, content, sha256, stopped)
+                _make_folder(path.parent)
+                temporary.replace(path)
+            except BaseException:
+                temporary.unlink(missing_ok=True)
+                raise
+            _make_safe(path.parent)
+        except OSError as error:
+            raise self._failed(error, "written") from error
+
+    def _try(self, probe: Path) -> None:
+        try:
+            _make_folder(probe.parent)
+            try:
+                _write(probe, b"Footnote", hashlib.sha256(b"Footnote").hexdigest(), threading.Event())
+            finally:
+                probe.unlink(missing_ok=True)
+        except OSError as error:
+            raise self._failed(error, "written") from error
+
+    def _sweep(self) -> None:
+        """Removes what killed processes left half written."""
+        self._swept = time.monotonic()
+        oldest = time.time() - LEFT_OVER_SECONDS
+        # Another process may sweep at the same time.
+        with suppress(OSError):
+            for left in (self._folder / INCOMING).iterdir():
+                with suppress(FileNotFoundError):
+                    if left.stat().st_mtime < oldest:
+                        left.unlink()
+
+    def _failed(self, error: OSError, what: str) -> StorageFailed:
+        if error.errno in _FULL:
+            return StorageFull(
+                f"There is no space left for the files in {self._folder}: {error.strerror}. Free some space, or choose "
+                "another place with storage.url in config.json."
+            )
+        if isinstance(error, FileNotFoundError | NotADirectoryError) and what == "read":
+            return StorageFailed(
+                f"A file that the database knows of is not in {self._folder}. Bring the folder back that belongs to "
+                "this database, or correct storage.url in config.json."
+            )
+        return StorageFailed(
+            f"The folder {self._folder} cannot be {what}: {error.strerror or error}. Give yourself access to it, or "
+            "choose another place with storage.url in config.json."
+        )
+
+
+def _write(path: Path, content: bytes | Path, sha256: str, stopped: threading.Event) -> None:
+    """A new file with the content, on the disk when this returns."""
+    digest = hashlib.sha256()
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    with os.fdopen(descriptor, "wb", buffering=0) as file:
+        for piece in _pieces(content):
+            if stopped.is_set():
+                raise InterruptedError(errno.EINTR, "nobody waits for it any more")
+            digest.update(piece)
+            _write_all(file.fileno(), piece)
+        os.fsync(file.fileno())
+    if digest.hexdigest() != sha256:
+        raise OSError(errno.EIO, "the content changed while it was copied")
+
+
+def _pieces(content: bytes | Path) -> Iterator[bytes | memoryview]:
+    if isinstance(content, bytes):
+        view = memoryview(content)
+        yield from (view[start : start + PIECE_BYTES] for start in range(0, len(view), PIECE_BYTES))
+        return
+    with content.open("rb", buffering=0) as file:
+        while piece := file.read(PIECE_BYTES):
+            yield piece
+
+
+def _write_all(descriptor: int, piece: bytes | memoryview) -> None:
+    """The system may take a part of it, as where a disk is nearly full."""
+    view = memoryview(piece)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _make_folder(folder: Path) -> None:
+    if folder.is_dir():
+        return
+    _make_folder(folder.parent)
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+        _make_safe(folder.parent)
+
+
+def _make_safe(folder: Path) -> None:
+    """The names in the folder outlast a loss of power. Not every system can say so of a folder."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
