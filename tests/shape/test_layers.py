@@ -6,8 +6,16 @@ import sys
 
 from shape.tree import MODULES, PACKAGE, project
 
-NEEDS_AN_EXTRA = ("footnote.cli.terminal.painting", "footnote.tools.mcp.")
-EXTRAS = {"rich", "markdown_it", "mcp", "httpx2", "jsonschema", "pydantic"}
+NEEDS_AN_EXTRA = (
+    *("footnote.cli.terminal.painting", "footnote.tools.mcp."),
+    # What the workshop loads, in its own process.
+    *(f"footnote.documents.{name}" for name in ("markdown", "pdf", "docx", "fonts", "reading")),
+    "footnote.documents.extract.pdf",
+)
+EXTRAS = {
+    *("rich", "markdown_it", "mdit_py_plugins", "pygments", "typst", "tex2typst", "latex2mathml"),
+    *("mcp", "httpx2", "jsonschema", "pydantic", "pypdfium2", "python_calamine"),
+}
 
 IMPORT_ALL = """
 import importlib, json, sys

@@ -12,7 +12,7 @@ from shape.tree import ROOT, name_of, project
 LOCKS = sorted(ROOT.glob("requirements*.lock"))
 PIN = re.compile(r"^(?P<name>[\w.-]+)==(?P<version>[\w.+!-]+)(?: ; (?P<marker>[^\\]+))?", re.MULTILINE)
 
-RUNTIME = ("build", "core", "terminal", "pdf", "mcp", "server")
+RUNTIME = ("build", "core", "terminal", "documents", "convert", "mcp", "server")
 WANTED = {
     "requirements.lock": RUNTIME,
     "requirements-dev.lock": (*RUNTIME, "test", "check"),

@@ -1,0 +1,59 @@
+"""What all parts of one document share while it is written: numbers that must be unique, links, pictures, remarks."""
+
+import re
+from collections.abc import Mapping
+from itertools import count
+
+from footnote.documents.docx.lists import Lists
+from footnote.documents.docx.media import Media
+from footnote.documents.docx.relations import Relations
+from footnote.documents.tree import Block, Document
+
+_MOST_REMARKS = 20
+_NUMBER = re.compile(r"(?:source|note|note-link)-(\d+)$")
+
+
+class Writing:
+    """`relations` are those of the part that is being written; `in_note`: it is the notes, where Word has no notes."""
+
+    def __init__(self, document: Document, images: Mapping[str, bytes]) -> None:
+        self.document = document
+        self.media = Media(images)
+        self.lists = Lists()
+        self.relations = Relations()
+        self.in_note = False
+        self.note_numbers: dict[str, int] = {}
+        self.note_labels = labels(document.notes)
+        self.inner_notes: dict[str, tuple[Block, ...]] = {}
+        """Those that only the note being written refers to; they are printed below it."""
+        self._remarks: dict[str, None] = {}
+        self._bookmarks: dict[str, str] = {}
+        self._ids = count(1)
+
+    def id(self) -> int:
+        return next(self._ids)
+
+    def remark(self, sentence: str) -> None:
+        """Something that is not shown as it was written; said once."""
+        self._remarks[sentence] = None
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        said = tuple(self._remarks)
+        if len(said) <= _MOST_REMARKS:
+            return said
+        return *said[:_MOST_REMARKS], f"{len(said) - _MOST_REMARKS:,} more things are not shown as they were written."
+
+    def bookmark(self, anchor: str) -> str:
+        """The name of a heading's bookmark. An anchor may have signs that Word does not take, and be too long."""
+        return self._bookmarks.setdefault(anchor, f"_Toc{len(self._bookmarks) + 1:06}")
+
+
+def labels(notes: Mapping[str, object]) -> Mapping[str, str]:
+    """What the notes are called where Word's own count would not do: sources keep the numbers that they have in the
+    session, since the text may list them by those. Empty: Word counts."""
+    found = {key: number[1] for key in notes if (number := _NUMBER.match(key))}
+    numbers = list(found.values())
+    if len(found) < len(notes) or len(set(numbers)) < len(numbers) or numbers == [*map(str, range(1, len(notes) + 1))]:
+        return {}
+    return found

@@ -1,0 +1,194 @@
+"""Zip files of others, looked at without unpacking them, and unpacked without trusting them."""
+
+import os
+import struct
+import zipfile
+import zlib
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from stat import S_ISLNK
+from typing import IO
+
+from msgspec import Struct
+
+from footnote.protocol.errors import Unworkable
+
+MOST_ENTRIES = 5_000
+MOST_UNPACKED = 200_000_000
+"""Of a document that is a zip file inside."""
+
+MOST_FILES = 1_000
+MOST_BYTES = 500_000_000
+"""Of an archive, all files together."""
+
+_MOST_RATIO = 100
+_LARGE = 10_000_000
+"""Small files may well be a hundred times smaller when packed."""
+
+_END = struct.Struct("<4s4H2LH")
+_END_64 = struct.Struct("<4sQ2H2L4Q")
+_LOCATOR = 20
+_MOST_COMMENT = 65_535
+_MOST_DIRECTORY = 2_000_000
+"""Bytes of the list of entries: far more than five thousand names need, and little enough to be read whole."""
+
+_LOCAL_HEADER = 30
+_IN_UTF_8, _ENCRYPTED = 0x800, 0x1
+_UNIX = 3
+_PIECE = 1 << 16
+_METHODS = frozenset((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
+_BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    ValueError,
+    struct.error,
+    OSError,
+    RuntimeError,
+)
+"""What the standard library raises for a zip file that was made to be wrong."""
+_OF_THE_SYSTEM = frozenset((".ds_store", "thumbs.db", "desktop.ini"))
+
+
+class Entry(Struct, frozen=True):
+    """A file in an archive. `name` is its path there; `size` what it claims to have, and more is not read."""
+
+    name: str
+    size: int
+    place: int
+    """Which of the list of entries it is: names need not be unique."""
+
+
+class Directory(Struct, frozen=True):
+    """What an archive says about itself: the names of its files, in UTF-8 or in the letters of DOS."""
+
+    names: frozenset[str]
+    size: int
+    is_encrypted: bool
+
+
+def directory(path: Path, filename: str, most: int) -> Directory:
+    """Raises `Unworkable` for an archive that is damaged, that cannot be what it claims, or that holds more than
+    `most` bytes."""
+    with _opened(path, filename) as archive:
+        entries = archive.infolist()
+        _check(entries, filename, most, archive.start_dir)
+        return Directory(
+            frozenset(_name(entry) for entry in entries),
+            sum(entry.file_size for entry in entries),
+            any(entry.flag_bits & _ENCRYPTED for entry in entries),
+        )
+
+
+def beginning(path: Path, filename: str, name: str, size: int) -> bytes:
+    """The first bytes of an entry; none, if there is no such entry."""
+    with _opened(path, filename) as archive:
+        if name not in archive.namelist():
+            return b""
+        with archive.open(name) as entry:
+            return entry.read(size)
+
+
+def safe_entries(path: Path) -> list[Entry]:
+    """The files that an archive holds, without folders and without what systems leave lying about. `Unworkable`: it
+    must not, or cannot, be unpacked."""
+    with _opened(path, "The archive") as archive:
+        entries = archive.infolist()
+        _check(entries, "The archive", MOST_BYTES, archive.start_dir)
+        kept: list[Entry] = []
+        for place, entry in enumerate(entries):
+            name = _name(entry)
+            if name.endswith("/") or _is_left_by_a_system(name):
+                continue
+            _check_entry(entry, name)
+            kept.append(Entry(name, entry.file_size, place))
+    if len(kept) > MOST_FILES:
+        raise Unworkable(f"The archive holds {len(kept):,} files, and at most {MOST_FILES:,} are unpacked: split it.")
+    return kept
+
+
+def read_entry(path: Path, entry: Entry) -> Iterator[bytes]:
+    """The file in pieces. `Unworkable`: it is damaged, or not of the size that was said."""
+    with _opened(path, "The archive") as archive:
+        left = entry.size
+        with archive.open(archive.infolist()[entry.place]) as file:
+            while piece := file.read(_PIECE):
+                left -= len(piece)
+                if left < 0:
+                    raise Unworkable(f"{entry.name} is larger than the archive says: it is damaged, or a trap.")
+                yield piece
+        if left:
+            raise Unworkable(f"{entry.name} is shorter than the archive says: it is damaged.")
+
+
+@contextmanager
+def _opened(path: Path, filename: str) -> Generator[zipfile.ZipFile]:
+    try:
+        with path.open("rb") as file:
+            _check_end(file, filename)
+            with zipfile.ZipFile(file) as archive:
+                yield archive
+    except _BROKEN as error:
+        raise Unworkable(f"{filename} is damaged: what it holds cannot be read. Save or pack it again.") from error
+
+
+def _check_end(file: IO[bytes], filename: str) -> None:
+    """That the list of entries is short enough to be read at all. The standard library would read any."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - _END.size - _MOST_COMMENT - _LOCATOR - _END_64.size))
+    tail = file.read()
+    at = tail.rfind(b"PK\x05\x06")
+    if at < 0 or at + _END.size > len(tail):
+        raise zipfile.BadZipFile
+    _, _, _, _, entries, length, *_ = _END.unpack_from(tail, at)
+    # Where the standard library looks for it, which is not where the locator points.
+    record = at - _LOCATOR - _END_64.size
+    if record >= 0 and tail[record : record + 4] == b"PK\x06\x06":
+        *_, entries, length, _ = _END_64.unpack_from(tail, record)
+    file.seek(0)
+    if entries > MOST_ENTRIES or length > _MOST_DIRECTORY:
+        raise Unworkable(f"{filename} holds more than {MOST_ENTRIES:,} files inside: make it smaller.")
+
+
+def _check(entries: list[zipfile.ZipInfo], filename: str, most: int, directory_at: int) -> None:
+    if len(entries) > MOST_ENTRIES:
+        raise Unworkable(f"{filename} holds more than {MOST_ENTRIES:,} files inside: make it smaller.")
+    if sum(entry.file_size for entry in entries) > most:
+        raise Unworkable(f"{filename} would unpack to more than {most // 1_000_000:,} MB: make it smaller.")
+    for entry in entries:
+        if entry.file_size > _LARGE and entry.file_size > _MOST_RATIO * max(entry.compress_size, 1):
+            raise Unworkable(f"{filename} holds a file that unpacks to over {_MOST_RATIO} times its size: a trap.")
+    ordered = sorted(entries, key=lambda entry: entry.header_offset)
+    ends = [entry.header_offset + _LOCAL_HEADER + len(entry.orig_filename) + entry.compress_size for entry in ordered]
+    following = [*(entry.header_offset for entry in ordered), directory_at][1:]
+    if any(end > begin for end, begin in zip(ends, following, strict=True)):
+        raise Unworkable(f"{filename} holds files that lie over each other: it is damaged, or a trap.")
+
+
+def _check_entry(entry: zipfile.ZipInfo, name: str) -> None:
+    if entry.flag_bits & _ENCRYPTED:
+        raise Unworkable(f"{name} in the archive is protected by a password: pack it without one.")
+    if entry.create_system == _UNIX and S_ISLNK(entry.external_attr >> 16):
+        raise Unworkable(f"{name} in the archive is a link to another place: pack the file itself.")
+    if entry.compress_type not in _METHODS:
+        raise Unworkable(
+            f"{name} in the archive is packed in a way that is not known here: pack it as a plain zip file."
+        )
+
+
+def _name(entry: zipfile.ZipInfo) -> str:
+    """Most programs write UTF-8 by now, and many of them forget to say so."""
+    name = entry.filename
+    if not entry.flag_bits & _IN_UTF_8:
+        try:
+            name = entry.orig_filename.encode("cp437").decode("utf-8")
+        except UnicodeError:
+            name = entry.filename
+    return name.replace("\\", "/").partition("\0")[0]
+
+
+def _is_left_by_a_system(name: str) -> bool:
+    parts = PurePosixPath(name).parts
+    return "__MACOSX" in parts or not parts or parts[-1].lower() in _OF_THE_SYSTEM or parts[-1].startswith("._")

@@ -1,0 +1,129 @@
+"""What the first bytes of a file say that it is."""
+
+from msgspec import Struct
+
+PROGRAMS = frozenset(("application/x-msdownload", "application/x-elf", "application/x-mach-binary", "application/wasm"))
+
+_BEGINNINGS = (
+    (b"\x89PNG\r\n\x1a\n", "image/png", "a PNG image"),
+    (b"\xff\xd8\xff", "image/jpeg", "a JPEG image"),
+    (b"GIF87a", "image/gif", "a GIF image"),
+    (b"GIF89a", "image/gif", "a GIF image"),
+    (b"II*\0", "image/tiff", "a TIFF image"),
+    (b"MM\0*", "image/tiff", "a TIFF image"),
+    (b"\0\0\1\0", "image/x-icon", "an icon"),
+    (b"PK\x03\x04", "application/zip", "a zip file"),
+    (b"PK\x05\x06", "application/zip", "a zip file"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage", "an old Office document"),
+    (b"ID3", "audio/mpeg", "sound"),
+    (b"fLaC", "audio/flac", "sound"),
+    (b"OggS", "audio/ogg", "sound"),
+    (b"MThd", "audio/midi", "sound"),
+    (b"#!AMR", "audio/amr", "sound"),
+    (b"\xff\xf1", "audio/aac", "sound"),
+    (b"\xff\xf9", "audio/aac", "sound"),
+    (b"\x1aE\xdf\xa3", "video/webm", "a video"),
+    (b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", "video/x-ms-asf", "a video"),
+    (b"\0\0\1\xba", "video/mpeg", "a video"),
+    (b"\0\0\1\xb3", "video/mpeg", "a video"),
+    (b"\x7fELF", "application/x-elf", "a program for Linux"),
+    (b"\0asm", "application/wasm", "a program"),
+    *(
+        (start, "application/x-mach-binary", "a program for macOS")
+        for start in (
+            b"\xfe\xed\xfa\xce",
+            b"\xfe\xed\xfa\xcf",
+            b"\xce\xfa\xed\xfe",
+            b"\xcf\xfa\xed\xfe",
+            b"\xca\xfe\xba\xbe",
+        )
+    ),
+)
+_REFUSED = (
+    (b"\x1f\x8b", "application/gzip", "a gzip archive"),
+    (b"BZh", "application/x-bzip2", "a bzip2 archive"),
+    (b"\xfd7zXZ\0", "application/x-xz", "an xz archive"),
+    (b"\x28\xb5\x2f\xfd", "application/zstd", "a zstd archive"),
+    (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed", "a 7z archive"),
+    (b"Rar!\x1a\x07", "application/vnd.rar", "a RAR archive"),
+    (b"SQLite format 3\0", "application/vnd.sqlite3", "a database"),
+    (b"wOFF", "font/woff", "a font"),
+    (b"wOF2", "font/woff2", "a font"),
+    (b"OTTO", "font/otf", "a font"),
+    (b"\0\1\0\0\0", "font/ttf", "a font"),
+)
+_CHUNKS = {
+    b"WEBP": ("image/webp", "a WebP image"),
+    b"WAVE": ("audio/wav", "sound"),
+    b"AVI ": ("video/x-msvideo", "a video"),
+}
+_BRANDS = {
+    **dict.fromkeys((b"heic", b"heix", b"hevc", b"hevx", b"mif1", b"msf1"), ("image/heic", "a HEIC image")),
+    **dict.fromkeys((b"avif", b"avis"), ("image/avif", "an AVIF image")),
+    **dict.fromkeys((b"M4A ", b"M4B "), ("audio/mp4", "sound")),
+    b"qt  ": ("video/quicktime", "a video"),
+}
+_TEXT_CONTROLS = b"\t\n\r\f\b\x1b"
+_CONTROLS = bytes(byte for byte in range(32) if byte not in _TEXT_CONTROLS) + b"\x7f"
+_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+class Seen(Struct, frozen=True):
+    """`name` is with its article, for a sentence. `is_refused`: known, and of no use here."""
+
+    media_type: str
+    name: str
+    is_refused: bool = False
+
+
+def seen_in(head: bytes) -> Seen | None:
+    """None: a text, or something unknown."""
+    for start, media_type, name in _BEGINNINGS:
+        if head.startswith(start):
+            return Seen(media_type, name)
+    for start, media_type, name in _REFUSED:
+        if head.startswith(start):
+            return Seen(media_type, name, is_refused=True)
+    return _of_container(head) or _of_layout(head)
+
+
+def _of_container(head: bytes) -> Seen | None:
+    """Formats that say further on what they hold."""
+    kind = None
+    if head[:4] == b"RIFF":
+        kind = _CHUNKS.get(head[8:12])
+    elif head[:4] == b"FORM" and head[8:11] == b"AIF":
+        kind = ("audio/aiff", "sound")
+    elif head[4:8] == b"ftyp":
+        kind = _BRANDS.get(head[8:12], ("video/mp4", "a video"))
+    elif head[4:8] in (b"moov", b"mdat", b"wide"):
+        kind = ("video/quicktime", "a video")
+    return Seen(*kind) if kind else None
+
+
+def _of_layout(head: bytes) -> Seen | None:
+    """What is not told by its first bytes alone, which a text could have as well."""
+    if head[:2] == b"MZ" and b"\0" in head[:128]:
+        return Seen("application/x-msdownload", "a program for Windows")
+    if b"%PDF-" in head[:1024]:
+        return Seen("application/pdf", "a PDF")
+    if head[:2] == b"BM" and head[6:10] == b"\0\0\0\0" and len(head) >= 26:
+        return Seen("image/bmp", "a BMP image")
+    if head[257:262] == b"ustar":
+        return Seen("application/x-tar", "a tar archive", is_refused=True)
+    # The frames of an MP3: a mark of eleven bits, and then a version, layer and rate that exist.
+    first = int.from_bytes(head[:2], "big")
+    if first & 0xFFE0 == 0xFFE0 and first & 0x06 and head[:2] not in _MARKS and head[2:3] and head[2] >> 4 < 15:
+        return Seen("audio/mpeg", "sound")
+    return None
+
+
+def is_text(head: bytes) -> bool:
+    """Whether these are letters, in whatever encoding; a stray control character does not matter."""
+    if head.startswith(_MARKS):
+        return True
+    if b"\0" in head:
+        even, odd = head[::2].count(0), head[1::2].count(0)
+        return min(even, odd) * 10 <= max(even, odd) and max(even, odd) * 25 >= len(head)
+    odd_ones = len(head) - len(head.translate(None, _CONTROLS))
+    return odd_ones * 100 <= len(head)

@@ -1,0 +1,200 @@
+"""The markdown parser: CommonMark with tables, strikethrough, footnotes and formulas, and nothing dropped.
+
+Raw HTML is text, but for `<br>`. What is nested deeper than anybody reads is kept as paragraphs. A table ends at the
+number of rows that one document may have, and counts those that it leaves out.
+"""
+
+import re
+from copy import copy
+from functools import cache
+from typing import Any, cast
+
+from markdown_it import MarkdownIt
+from markdown_it.parser_block import ParserBlock
+from markdown_it.parser_inline import ParserInline
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block import table as unlimited_table
+from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline.state_inline import Scanned
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from mdit_py_plugins.footnote import footnote_plugin
+
+from footnote.documents.scripts import is_cjk
+
+MOST_TABLE_ROWS = 5000
+"""Of all tables of one document."""
+
+_MOST_NESTED = 80
+_NESTED_BEYOND_RECALL = 100
+_MOST_NESTED_IN_LINE = 12
+"""Brackets in brackets: a line of nothing else costs this many times its length."""
+_MARKS = re.compile(r"(?:[>\s]|[-*+]\s|\d{1,9}[.)]\s)+")
+_LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_CLOSING = {"\\(": "\\)", "\\[": "\\]"}
+_LONGEST_IN_LINE = 2000
+_LONGEST_FORMULA = 100
+"""Lines."""
+# `\[3\]` and `\[sic\]` are brackets of a quoted text, and no formulas.
+_FORMULA = re.compile(r"\\[A-Za-z]|[\^_=<>+]")
+
+
+def tokens_of(markdown: str) -> tuple[list[Token], dict[str, Any]]:
+    """The tokens of a text, and what else it defines."""
+    env: dict[str, Any] = {}
+    return _parser().parse(markdown, env), env
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": _NESTED_BEYOND_RECALL, "store_labels": True})
+    blocks, inlines = _Blocks(), _Inlines()
+    parser.block, parser.inline = blocks, inlines
+    parser.configure("commonmark", {"html": False, "maxNesting": _NESTED_BEYOND_RECALL, "store_labels": True})
+    parser.enable(["table", "strikethrough"])
+    # Which text was written behind a backslash must stay to be seen: it is no marker of a source.
+    parser.disable(["text_join", "html_block", "html_inline"])
+    footnote_plugin(parser, move_to_end=False)
+    dollarmath_plugin(
+        parser, allow_labels=False, allow_space=False, allow_digits=False, allow_blank_lines=False, double_inline=True
+    )
+    blocks.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
+    blocks.ruler.before("fence", "bracket_formula", _formula_block, {"alt": ["paragraph", "reference", "blockquote"]})
+    inlines.ruler.before("escape", "bracket_formula", _formula)
+    inlines.ruler.before("autolink", "line_break", _line_break)
+    # Which addresses may be linked is decided where the tree is made: a link refused here would be shown as its source.
+    parser.validateLink = _any_link
+    inlines.parser = copy(parser)
+    inlines.parser.options = OptionsDict(cast("Any", dict(parser.options)))
+    inlines.parser.options["maxNesting"] = _MOST_NESTED_IN_LINE
+    return parser
+
+
+def _any_link(url: str) -> bool:
+    return bool(url)
+
+
+class _Blocks(ParserBlock):
+    """The parser of blocks, which would otherwise drop what is nested too deep and all that follows it."""
+
+    def tokenize(self, state: StateBlock, startLine: int, endLine: int) -> None:  # noqa: N803 - the names of the base class
+        if state.level < _MOST_NESTED:
+            super().tokenize(state, startLine, endLine)
+            return
+        line = startLine
+        while line < endLine:
+            line = state.skipEmptyLines(line)
+            if line >= endLine or 0 <= state.sCount[line] < state.blkIndent:
+                break
+            _paragraph(state, line)
+            line += 1
+        state.line = min(line, endLine)
+
+
+def _paragraph(state: StateBlock, line: int) -> None:
+    """A line as a paragraph, without the marks of quotations and lists before it."""
+    text = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
+    marks = _MARKS.match(text + "\n")
+    text = text[marks.end() :].strip() if marks else text.strip()
+    if not text:
+        return
+    state.push("paragraph_open", "p", 1)
+    token = state.push("inline", "", 0)
+    token.content, token.children = text, []
+    state.push("paragraph_close", "p", -1)
+
+
+class _Inlines(ParserInline):
+    """`parser` is the same as that of the blocks, but for how deep it goes."""
+
+    parser: MarkdownIt
+
+    def parse(self, src: str, md: MarkdownIt, env: Any, tokens: list[Token]) -> list[Token]:
+        del md
+        state = _State(src, self.parser, env, tokens)
+        self.tokenize(state)
+        for rule in self.ruler2.getRules(""):
+            rule(state)
+        return state.tokens
+
+
+class _State(StateInline):
+    """`**「重要」**後` is strong too, though no space follows the mark: Chinese and Japanese have none."""
+
+    def scanDelims(self, start: int, canSplitWord: bool) -> Scanned:  # noqa: N802, N803, FBT001 - the names of the base class
+        scanned = super().scanDelims(start, canSplitWord)
+        if not canSplitWord or (scanned.can_open and scanned.can_close):
+            return scanned
+        before = self.src[start - 1] if start else " "
+        end = start + scanned.length
+        after = self.src[end] if end < self.posMax else " "
+        if before.isspace() or after.isspace() or not (is_cjk(before) or is_cjk(after)):
+            return scanned
+        return Scanned(scanned.can_open or is_cjk(before), scanned.can_close or is_cjk(after), scanned.length)
+
+
+def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - the signature of a rule
+    taken: int = state.env.get("rows", 0)
+    cut = min(end, start + 2 + MOST_TABLE_ROWS - taken)
+    opening = len(state.tokens)
+    if not unlimited_table(state, start, cut, silent):
+        return False
+    if silent:
+        return True
+    state.env["rows"] = taken + state.line - start - 2
+    line = state.line
+    while cut <= line < end and state.sCount[line] >= state.blkIndent and "|" in _line(state, line):
+        line += 1
+    state.tokens[opening].meta["left_out"] = line - state.line
+    state.line = line
+    return True
+
+
+def _line(state: StateBlock, line: int) -> str:
+    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
+
+
+def _formula_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - the signature of a rule
+    if state.is_code_block(start) or not _line(state, start).startswith("\\["):
+        return False
+    lines: list[str] = []
+    for line in range(start, min(end, start + _LONGEST_FORMULA)):
+        text = _line(state, line).strip()
+        if not text or (line > start and state.sCount[line] < state.blkIndent):
+            return False
+        lines.append(text)
+        if text.endswith("\\]"):
+            formula = "\n".join(lines)[2:-2]
+            if "\\]" in formula or not _FORMULA.search(formula):
+                return False
+            if not silent:
+                state.line = line + 1
+                token = state.push("math_block", "math", 0)
+                token.content = formula
+            return True
+    return False
+
+
+def _formula(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - the signature of a rule
+    start = state.pos + 2
+    closing = _CLOSING.get(state.src[state.pos : start])
+    end = -1 if closing is None else state.src.find(closing, start, min(state.posMax, start + _LONGEST_IN_LINE))
+    formula = state.src[start:end].strip() if end >= 0 else ""
+    if not formula or (closing == "\\]" and not _FORMULA.search(formula)):
+        return False
+    if not silent:
+        token = state.push("math_inline" if closing == "\\)" else "math_inline_double", "math", 0)
+        token.content = formula
+    state.pos = end + 2
+    return True
+
+
+def _line_break(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - the signature of a rule
+    found = _LINE_BREAK.match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    if not silent:
+        state.push("hardbreak", "br", 0)
+    state.pos = found.end()
+    return True

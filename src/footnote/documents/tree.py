@@ -1,0 +1,141 @@
+"""A document as a tree: what markdown says, without how it was written. Both writers read this and nothing else.
+
+Everything in it is text of a user or a model. A writer escapes all of it; there is no node for markup of any output.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
+
+Alignment: TypeAlias = Literal["left", "center", "right"] | None
+
+# Inside a line ----------------------------------------------------------------------------------------------
+
+
+class Text(Struct, frozen=True):
+    text: str
+
+
+class Emphasis(Struct, frozen=True):
+    content: "tuple[Inline, ...]"
+
+
+class Strong(Struct, frozen=True):
+    content: "tuple[Inline, ...]"
+
+
+class Strike(Struct, frozen=True):
+    content: "tuple[Inline, ...]"
+
+
+class Code(Struct, frozen=True):
+    text: str
+
+
+class Link(Struct, frozen=True):
+    """`url` is http, https or mailto, or `#anchor` of a heading of the same document; other links are their words."""
+
+    url: str
+    content: "tuple[Inline, ...]"
+
+
+class Picture(Struct, frozen=True):
+    """`name` is a key of the images that come with the document. One that is not there is shown as its `alt`."""
+
+    name: str
+    alt: str
+
+
+class Maths(Struct, frozen=True):
+    """A formula, as LaTeX."""
+
+    latex: str
+
+
+class Break(Struct, frozen=True):
+    """The line ends here."""
+
+
+class NoteMark(Struct, frozen=True):
+    """Where a footnote is referred to: a key of `Document.notes`. The same note may be referred to more than once."""
+
+    key: str
+
+
+Inline: TypeAlias = Text | Emphasis | Strong | Strike | Code | Link | Picture | Maths | Break | NoteMark
+
+# Blocks -----------------------------------------------------------------------------------------------------
+
+
+class Heading(Struct, frozen=True):
+    """`level` from 1 to 6. `anchor` is what `#anchor` links name, unique in the document."""
+
+    level: int
+    content: tuple[Inline, ...]
+    anchor: str
+
+
+class Paragraph(Struct, frozen=True):
+    content: tuple[Inline, ...]
+
+
+class Item(Struct, frozen=True):
+    """`checked`: of a task list; None: it is not one."""
+
+    content: "tuple[Block, ...]"
+    checked: bool | None = None
+
+
+class Bullets(Struct, frozen=True):
+    items: tuple[Item, ...]
+    tight: bool = True
+
+
+class Numbers(Struct, frozen=True):
+    items: tuple[Item, ...]
+    start: int = 1
+    tight: bool = True
+
+
+class Quotation(Struct, frozen=True):
+    content: "tuple[Block, ...]"
+
+
+class CodeBlock(Struct, frozen=True):
+    """`language` is a word, or empty."""
+
+    text: str
+    language: str = ""
+
+
+class Table(Struct, frozen=True):
+    """`left_out`: rows that were too many to be shown."""
+
+    head: tuple[tuple[Inline, ...], ...]
+    rows: tuple[tuple[tuple[Inline, ...], ...], ...]
+    alignments: tuple[Alignment, ...]
+    left_out: int = 0
+
+
+class Rule(Struct, frozen=True):
+    pass
+
+
+class MathsBlock(Struct, frozen=True):
+    latex: str
+
+
+Block: TypeAlias = Heading | Paragraph | Bullets | Numbers | Quotation | CodeBlock | Table | Rule | MathsBlock
+
+
+class Document(Struct, frozen=True, kw_only=True):
+    """`title` is that of the metadata: the first heading's words, or the name of the file. `language` is a BCP 47 tag
+    (`en`, `vi`, `zh-Hans`, `ja`, `ko`, `ar`, …) of most of the text. `notes` stand in the order of their first mark."""
+
+    title: str
+    language: str
+    blocks: tuple[Block, ...]
+    notes: Mapping[str, tuple[Block, ...]] = field(default_factory=dict[str, "tuple[Block, ...]"])
+    author: str | None = None
+    date: str | None = None

@@ -1,0 +1,42 @@
+"""The few words of ours that stand in a document, in its language."""
+
+from collections.abc import Mapping
+
+_CONTENTS = {
+    "ar": "المحتويات",
+    "de": "Inhalt",
+    "el": "Περιεχόμενα",
+    "en": "Contents",
+    "es": "Índice",
+    "fr": "Sommaire",
+    "he": "תוכן העניינים",
+    "hi": "विषय-सूची",
+    "ja": "目次",
+    "ko": "차례",
+    "ru": "Содержание",
+    "th": "สารบัญ",
+    "vi": "Mục lục",
+    "zh": "目录",
+    "zh-Hant": "目錄",
+}
+_LEFT_OUT = {
+    "en": "{} more rows are not shown.",
+    "ja": "ほかに {} 行は省略しました。",
+    "ko": "{}개 행은 생략되었습니다.",
+    "vi": "Còn {} hàng không được in ở đây.",
+    "zh": "另有 {} 行未显示。",
+    "zh-Hant": "另有 {} 列未顯示。",
+}
+
+
+def contents_title(language: str) -> str:
+    return _in(_CONTENTS, language)
+
+
+def left_out(language: str, rows: int) -> str:
+    """Says that a table is longer than it is shown."""
+    return _in(_LEFT_OUT, language).format(f"{rows:,}")
+
+
+def _in(words: Mapping[str, str], language: str) -> str:
+    return words.get(language) or words.get(language.partition("-")[0]) or words["en"]

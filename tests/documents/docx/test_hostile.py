@@ -1,0 +1,157 @@
+"""Text that wants to be more than text, and documents that want to be more than documents."""
+
+import socket
+import time
+
+import pytest
+
+from documents.docx.opened import Opened, opened, text_of, w, written
+from documents.samples import png
+from footnote.documents.tree import (
+    Bullets,
+    Code,
+    CodeBlock,
+    Heading,
+    Inline,
+    Item,
+    Link,
+    Maths,
+    MathsBlock,
+    NoteMark,
+    Paragraph,
+    Picture,
+    Quotation,
+    Strong,
+    Table,
+    Text,
+)
+
+HOSTILE = (
+    "<w:p><w:r><w:t>x</w:t></w:r></w:p>",
+    "</w:t></w:r></w:p></w:body>",
+    "]]> <![CDATA[ & &amp; &#x41; &lt;",
+    '" onload="x" \' \\',
+    "<!DOCTYPE x [<!ENTITY y SYSTEM 'file:///etc/passwd'>]>&y;",
+    "<script>alert(1)</script>",
+    "{=openxml} `<w:p/>`{=openxml}",
+    "#import #read #panic $x$ \\input{a}",
+    "MACROBUTTON { INCLUDETEXT /etc/passwd } DDEAUTO c:\\\\windows",
+)
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_markup_in_any_place_comes_out_as_text(hostile: str) -> None:
+    words: tuple[Inline, ...] = (Text(hostile), Code(hostile), Strong((Text(hostile),)), NoteMark(hostile))
+    file = written(
+        [
+            Heading(1, words, anchor=hostile),
+            Paragraph((*words, Link(f"#{hostile}", (Text(hostile),)), Picture(hostile, hostile), Maths(hostile))),
+            Quotation((Paragraph(words),)),
+            Bullets((Item((Paragraph(words),)), Item((Paragraph(words),), checked=True))),
+            CodeBlock(hostile, hostile),
+            CodeBlock(hostile, "html"),
+            MathsBlock(f"\\text{{{hostile}}}"),
+            Table(head=(words,), rows=((words,),), alignments=(None,)),
+        ],
+        notes={hostile: (Paragraph((Text(hostile),)),)},
+        author=hostile,
+        date=hostile,
+    )
+    told = [text for _, text in file.paragraphs()]
+    assert sum(text.count(hostile) for text in told) >= 20
+    assert [text_of(note).strip() for note in file.all(f"{w}footnote", file.notes)][2:] == [hostile]
+    assert {field.text for field in file.all(f"{w}instrText")} == {" NOTEREF _Note1 \\f \\h "}
+    assert {part.text for part in file.parts["docProps/core.xml"] if part.tag.endswith("creator")} == {hostile}
+
+
+def test_characters_that_no_xml_may_hold_are_left_out() -> None:
+    bad = "".join(map(chr, (*range(9), 0xB, 0xC, *range(0xE, 0x20), 0xD800, 0xDFFF, 0xFFFE, 0xFFFF)))
+    file = written(
+        [
+            Heading(1, (Text(f"a{bad}b"),), anchor=bad),
+            Paragraph((Code(f"c{bad}d"), Link(f"https://example.org/{bad}", (Text("e"),)), Picture(bad, f"f{bad}"))),
+            CodeBlock(f"g{bad}h\tx", bad),
+            CodeBlock(f"g{bad}h", "python"),
+        ]
+    )
+    assert file.paragraphs() == [("Heading1", "ab"), ("", "cdef"), ("SourceCode", "gh\tx"), ("SourceCode", "gh")]
+
+
+def test_pictures_from_elsewhere_are_never_fetched_nor_read() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as trap:
+        host = f"127.0.0.1:{trap.getsockname()[1]}"
+        svg = f'<svg xmlns="http://www.w3.org/2000/svg"><image href="http://{host}/x.png"/></svg>'.encode()
+        file = opened(
+            f"![a](file:///etc/passwd) ![b](/etc/passwd) ![c](../../../../etc/passwd) ![d](http://{host}/x.png) "
+            f"![e](//{host}/x.png) ![f](bad.svg) <img src='http://{host}/y.png'>",
+            {"/bad.svg": svg},
+        )
+        trap.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            trap.accept()
+    assert [name for name in file.files if "media" in name] == []
+    assert b"root:" not in b"".join(file.files.values())
+
+
+def test_a_file_that_only_claims_to_be_a_picture_is_not_embedded() -> None:
+    images = {
+        "/a.png": b"\x89PNG\r\n\x1a\n",
+        "/b.png": b"root:x:0:0",
+        "/c.png": png(1, 1)[:16] + (30_000).to_bytes(4) + (30_000).to_bytes(4) + b"\0" * 20,
+        "/d.svg": b"<svg xmlns='http://www.w3.org/2000/svg'>" + b"<use href='#a'/>" * 201 + b"</svg>",
+        "/e.svg": b"<!DOCTYPE svg [<!ENTITY a 'b'>]><svg xmlns='http://www.w3.org/2000/svg'>&a;</svg>",
+        "/f.svg": b"<svg xmlns='http://www.w3.org/2000/svg'><broken</svg>",
+    }
+    file = opened(" ".join(f"![{name}]({name})" for name in images), images)
+    assert file.paragraphs() == [("", " ".join(images))]
+    assert [name for name in file.files if "media" in name] == []
+    assert len(file.made.notes) == len(images)
+
+
+def test_a_thousand_levels_are_written() -> None:
+    quoted: Quotation | Paragraph = Paragraph((Text("deep"),))
+    listed: Bullets | Paragraph = Paragraph((Text("deeper"),))
+    for _ in range(1000):
+        quoted = Quotation((quoted,))
+        listed = Bullets((Item((listed,)),))
+    file = written([quoted, listed, Paragraph((Text("after"),))])
+    assert [text for _, text in file.paragraphs()] == ["deep", "deeper", "after"]
+    assert max(int(level.attrib[f"{w}val"]) for level in file.all(f"{w}ilvl")) == 8
+    del quoted, listed
+
+
+@pytest.mark.parametrize("mark", ["> ", "- ", "1. "])
+def test_a_thousand_marks_of_markdown_are_written(mark: str) -> None:
+    file = opened(f"{mark * 1000}deep\n\nafter\n")
+    assert [text for _, text in file.paragraphs()][-2:] == ["deep", "after"]
+
+
+def test_emphasis_in_emphasis_is_written() -> None:
+    ((_, text),) = opened("**_" * 500 + "deep" + "_**" * 500).paragraphs()
+    assert text.strip("*_") == "deep"
+
+
+@pytest.mark.slow
+def test_a_table_of_five_thousand_rows_is_written_whole_and_fast() -> None:
+    start = time.process_time()
+    file = opened("| a | b | c | d | e |\n|---|---|---|---|---|\n" + "| one | 2 | three | **4** | five |\n" * 6000)
+    # A hundred times what it takes; what is to be caught is a cost that grows with the square.
+    assert time.process_time() - start < 60
+    assert len(file.all(f"{w}tr")) == 5001
+    assert file.paragraphs()[-1] == ("AfterTable", "1,000 more rows are not shown.")
+
+
+@pytest.mark.parametrize("repeated", ["\n", " ", "<", "(", "a", "*/", "a = ", "\\"])
+def test_code_that_no_lexer_could_bear_is_of_one_colour(repeated: str) -> None:
+    text = repeated * (100_000 // len(repeated))
+    start = time.process_time()
+    file = written([CodeBlock(text, "c"), CodeBlock(text, "html")])
+    # Some of these take a lexer minutes.
+    assert time.process_time() - start < 10
+    assert file.all(f"{w}color") == []
+    assert text_of(file.body).replace("\n", "") == 2 * text.replace("\n", "")
+
+
+def test_a_line_of_two_million_letters_is_written() -> None:
+    file: Opened = opened("a" * 1_999_000)
+    assert file.paragraphs() == [("", "a" * 1_999_000)]

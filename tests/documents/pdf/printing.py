@@ -1,0 +1,66 @@
+"""Conversions of the tests, and what a reader of PDF finds in the file."""
+
+import ctypes
+import unicodedata
+from collections.abc import Mapping
+
+import pypdfium2
+import pypdfium2.raw as raw
+
+from footnote.documents.markdown import document_of
+from footnote.documents.pdf import pdf_of
+from footnote.documents.tree import Document
+from footnote.documents.work import Conversion, Converted, SourceNote
+
+
+def conversion(markdown: str, **given: object) -> Conversion:
+    return Conversion(target="pdf", markdown=markdown, filename="report.md", made_at=1_700_000_000, **given)
+
+
+def converted(
+    markdown: str, *, images: Mapping[str, bytes] | None = None, sources: Mapping[int, SourceNote] | None = None
+) -> Converted:
+    work = conversion(markdown, images=images or {}, sources=sources or {})
+    document = document_of(work)
+    assert isinstance(document, Document)
+    result = pdf_of(document, work)
+    assert isinstance(result, Converted), result
+    return result
+
+
+class Pages:
+    """A PDF as pdfium reads it."""
+
+    def __init__(self, content: bytes) -> None:
+        self.file = pypdfium2.PdfDocument(content)
+
+    def texts(self) -> list[str]:
+        return [page.get_textpage().get_text_range() for page in self.file]
+
+    def text(self) -> str:
+        """All of it in one line, without the numbers of the pages."""
+        pages = [text.replace(f"{at} / {len(self.file)}", " ") for at, text in enumerate(self.texts(), 1)]
+        return " ".join(unicodedata.normalize("NFC", " ".join(pages)).replace("\ufffe", "").split())
+
+    def bookmarks(self) -> list[tuple[int, str]]:
+        return [(mark.level + 1, mark.get_title()) for mark in self.file.get_toc()]
+
+    def addresses(self) -> list[str]:
+        """Where the links lead, each once."""
+        found: dict[str, None] = {}
+        for page in self.file:
+            place, link = ctypes.c_int(0), raw.FPDF_LINK()
+            while raw.FPDFLink_Enumerate(page, place, link):
+                action = raw.FPDFLink_GetAction(link)
+                size = raw.FPDFAction_GetURIPath(self.file, action, None, 0) if action else 0
+                if size:
+                    buffer = ctypes.create_string_buffer(size)
+                    raw.FPDFAction_GetURIPath(self.file, action, buffer, size)
+                    found[buffer.value.decode()] = None
+        return list(found)
+
+    def about(self) -> dict[str, str]:
+        return {key: value for key, value in self.file.get_metadata_dict().items() if value}
+
+    def is_tagged(self) -> bool:
+        return bool(raw.FPDFCatalog_IsTagged(self.file))

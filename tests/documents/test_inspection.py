@@ -1,0 +1,346 @@
+import io
+import stat
+import struct
+import tracemalloc
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from documents.office import TYPES, cells, claiming, docx, encrypted, overlapping, paragraph, pptx, shape, xlsx, zipped
+from footnote.documents.inspection.inspection import (
+    DOCX,
+    ODS,
+    ODT,
+    PPTX,
+    TAKEN,
+    XLSX,
+    ZIP,
+    Entry,
+    Inspected,
+    inspect,
+    read_entry,
+    safe_entries,
+)
+from footnote.protocol.errors import Unworkable, UsageError, WrongKind
+
+WORD = docx(paragraph("text"))
+BOOK = xlsx({"One": cells(1, "a", 1)})
+SLIDES = pptx(shape("text"))
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
+PDF = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj"
+MZ = b"MZ\x90\0\3\0\0\0" + bytes(100)
+PAGE = b"<!DOCTYPE html><html><script>alert(1)</script></html>"
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
+PROTECTED = "It may be protected by a password, or be an old one: save it as .docx without."
+RENAME = "Give it the name that fits, or save it again as what it is to be."
+
+
+def open_document(kind: str) -> bytes:
+    return zipped({"mimetype": kind, "content.xml": "<x/>"}, packed=False)
+
+
+@pytest.fixture
+def kept(tmp_path: Path):
+    def keep(content: bytes) -> Path:
+        path = tmp_path / "spooled"
+        path.write_bytes(content)
+        return path
+
+    return keep
+
+
+@pytest.mark.parametrize(
+    ("filename", "content", "media_type"),
+    [
+        ("a.md", b"# Hi", "text/markdown"),
+        ("A.MD", b"# Hi", "text/markdown"),
+        ("a.txt", "Đỏ".encode(), "text/plain"),
+        ("a.txt", "Đỏ".encode("utf-16"), "text/plain"),
+        ("a.txt", "plain letters".encode("utf-16-le"), "text/plain"),
+        ("a.txt", "\u65e5\u672c\u8a9e".encode("cp932"), "text/plain"),
+        ("a.csv", b"a,b\n1,2", "text/csv"),
+        ("a.tsv", b"a\tb", "text/tab-separated-values"),
+        ("a.json", b"{}", "application/json"),
+        ("a.jsonl", b"{}\n{}", "application/x-ndjson"),
+        ("a.html", PAGE, "text/html"),
+        ("a.xml", b"<a/>", "application/xml"),
+        ("a.svg", b"<svg/>", "image/svg+xml"),
+        ("a.py", b"#!/usr/bin/env python3\nprint()", "text/plain"),
+        ("run.sh", b"#!/bin/sh\nrm -rf /", "text/plain"),
+        ("Makefile", b"all:\n\tcc", "text/plain"),
+        ("a.unheard", b"words", "text/plain"),
+        ("MZ.txt", b"MZ is how programs begin", "text/plain"),
+        ("BM.txt", b"BM is how pictures begin, those of Windows", "text/plain"),
+        ("a.pdf", PDF, "application/pdf"),
+        ("a.pdf", b"\n\n" + PDF, "application/pdf"),
+        ("paper", PDF, "application/pdf"),
+        ("a.docx", WORD, DOCX),
+        ("a.docx", zipped({"[Content_Types].xml": TYPES, "word/document2.xml": "<x/>"}), DOCX),
+        ("a.xlsx", BOOK, XLSX),
+        ("a.pptx", SLIDES, PPTX),
+        ("a.odt", open_document(ODT), ODT),
+        ("a.ods", open_document(ODS), ODS),
+        ("a.bin", WORD, DOCX),
+        ("a.zip", zipped({"a.txt": "a"}), ZIP),
+        ("a.zip", zipped({}), ZIP),
+        ("a.zip", WORD, ZIP),
+        ("a.png", PNG, "image/png"),
+        ("a.png", b"\xff\xd8\xff\xe0" + bytes(20), "image/jpeg"),
+        ("a.jpg", b"\xff\xd8\xff\xe0" + bytes(20), "image/jpeg"),
+        ("a.gif", b"GIF89a" + bytes(20), "image/gif"),
+        ("a.webp", b"RIFF\0\0\0\0WEBPVP8 ", "image/webp"),
+        ("a.bmp", b"BM\x36\0\0\0\0\0\0\0\x36\0\0\0\x28" + bytes(20), "image/bmp"),
+        ("a.tiff", b"II*\0" + bytes(20), "image/tiff"),
+        ("a.heic", b"\0\0\0\x18ftypheic" + bytes(20), "image/heic"),
+        ("a.avif", b"\0\0\0\x18ftypavif" + bytes(20), "image/avif"),
+        ("a.mp3", b"ID3\4" + bytes(20), "audio/mpeg"),
+        ("a.mp3", b"\xff\xfb\x90\x44" + bytes(20), "audio/mpeg"),
+        ("a.wav", b"RIFF\0\0\0\0WAVEfmt ", "audio/wav"),
+        ("a.m4a", b"\0\0\0\x18ftypM4A " + bytes(20), "audio/mp4"),
+        ("a.mp4", b"\0\0\0\x18ftypisom" + bytes(20), "video/mp4"),
+        ("a.mov", b"\0\0\0\x08wide\0\0\0\0mdat", "video/quicktime"),
+        ("a.webm", b"\x1aE\xdf\xa3" + bytes(20), "video/webm"),
+        ("empty.txt", b"", "text/plain"),
+        ("empty.csv", b"", "text/csv"),
+        ("empty.docx", b"", DOCX),
+        ("empty", b"", "text/plain"),
+    ],
+)
+def test_a_file_is_what_its_bytes_say(kept, filename: str, content: bytes, media_type: str) -> None:
+    assert inspect(kept(content), filename) == Inspected(media_type)
+
+
+@pytest.mark.parametrize(
+    ("filename", "content", "message"),
+    [
+        ("a.pdf", PAGE, f"a.pdf is a web page, not a PDF. {RENAME}"),
+        ("a.pdf", b"only words", f"a.pdf is a text, not a PDF. {RENAME}"),
+        ("a.pdf", PNG, f"a.pdf is a PNG image, not a PDF. {RENAME}"),
+        ("a.pdf", bytes(range(256)) * 4, f"a.pdf is something unknown, not a PDF. {RENAME}"),
+        ("a.pdf", MZ, "a.pdf is a program for Windows, whatever it is called. Programs are not taken."),
+        ("a.png", PAGE, f"a.png is a web page, not a .png file. {RENAME}"),
+        ("a.jpg", b"<svg onload=alert(1)>", f"a.jpg is a text, not a .jpg file. {RENAME}"),
+        ("a.png", PDF, f"a.png is a PDF, not a .png file. {RENAME}"),
+        ("a.mp3", PNG, f"a.mp3 is a PNG image, not a .mp3 file. {RENAME}"),
+        ("a.zip", PDF, f"a.zip is a PDF, not a zip file. {RENAME}"),
+        ("a.docx", zipped({"a.txt": "a"}), f"a.docx is a zip file, not a Word document. {RENAME}"),
+        ("a.docx", SLIDES, f"a.docx is a PowerPoint presentation, not a Word document. {RENAME}"),
+        ("a.docx", PDF, f"a.docx is a PDF, not a Word document. {RENAME}"),
+        ("a.docx", b"words", f"a.docx is a text, not a Word document. {RENAME}"),
+        (
+            "a.docx",
+            OLE,
+            f"a.docx is an old Office document, not a Word document. {PROTECTED}",
+        ),
+        ("a.ods", open_document(ODT), f"a.ods is an OpenDocument text, not an OpenDocument spreadsheet. {RENAME}"),
+        ("a.txt", PNG, f"a.txt is a PNG image, not a text. {RENAME}"),
+        ("a.md", WORD, f"a.md is a zip file, not a text. {RENAME}"),
+        ("a.csv", BOOK, f"a.csv is a zip file, not a text. {RENAME}"),
+        ("a.html", PDF, f"a.html is a PDF, not a text. {RENAME}"),
+        ("a.exe", MZ, "a.exe is a program for Windows, whatever it is called. Programs are not taken."),
+        (
+            "tool",
+            b"\x7fELF\2\1\1" + bytes(99),
+            "tool is a program for Linux, whatever it is called. Programs are not taken.",
+        ),
+        (
+            "tool.txt",
+            b"\xcf\xfa\xed\xfe" + bytes(99),
+            "tool.txt is a program for macOS, whatever it is called. Programs are not taken.",
+        ),
+        ("a.doc", OLE, "a.doc is an old Office document, which can hide macros: save it as .docx."),
+        ("a.xls", OLE, "a.xls is an old Office document, which can hide macros: save it as .xlsx."),
+        ("a.ppt", OLE, "a.ppt is an old Office document, which can hide macros: save it as .pptx."),
+        ("a.docm", WORD, "a.docm may hold macros, which are not taken: save it as .docx."),
+        ("a.xlsm", BOOK, "a.xlsm may hold macros, which are not taken: save it as .xlsx."),
+        ("a.pptm", SLIDES, "a.pptm may hold macros, which are not taken: save it as .pptx."),
+        ("a.tar.gz", b"\x1f\x8b\x08" + bytes(20), f"a.tar.gz is a gzip archive, which is not taken. {TAKEN}"),
+        ("a.rar", b"Rar!\x1a\x07\0" + bytes(20), f"a.rar is a RAR archive, which is not taken. {TAKEN}"),
+        (
+            "a.tar",
+            b"a.txt".ljust(257, b"\0") + b"ustar\0" + bytes(99),
+            f"a.tar is a tar archive, which is not taken. {TAKEN}",
+        ),
+        ("a.bin", bytes(range(256)) * 4, f"a.bin is of a kind that is not known here. {TAKEN}"),
+        ("a.txt", bytes(range(256)) * 4, f"a.txt is of a kind that is not known here. {TAKEN}"),
+    ],
+)
+def test_a_file_that_is_not_what_it_says_is_not_taken(kept, filename: str, content: bytes, message: str) -> None:
+    with pytest.raises(WrongKind) as raised:
+        inspect(kept(content), filename)
+    assert raised.value.message == message
+
+
+@pytest.mark.parametrize(
+    ("filename", "content"),
+    [
+        ("a.docx", {"[Content_Types].xml": TYPES, "word/document.xml": "<x/>", "word/vbaProject.bin": OLE}),
+        ("a.xlsx", {"[Content_Types].xml": TYPES, "xl/workbook.xml": "<x/>", "xl/VBAPROJECT.BIN": OLE}),
+        ("a.xlsx", {"[Content_Types].xml": TYPES, "xl/workbook.xml": "<x/>", "xl/macrosheets/sheet1.xml": "<x/>"}),
+        (
+            "a.docx",
+            {
+                "[Content_Types].xml": '<Types ContentType="application/vnd.ms-word.document.macroEnabled.main+xml"/>',
+                "word/document.xml": "<x/>",
+            },
+        ),
+        ("a.odt", {"mimetype": ODT, "content.xml": "<x/>", "Basic/script-lc.xml": "<x/>"}),
+    ],
+)
+def test_macros_are_not_taken_whatever_the_name_says(kept, filename: str, content: dict[str, str | bytes]) -> None:
+    suffix = filename.rpartition(".")[2]
+    with pytest.raises(WrongKind) as raised:
+        inspect(kept(zipped(content)), filename)
+    assert raised.value.message == f"{filename} holds macros, which are not taken: save it without them, as .{suffix}."
+    with pytest.raises(WrongKind):
+        inspect(kept(zipped(content)), "without-a-suffix")
+
+
+def huge_directory() -> bytes:
+    """A list of entries of 50 MB that says it has three."""
+    entry = zipped({"a": b""})
+    at, end = entry.find(b"PK\x01\x02"), entry.rfind(b"PK\x05\x06")
+    listed = entry[at:end] * 1_000_000
+    return entry[:at] + listed + struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 3, 3, len(listed), at, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (
+            "bomb",
+            zipped({"word/document.xml": bytes(20_000_000)}),
+            "holds a file that unpacks to over 100 times its size",
+        ),
+        ("2 GB", claiming(docx(paragraph("x")), 2_000_000_000), "would unpack to more than"),
+        ("4 GB", claiming(docx(paragraph("x")), 0xFFFFFFFE), "would unpack to more than"),
+        ("many", zipped({f"{number}": b"" for number in range(5_001)}), "holds more than 5,000 files inside"),
+        ("directory", huge_directory(), "holds more than 5,000 files inside"),
+        ("overlap", overlapping(50), "holds files that lie over each other"),
+        ("truncated", WORD[: len(WORD) // 2], "is damaged: what it holds cannot be read"),
+        ("short", WORD[:10], "is damaged: what it holds cannot be read"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and " " not in value else "",
+)
+@pytest.mark.parametrize("filename", ["a.docx", "a.zip"])
+def test_traps_are_refused_without_being_unpacked(kept, filename: str, name: str, content: bytes, message: str) -> None:
+    path = kept(content)
+    tracemalloc.start()
+    try:
+        with pytest.raises(UsageError) as raised:
+            inspect(path, filename)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+    assert raised.value.message.startswith(f"{filename} {message}")
+
+
+def test_an_office_document_with_a_password_is_refused(kept) -> None:
+    with pytest.raises(Unworkable) as raised:
+        inspect(kept(encrypted(WORD)), "a.docx")
+    assert raised.value.message == "a.docx is protected by a password: save it without one."
+
+
+@pytest.mark.parametrize("at", range(0, len(WORD), 7))
+def test_a_damaged_document_is_an_error_of_the_user(kept, at: int) -> None:
+    for broken in (WORD[:at], WORD[:at] + b"\xff\0\xff\0" + WORD[at + 4 :]):
+        # Anything else would be an error of ours.
+        with suppress(UsageError):
+            assert inspect(kept(broken), "a.docx") == Inspected(DOCX)
+
+
+# Unpacking -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_files_of_an_archive_without_what_systems_leave(kept) -> None:
+    path = kept(
+        zipped(
+            {
+                "a/": b"",
+                "a/report.md": "# Đỏ",
+                "b\\c.txt": b"windows",
+                "nested.zip": zipped({"x": "y"}),
+                "../../etc/passwd": b"",
+                "__MACOSX/a/._report.md": b"\0",
+                ".DS_Store": b"\0",
+                "a/Thumbs.db": b"\0",
+                "tiếng việt.txt": "chữ",
+            }
+        )
+    )
+    entries = safe_entries(path)
+    assert [(entry.name, entry.size) for entry in entries] == [
+        ("a/report.md", 7),
+        ("b/c.txt", 7),
+        ("nested.zip", len(zipped({"x": "y"}))),
+        ("../../etc/passwd", 0),
+        ("tiếng việt.txt", 5),
+    ]
+    assert b"".join(read_entry(path, entries[0])) == "# Đỏ".encode()
+    assert zipfile.is_zipfile(io.BytesIO(b"".join(read_entry(path, entries[2]))))
+    assert b"".join(read_entry(path, entries[4])) == "chữ".encode()
+
+
+@pytest.mark.parametrize(("raw", "name"), [("chữ.txt".encode(), "chữ.txt"), (b"f\x81r.txt", "für.txt")])
+def test_names_that_do_not_say_their_encoding_are_utf_8_or_that_of_dos(kept, raw: bytes, name: str) -> None:
+    archive = zipped({"x" * len(raw): b""}).replace(b"x" * len(raw), raw)
+    assert [entry.name for entry in safe_entries(kept(archive))] == [name]
+
+
+def test_two_files_of_the_same_name_are_both_read(kept) -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("a", b"one")
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr("a", b"two")
+    path = kept(file.getvalue())
+    assert [b"".join(read_entry(path, entry)) for entry in safe_entries(path)] == [b"one", b"two"]
+
+
+def link() -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        entry = zipfile.ZipInfo("evil")
+        entry.create_system = 3
+        entry.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(entry, "/etc/passwd")
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("archive", "message"),
+    [
+        (link(), "evil in the archive is a link to another place: pack the file itself."),
+        (encrypted(zipped({"a": b"a"})), "a in the archive is protected by a password: pack it without one."),
+        (
+            zipped({f"{number}": b"" for number in range(1_001)}),
+            "The archive holds 1,001 files, and at most 1,000 are unpacked: split it.",
+        ),
+        (claiming(zipped({"a": b"a"}), 501_000_000), "The archive would unpack to more than 500 MB: make it smaller."),
+        (b"no zip file", "The archive is damaged: what it holds cannot be read. Save or pack it again."),
+    ],
+)
+def test_archives_that_must_not_be_unpacked(kept, archive: bytes, message: str) -> None:
+    with pytest.raises(Unworkable) as raised:
+        safe_entries(kept(archive))
+    assert raised.value.message == message
+
+
+def test_a_file_is_never_read_past_the_size_that_was_said(kept) -> None:
+    path = kept(zipped({"a": bytes(1_000_000)}))
+    read: list[bytes] = []
+    with pytest.raises(Unworkable, match="is larger than the archive says"):
+        read.extend(read_entry(path, Entry("a", 100_000, 0)))
+    assert len(b"".join(read)) <= 100_000
+
+
+def test_a_file_that_is_shorter_or_damaged_is_refused(kept) -> None:
+    path = kept(claiming(zipped({"a": b"words" * 100}), 600))
+    with pytest.raises(Unworkable):
+        b"".join(read_entry(path, safe_entries(path)[0]))
+    good = zipped({"a": b"words"}, packed=False)
+    path = kept(good.replace(b"words", b"wards"))
+    with pytest.raises(Unworkable, match="is damaged"):
+        b"".join(read_entry(path, safe_entries(path)[0]))

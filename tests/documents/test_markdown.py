@@ -1,0 +1,316 @@
+import time
+
+import msgspec
+import pytest
+
+from documents import samples
+from footnote.documents.markdown import document_of, picture_names
+from footnote.documents.tree import (
+    Break,
+    Bullets,
+    Code,
+    CodeBlock,
+    Document,
+    Emphasis,
+    Heading,
+    Item,
+    Link,
+    Maths,
+    MathsBlock,
+    Numbers,
+    Paragraph,
+    Picture,
+    Quotation,
+    Rule,
+    Strike,
+    Strong,
+    Table,
+    Text,
+)
+from footnote.documents.work import Conversion, Refused
+
+
+def read(markdown: str, **given: object) -> Document:
+    document = document_of(Conversion(target="pdf", markdown=markdown, filename="my report.md", **given))
+    assert isinstance(document, Document)
+    return document
+
+
+def blocks(markdown: str, **given: object) -> tuple[object, ...]:
+    return read(markdown, **given).blocks
+
+
+def line(markdown: str, **given: object) -> tuple[object, ...]:
+    (paragraph,) = blocks(markdown, **given)
+    assert isinstance(paragraph, Paragraph)
+    return paragraph.content
+
+
+def everything(document: Document) -> str:
+    return msgspec.json.encode(document).decode()
+
+
+# Blocks ---------------------------------------------------------------------------------------------------------------
+
+
+def test_the_blocks_of_markdown_become_the_blocks_of_the_tree():
+    markdown = (
+        "# Head *ing*\n\npara\n\n- a\n- b\n\n  more\n\n3. three\n\n> said\n\n```Python x=1\ncode\n```\n\n"
+        "    indented\n\n---\n\n$$\nx^2\n$$\n\n```math\ny\n```\n"
+    )
+    assert blocks(markdown) == (
+        Heading(1, (Text("Head "), Emphasis((Text("ing"),))), "head-ing"),
+        Paragraph((Text("para"),)),
+        Bullets(
+            (Item((Paragraph((Text("a"),)),)), Item((Paragraph((Text("b"),)), Paragraph((Text("more"),))))), tight=False
+        ),
+        Numbers((Item((Paragraph((Text("three"),)),)),), start=3, tight=True),
+        Quotation((Paragraph((Text("said"),)),)),
+        CodeBlock("code", "python"),
+        CodeBlock("indented"),
+        Rule(),
+        MathsBlock("x^2"),
+        MathsBlock("y"),
+    )
+
+
+def test_tables_have_heads_rows_and_alignments():
+    (table,) = blocks("| a | b | c | d |\n|---|:--|:-:|--:|\n| 1 | **2** | | x \\| y |\n")
+    assert table == Table(
+        head=((Text("a"),), (Text("b"),), (Text("c"),), (Text("d"),)),
+        rows=(((Text("1"),), (Strong((Text("2"),)),), (), (Text("x | y"),)),),
+        alignments=(None, "left", "center", "right"),
+    )
+
+
+def test_rows_beyond_five_thousand_in_all_tables_are_counted():
+    table = "| n |\n|---|\n" + "| 1 |\n" * 3000
+    first, second, third, after = blocks(f"{table}\n{table}\n{table}\nafter")
+    assert [(len(part.rows), part.left_out) for part in (first, second, third)] == [(3000, 0), (2000, 1000), (0, 3000)]
+    assert after == Paragraph((Text("after"),))
+
+
+def test_a_table_of_a_hundred_thousand_rows_costs_no_more_than_its_first_rows():
+    started = time.process_time()
+    (table,) = blocks("| n |\n|---|\n" + "| 1 |\n" * 100_000)
+    assert (len(table.rows), table.left_out) == (5000, 95_000)
+    assert time.process_time() - started < 3
+
+
+def test_tasks_are_ticked_or_not():
+    assert blocks("- [x] did *it*\n- [ ] not yet\n- plain [x]") == (
+        Bullets(
+            (
+                Item((Paragraph((Text("did "), Emphasis((Text("it"),)))),), checked=True),
+                Item((Paragraph((Text("not yet"),)),), checked=False),
+                Item((Paragraph((Text("plain [x]"),)),)),
+            ),
+        ),
+    )
+
+
+def test_anchors_are_unique_and_links_to_them_are_kept():
+    markdown = "# Một hai\n\n## Một hai\n\n[a](#một-hai-1) [b](#M%E1%BB%99t-hai) [c](#nowhere)"
+    one, two, links = blocks(markdown)
+    assert (one.anchor, two.anchor) == ("một-hai", "một-hai-1")
+    assert links == Paragraph((Link("#một-hai-1", (Text("a"),)), Text(" "), Link("#một-hai", (Text("b"),)), Text(" c")))
+
+
+@pytest.mark.parametrize(
+    ("markdown", "words"),
+    [
+        ("> " * 1000 + "deep\n\nafter", ["deep", "after"]),
+        ("- " * 1000 + "deep\n\nafter", ["deep", "after"]),
+        (
+            "".join("  " * at + f"- item{at}\n" for at in range(1000)) + "\nafter",
+            ["item0", "item500", "item999", "after"],
+        ),
+        ("".join("> " * at + f"line{at}\n\n" for at in range(300)) + "after", ["line20", "line299", "after"]),
+        ("1. " * 300 + "deep\n\nafter", ["deep", "after"]),
+        ("[^1]: " * 300 + "deep\n\nafter [^1]", ["deep", "after"]),
+        ("**a*b" * 300 + "deep" + "*c**" * 300, ["deep"]),
+        ("![" * 300 + "deep" + "](a.png)" * 300, ["deep"]),
+    ],
+    ids=["quotations", "lists", "indented lists", "ever deeper", "numbers", "notes", "emphasis", "pictures"],
+)
+def test_nothing_is_lost_however_deep_it_lies(markdown, words):
+    document = read(markdown)
+    assert [word for word in words if word not in everything(document)] == []
+    assert _depth(document.blocks) <= 12
+
+
+def _depth(parts: object) -> int:
+    """How deep lists and quotations lie in one another."""
+    if isinstance(parts, tuple):
+        return max(map(_depth, parts), default=0)
+    if isinstance(parts, Quotation):
+        return 1 + _depth(parts.content)
+    if isinstance(parts, Bullets | Numbers):
+        return 1 + max((_depth(item.content) for item in parts.items), default=0)
+    return 0
+
+
+def test_too_long_a_text_is_refused_with_a_reason():
+    work = Conversion(target="pdf", markdown="đ" * 1_000_001, filename="long.md")
+    assert document_of(work) == Refused("long.md is larger than 2 MB; split it, or leave the longest tables out.")
+
+
+# Lines ----------------------------------------------------------------------------------------------------------------
+
+
+def test_what_stands_in_a_line():
+    assert line("*a* **b** ~~c~~ `d` e  \nf<br/>g $h$ \\(i\\) &amp; \\* <https://j.example>") == (
+        Emphasis((Text("a"),)),
+        Text(" "),
+        Strong((Text("b"),)),
+        Text(" "),
+        Strike((Text("c"),)),
+        Text(" "),
+        Code("d"),
+        Text(" e"),
+        Break(),
+        Text("f"),
+        Break(),
+        Text("g "),
+        Maths("h"),
+        Text(" "),
+        Maths("i"),
+        Text(" & * "),
+        Link("https://j.example", (Text("https://j.example"),)),
+    )
+
+
+def test_emphasis_works_between_chinese_letters():
+    assert line("这是**重要：**的，**「引用」**也是。") == (
+        Text("这是"),
+        Strong((Text("重要："),)),
+        Text("的，"),
+        Strong((Text("「引用」"),)),
+        Text("也是。"),
+    )
+
+
+def test_wrapped_lines_join_with_a_space_except_in_chinese_and_japanese():
+    assert line("one\ntwo 研究\n人员 end") == (Text("one two 研究人员 end"),)
+
+
+def test_html_is_text():
+    assert blocks("<script>alert(1)</script>\n\na <b>b</b> <!-- c -->") == (
+        Paragraph((Text("<script>alert(1)</script>"),)),
+        Paragraph((Text("a <b>b</b> <!-- c -->"),)),
+    )
+
+
+@pytest.mark.parametrize(
+    "address", ["javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "other.md", "//x.example", "ftp://x"]
+)
+def test_links_elsewhere_are_their_words(address):
+    assert line(f"[wo*r*ds]({address})") == (Text("wo"), Emphasis((Text("r"),)), Text("ds"))
+
+
+def test_bare_addresses_become_links():
+    assert line(
+        "See https://a.example/x_(y)_z, (http://b.example/?q=1). Not `https://c.example`, xhttps://d.example"
+    ) == (
+        Text("See "),
+        Link("https://a.example/x_(y)_z", (Text("https://a.example/x_(y)_z"),)),
+        Text(", ("),
+        Link("http://b.example/?q=1", (Text("http://b.example/?q=1"),)),
+        Text("). Not "),
+        Code("https://c.example"),
+        Text(", xhttps://d.example"),
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["It costs $5 or $10.", "US$5bn to US$7bn", "from $A to $B", r"quoted \[3\] and \[sic\]"]
+)
+def test_money_and_brackets_are_no_formulas(text):
+    assert line(text) == (Text(text.replace("\\", "")),)
+
+
+def test_a_formula_for_a_line_of_its_own_parts_its_paragraph():
+    assert blocks("Before $$a+b$$ after \\[ c=d \\]") == (
+        Paragraph((Text("Before"),)),
+        MathsBlock("a+b"),
+        Paragraph((Text("after"),)),
+        MathsBlock("c=d"),
+    )
+
+
+def test_formulas_beyond_five_hundred_are_code():
+    content = line(" ".join(["$x$"] * 502))
+    assert (content.count(Maths("x")), content.count(Code("x"))) == (500, 2)
+
+
+def test_text_is_composed_and_control_signs_are_left_out():
+    assert line("Vie\u0302\u0323t\x00\x07 \ufffe \ud800") == (Text("Việt  \ufffd"),)
+
+
+# About the document ---------------------------------------------------------------------------------------------------
+
+
+def test_front_matter_is_not_printed():
+    document = read('---\ntitle: "A: title"\nauthor: An\ndate: 2026-01-02\nlang: vi\ntags:\n  - x\n---\n# Heading\n')
+    assert document == Document(
+        title="A: title",
+        author="An",
+        date="2026-01-02",
+        language="vi",
+        blocks=(Heading(1, (Text("Heading"),), "heading"),),
+    )
+
+
+def test_a_text_between_two_rules_is_no_front_matter():
+    assert blocks("---\n\nSome text: with a colon in it, and more\nwords.\n\n---\n\nend") == (
+        Rule(),
+        Paragraph((Text("Some text: with a colon in it, and more words."),)),
+        Rule(),
+        Paragraph((Text("end"),)),
+    )
+
+
+def test_the_title_is_the_first_heading_or_the_name_of_the_file():
+    assert [read(text).title for text in ("text\n\n## A `b` *c*", "text")] == ["A b c", "my report"]
+
+
+@pytest.mark.parametrize("language", ["vi", "en", "zh-Hans", "zh-Hant", "ja", "ko", "ar", "he", "th", "hi", "ru", "el"])
+def test_the_language_is_told_by_the_letters(language):
+    assert read(samples.SCRIPTS[language]).language == language
+
+
+@pytest.mark.parametrize(
+    ("given", "language"),
+    [("fr", "fr"), ("zh", "zh-Hant"), ("zh_TW", "zh-Hant"), ("zh-CN", "zh-Hans"), ('x"', "zh-Hant")],
+)
+def test_the_language_that_is_given_holds(given, language):
+    assert read(samples.SCRIPTS["zh-Hant"], language=given).language == language
+
+
+# Pictures -------------------------------------------------------------------------------------------------------------
+
+
+def test_pictures_are_named_by_their_workspace_path():
+    markdown = "![a](./x.png) ![b](/charts/y%20z.PNG) ![c](a/../b.svg) ![d][r] ![e](<with space.jpg>)\n\n[r]: r.webp\n"
+    names = ("/x.png", "/charts/y z.PNG", "/b.svg", "/with space.jpg", "/r.webp")
+    assert picture_names(markdown) == names
+    pictures = [part.name for part in line(markdown) if isinstance(part, Picture)]
+    assert sorted(pictures) == sorted(names)
+
+
+def test_names_that_come_without_a_slash_are_found_too():
+    assert line("![a](./x.png)", images={"x.png": b""}) == (Picture("x.png", "a"),)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://x/y.png", "data:image/png;base64,AA.png", "file:///y.png", "../y.png", "//x/y.png", "C:\\y.png", "#y.png"],
+)
+def test_what_lies_elsewhere_is_no_picture(address):
+    assert picture_names(f"![alt]({address})") == ()
+    assert [part for part in line(f"x ![alt]({address})") if isinstance(part, Picture)] == []
+
+
+def test_at_most_two_hundred_pictures_are_named_and_links_to_other_files_are_not():
+    assert len(picture_names("".join(f"![]({at}.png) " for at in range(300)))) == 200
+    assert picture_names("[data](data.csv) [t](notes.md)") == ()

@@ -1,0 +1,112 @@
+import pytest
+
+from documents.test_markdown import line, read
+from footnote.documents.tree import Break, Code, Emphasis, Link, NoteMark, Paragraph, Text
+from footnote.documents.work import SourceNote
+
+_SOURCES = {
+    1: SourceNote("One", "https://one.example/a", "2026-02-03T04:05:06Z", "2025-01-02"),
+    2: SourceNote("Two", "https://two.example"),
+    3: SourceNote("Three", "https://three.example"),
+}
+
+
+def test_notes_of_the_text_itself():
+    document = read("a[^x] b [^x] ^[in line] c[^y]\n\n[^x]: Note *x*.\n\n    More.\n\n[^y]: Y\n\n[^z]: Unused")
+    assert document.blocks == (
+        Paragraph(
+            (
+                Text("a"),
+                NoteMark("note-x"),
+                Text(" b"),
+                NoteMark("note-x"),
+                NoteMark("note-line-1"),
+                Text(" c"),
+                NoteMark("note-y"),
+            )
+        ),
+        Paragraph((Text("[z] "), Text("Unused"))),
+    )
+    assert dict(document.notes) == {
+        "note-x": (Paragraph((Text("Note "), Emphasis((Text("x"),)), Text("."))), Paragraph((Text("More."),))),
+        "note-line-1": (Paragraph((Text("in line"),)),),
+        "note-y": (Paragraph((Text("Y"),)),),
+    }
+    assert list(document.notes) == ["note-x", "note-line-1", "note-y"]
+
+
+def test_markers_of_sources_become_notes_with_title_address_and_dates():
+    document = read("First [2]. Again [1, 2] and 【3】.", sources=_SOURCES)
+    assert document.blocks[0].content == (
+        Text("First"),
+        NoteMark("source-2"),
+        Text(". Again"),
+        NoteMark("source-1"),
+        NoteMark("source-2"),
+        Text(" and"),
+        NoteMark("source-3"),
+        Text("."),
+    )
+    assert list(document.notes) == ["source-2", "source-1", "source-3"]
+    assert document.notes["source-1"] == (
+        Paragraph(
+            (
+                Link("https://one.example/a", (Text("One"),)),
+                Text(". "),
+                Link("https://one.example/a", (Text("https://one.example/a"),)),
+                Text(" (published 2025-01-02, read 2026-02-03)"),
+            )
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("marker", "numbers"),
+    [("[1]", [1]), ("[^2]", [2]), ("[1-3]", [1, 2, 3]), ("[1, 3]", [1, 3]), ("［２］", [2]), ("【1†L2】", [1])],
+)
+def test_the_forms_of_a_marker(marker, numbers):
+    marks = [part.key for part in line(f"said {marker}", sources=_SOURCES) if isinstance(part, NoteMark)]
+    assert marks == [f"source-{number}" for number in numbers]
+
+
+@pytest.mark.parametrize("text", ["said [9]", "xs[1] = 2", "[0, 1]", "at [2020]"])
+def test_what_names_no_source_stays(text):
+    assert line(text, sources=_SOURCES) == (Text(text),)
+
+
+def test_markers_in_code_links_and_behind_backslashes_stay():
+    assert line("`[1]` [see [1]](https://x.example) \\[1\\]", sources=_SOURCES) == (
+        Code("[1]"),
+        Text(" "),
+        Link("https://x.example", (Text("see [1]"),)),
+        Text(" [1]"),
+    )
+
+
+def test_a_number_that_the_text_defines_is_what_it_says():
+    document = read("a [1] b [2]\n\n[1]: https://own.example\n[^2]: My own.", sources=_SOURCES)
+    assert dict(document.notes) == {
+        "note-link-1": (Paragraph((Link("https://own.example", (Text("https://own.example"),)),)),),
+        "note-2": (Paragraph((Text("My own."),)),),
+    }
+
+
+@pytest.mark.parametrize("heading", ["## Sources", "**Nguồn:**", "## 参考资料", "# 4. References"])
+def test_a_list_of_sources_keeps_its_numbers(heading):
+    document = read(
+        f"said [1]\n\n{heading}\n\n[1] One, https://one.example\n[2] Two\n\n# Next\n\nsaid [2]", sources=_SOURCES
+    )
+    assert document.blocks[2] == Paragraph(
+        (
+            Text("[1] One, "),
+            Link("https://one.example", (Text("https://one.example"),)),
+            Break(),
+            Text("[2] Two"),
+        )
+    )
+    assert list(document.notes) == ["source-1", "source-2"]
+
+
+def test_dates_of_sources_are_told_in_the_language_of_the_text():
+    notes = read("Nguồn điện mặt trời đã tăng [1].", sources=_SOURCES).notes
+    assert notes["source-1"][0].content[-1] == Text(" (đăng ngày 2025-01-02, đọc ngày 2026-02-03)")

@@ -1,0 +1,21 @@
+"""The words of ours in documents."""
+
+import pytest
+
+from footnote.documents.wording import contents_title, left_out
+
+
+@pytest.mark.parametrize(
+    ("language", "title", "rows"),
+    [
+        ("en", "Contents", "1,234 more rows are not shown."),
+        ("en-GB", "Contents", "1,234 more rows are not shown."),
+        ("vi", "Mục lục", "Còn 1,234 hàng không được in ở đây."),
+        ("zh-Hans", "目录", "另有 1,234 行未显示。"),
+        ("zh-Hant", "目錄", "另有 1,234 列未顯示。"),
+        ("ar", "المحتويات", "1,234 more rows are not shown."),
+        ("tlh", "Contents", "1,234 more rows are not shown."),
+    ],
+)
+def test_they_are_in_the_language_of_the_document_or_in_english(language: str, title: str, rows: str) -> None:
+    assert (contents_title(language), left_out(language, 1234)) == (title, rows)

@@ -1,0 +1,176 @@
+"""Uploads that are made to do harm, looked at and read as a server does it: a text or a clear sentence."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from documents.extract.papers import lines, paper
+from documents.office import (
+    LAUGHS,
+    OUTSIDE,
+    S,
+    cells,
+    claiming,
+    docx,
+    encrypted,
+    overlapping,
+    paragraph,
+    pptx,
+    relations,
+    shape,
+    xlsx,
+    zipped,
+)
+from footnote.documents.inspection.inspection import DOCX, ODS, PPTX, XLSX, inspect
+from footnote.documents.work import Reading, TextOf
+from footnote.documents.workshop.workshop import Workshop
+from footnote.protocol.errors import Unworkable, UsageError
+from security.hostile import CANARY, planted, responsive, svg, trapping
+
+# One workshop for all of them, as in a server.
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def workshop() -> AsyncIterator[Workshop]:
+    async with Workshop() as workshop:
+        yield workshop
+
+
+async def read(workshop: Workshop, filename: str, media_type: str, content: bytes) -> TextOf:
+    async with responsive():
+        return await workshop.do(Reading(content=content, filename=filename, media_type=media_type))
+
+
+def spreadsheet(rows: str) -> bytes:
+    space = "urn:oasis:names:tc:opendocument:xmlns:"
+    content = (
+        f'<office:document-content xmlns:office="{space}office:1.0" xmlns:table="{space}table:1.0" '
+        f'xmlns:text="{space}text:1.0"><office:body><office:spreadsheet><table:table table:name="One">{rows}'
+        "</table:table></office:spreadsheet></office:body></office:document-content>"
+    )
+    manifest = f'<manifest:manifest xmlns:manifest="{space}manifest:1.0"/>'
+    return zipped({"mimetype": ODS, "content.xml": content, "META-INF/manifest.xml": manifest}, packed=False)
+
+
+FAR = (
+    '<table:table-row table:number-rows-repeated="1048575"><table:table-cell table:number-columns-repeated="16383" '
+    'office:value-type="float" office:value="1"><text:p>1</text:p></table:table-cell></table:table-row>'
+)
+CORNERS = '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>2</v></c></row>'
+ENCODED = CORNERS.replace("XFD1048576", "&#88;FD1048576").replace('r="1048576"', 'r="&#49;048576"')
+STRINGS = f"<sst {S}>" + "<si><t>" + "x" * 30_000_000 + "</t></si></sst>"
+SELF = relations(("rId1", "slide", "presentation.xml"), ("rId2", "notesSlide", "slides/slide1.xml"))
+
+
+def pages(count: int) -> bytes:
+    """A PDF that says it has so many."""
+    return paper(lines("words")).replace(b"/Count 1", f"/Count {count}".encode())
+
+
+UPLOADS = {
+    "bomb.docx": docx(paragraph(" " * 50_000_000)),
+    "bomb.zip": zipped({"a": bytes(50_000_000)}),
+    "claims.docx": claiming(docx(paragraph("x")), 2_000_000_000),
+    "claims less.docx": claiming(docx(paragraph("x" * 100_000)), 5),
+    "claims.xlsx": claiming(xlsx({"A": cells(1, 1)}), 0xFFFFFFFE),
+    "overlap.zip": overlapping(500),
+    "laughs.docx": docx(paragraph("&j;"), beginning=LAUGHS),
+    "laughs.pptx": pptx(shape("&j;"), beginning=LAUGHS),
+    "laughs.xlsx": xlsx(
+        {"A": '<row r="1"><c r="A1" t="s"><v>0</v></c></row>'}, sharedStrings=f"{LAUGHS}<sst>&j;</sst>"
+    ),
+    "laughs.svg": svg("&j;", LAUGHS),
+    "laughs.xml": f"{LAUGHS}<a>&j;</a>".encode(),
+    "laughs.html": f"{LAUGHS}<html><p>&j;&j;&j;</p></html>".encode(),
+    "sparse.xlsx": xlsx({"A": CORNERS}),
+    "encoded.xlsx": xlsx({"A": ENCODED}),
+    "strings.xlsx": xlsx({"A": cells(1, 1)}, sharedStrings=STRINGS),
+    "far.ods": spreadsheet(FAR),
+    "self.pptx": pptx(shape("x"), **{"_rels__presentation.xml.rels": SELF}),
+    "macros.docx": docx(paragraph("x"), **{"vbaProject.bin": "x"}),
+    "password.docx": encrypted(docx(paragraph("x"))),
+    "deep.docx": docx("<w:tbl><w:tr><w:tc>" * 30_000),
+    "truncated.docx": docx(paragraph("words " * 1000))[:900],
+    "truncated.pdf": paper(lines("words"))[:300],
+    "pages.pdf": pages(2_000_000_000),
+    "circle.pdf": paper(lines("words")).replace(b"/Kids [6 0 R]", b"/Kids [2 0 R]"),
+    "deep.pdf": paper(lines("words")).replace(b"/Count 1", b"/Count 1 /X " + b"[" * 200_000),
+    "deep.html": b"<div>" * 300_000 + b"words",
+    "deep.json": b"[" * 1_000_000,
+    "quote.csv": b'"' + b"a,b\n" * 500_000,
+    "lies.pdf": b"MZ\x90\0" + bytes(100),
+    "lies.png": b"<!DOCTYPE html><script>alert(1)</script>",
+    "zeros.txt": bytes(5_000_000),
+    "line.txt": b"a" * 20_000_000,
+}
+
+
+@pytest.mark.parametrize("filename", UPLOADS)
+async def test_a_hostile_upload_is_a_text_or_a_sentence(workshop: Workshop, tmp_path: Path, filename: str) -> None:
+    content = UPLOADS[filename]
+    path = tmp_path / "spooled"
+    path.write_bytes(content)
+    said: list[object] = []
+    try:
+        kind = (await asyncio.to_thread(inspect, path, filename)).media_type
+        said.append(await read(workshop, filename, kind, content))
+    except UsageError as error:
+        said.append(error.message)
+    (one,) = said
+    if isinstance(one, TextOf):
+        assert len(one.text or one.reason) <= 2_000_000
+    else:
+        assert str(one).startswith(filename)
+
+
+@pytest.mark.parametrize(
+    ("filename", "media_type"),
+    [
+        *((name, DOCX) for name in ("bomb.docx", "claims.docx", "overlap.zip", "laughs.docx", "deep.docx")),
+        *((name, XLSX) for name in ("claims.xlsx", "encoded.xlsx", "laughs.xlsx")),
+        *((name, PPTX) for name in ("laughs.pptx", "bomb.zip")),
+        ("pages.pdf", "application/pdf"),
+    ],
+)
+async def test_what_was_never_looked_at_does_no_harm_either(workshop: Workshop, filename: str, media_type: str) -> None:
+    try:
+        assert isinstance(await read(workshop, filename, media_type, UPLOADS[filename]), TextOf)
+    except Unworkable as error:
+        assert error.message.startswith(filename)  # noqa: PT017 - either is right
+
+
+@pytest.mark.parametrize(
+    ("media_type", "make"),
+    [
+        (DOCX, lambda beginning: docx(paragraph("&x;"), beginning=beginning)),
+        (PPTX, lambda beginning: pptx(shape("&x;"), beginning=beginning)),
+        (
+            XLSX,
+            lambda beginning: xlsx(
+                {"A": '<row r="1"><c r="A1" t="s"><v>0</v></c></row>'},
+                sharedStrings=f"{beginning}<sst {S}><si><t>&x;</t></si></sst>",
+            ),
+        ),
+        ("application/xml", lambda beginning: f"{beginning}<a>&x;</a>".encode()),
+        ("image/svg+xml", lambda beginning: svg("<text>&x;</text>", beginning)),
+        ("text/html", lambda beginning: f"{beginning}<html><p>words &x; words</p></html>".encode()),
+    ],
+    ids=["docx", "pptx", "xlsx", "xml", "svg", "html"],
+)
+async def test_no_upload_reads_a_file_or_asks_a_server(
+    workshop: Workshop, tmp_path: Path, media_type: str, make
+) -> None:
+    canary = planted(tmp_path)
+    async with trapping() as trap:
+        for place in (f"file://{canary}", str(canary), f"{trap.url}/x"):
+            content = make(OUTSIDE.replace("file:///etc/passwd", place))
+            try:
+                said = await read(workshop, "a", media_type, content)
+            except Unworkable as error:
+                assert CANARY not in error.message  # noqa: PT017 - either is right
+            else:
+                assert CANARY not in (said.text or "")
