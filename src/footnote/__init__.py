@@ -17,13 +17,14 @@ The events are the values of `footnote.protocol.events`; `footnote.models.script
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from footnote.protocol.version import __version__
+
 if TYPE_CHECKING:
     from footnote.app import App, Run
     from footnote.cancel import CancelScope
     from footnote.protocol.errors import FootnoteError
 
 __all__ = ["App", "CancelScope", "FootnoteError", "Run", "__version__"]
-__version__ = "0.1.0"
 
 _HOMES = {
     "App": "footnote.app",

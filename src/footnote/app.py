@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from footnote.accounts.accounts import Accounts
 from footnote.accounts.local import local_token
@@ -26,6 +26,8 @@ from footnote.config.load import load
 from footnote.config.resolve import search_with
 from footnote.db.engine import Database
 from footnote.db.failures import DatabaseUnwritable
+from footnote.documents.extract.pool import Extractor
+from footnote.documents.workshop.workshop import Workshop
 from footnote.equipping import Equipper
 from footnote.library import Library
 from footnote.models.base import Model
@@ -39,15 +41,25 @@ from footnote.protocol.ids import new_id
 from footnote.protocol.messages import Message, user
 from footnote.protocol.tools import Locale, Progress
 from footnote.sessions.carrier import RunLimits
+from footnote.sessions.renditions import Renditions
 from footnote.sessions.runner import Runner
 from footnote.sessions.store import Sessions
 from footnote.sessions.wiring import Equipment, Job
+from footnote.storage.base import Storage
+from footnote.storage.memory import MemoryStorage
+from footnote.storage.opening import open_storage
 from footnote.tools.base import Tool
 from footnote.tools.wrappers import Approve
-from footnote.web_search.extract.pool import Extractor
 from footnote.web_search.pipeline import Answer
 from footnote.web_search.settings import search_request
-from footnote.workspace.files import Workspace
+from footnote.workspace.blobs import Blobs
+from footnote.workspace.downloads import Downloads
+from footnote.workspace.in_memory import workspace_in_memory
+from footnote.workspace.spool import Spool
+from footnote.workspace.uploads import Uploads
+
+if TYPE_CHECKING:
+    from footnote.bundles.bundles import Bundles
 
 log = logging.getLogger(__name__)
 
@@ -92,12 +104,28 @@ class App:
     """
 
     def __init__(
-        self, configuration: Configuration, environ: Mapping[str, str], database: Database, equipper: Equipper
+        self,
+        configuration: Configuration,
+        environ: Mapping[str, str],
+        database: Database,
+        storage: Storage,
+        workshop: Workshop,
+        equipper: Equipper,
     ) -> None:
         limits = configuration.settings.limits
+        file_bytes = limits.storage_bytes_per_user
         self.configuration = configuration
+        self.storage = storage
+        self.workshop = workshop
         self.library = Library(database)
-        self.sessions = Sessions(database, self.library, file_bytes=limits.storage_bytes_per_user)
+        self.blobs = Blobs(database, storage)
+        self.sessions = Sessions(database, self.library, self.blobs, file_bytes=file_bytes)
+        self.spool = Spool(None if database.is_in_memory else configuration.home / "spool")
+        self.uploads = Uploads(
+            database, self.blobs, self.library, workshop, self.spool, most=limits.upload_bytes, file_bytes=file_bytes
+        )
+        self.downloads = Downloads(database, self.blobs)
+        self.renditions = Renditions(database, self.sessions, self.blobs, workshop)
         self.runner = Runner(database, self.sessions, equipper, RunLimits(limits.runs_per_user, limits.runs_at_once))
         self.forgets = False
         """Nothing can be written: all that is kept is gone at the end."""
@@ -125,15 +153,30 @@ class App:
         async with (
             Net(Proxies.of(environ)) as net,
             Extractor() as extractor,
+            Workshop(environ=environ) as workshop,
             _database(configuration, lasting=lasting) as database,
+            _storage(configuration, environ, net, forgets=database.is_in_memory) as storage,
             Equipper(configuration, environ, net, Library(database), extractor) as equipper,
         ):
-            app = cls(configuration, environ, database, equipper)
+            app = cls(configuration, environ, database, storage, workshop, equipper)
             app.forgets = database.is_in_memory
             try:
                 yield app
             finally:
                 await app.runner.close()
+
+    @cached_property
+    def bundles(self) -> "Bundles":
+        """Made when it is first asked for: most who open Footnote take no session in or out."""
+        from footnote.bundles.bundles import Bundles  # noqa: PLC0415 - see above
+
+        return Bundles(
+            self._database,
+            self.library,
+            self.blobs,
+            file_bytes=self.configuration.settings.limits.storage_bytes_per_user,
+            agents=[agent.id for agent in self.configuration.agents],
+        )
 
     @cached_property
     def accounts(self) -> Accounts:
@@ -160,7 +203,7 @@ class App:
         agent = self.configuration.agent(agent_id)
         chosen = await self.model(agent, model)
         messages = (*(after.messages if after else ()), user(question))
-        workspace = after.workspace if after and after.workspace else Workspace()
+        workspace = after.workspace if after and after.workspace else workspace_in_memory()
         job = Job(LOCAL_USER, agent.id, locale, messages, workspace, approve)
         equipment = await self._equipper.equip(job, chosen)
         turn = Turn(
@@ -178,7 +221,7 @@ class App:
 
     async def tools(self, agent_id: str) -> tuple[Tool, ...]:
         """What an agent can do. Its tool servers are connected for that."""
-        job = Job(LOCAL_USER, agent_id, "en", (), Workspace())
+        job = Job(LOCAL_USER, agent_id, "en", (), workspace_in_memory())
         return tuple((await self._equipper.equip(job, Reader())).toolbox)
 
     async def ollama_models(self) -> list[str]:
@@ -226,3 +269,16 @@ async def _database(configuration: Configuration, *, lasting: bool) -> AsyncGene
             log.warning("What is read is forgotten at the end: %s", error.message)
             database = await stack.enter_async_context(Database.in_memory())
         yield database
+
+
+@asynccontextmanager
+async def _storage(
+    configuration: Configuration, environ: Mapping[str, str], net: Net, *, forgets: bool
+) -> AsyncGenerator[Storage, None]:
+    """The storage of the settings, or one in memory beside a database that is."""
+    address = configuration.settings.storage.url
+    storage = MemoryStorage() if forgets else open_storage(address, configuration.home, environ, net)
+    try:
+        yield storage
+    finally:
+        await storage.close()

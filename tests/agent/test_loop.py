@@ -30,7 +30,7 @@ from footnote.protocol.messages import AssistantMessage, Text, ToolCall, ToolRes
 from footnote.protocol.tools import Progress, failed, said
 from footnote.tools.base import Abilities, Outcome, Tool, ToolContext
 from footnote.tools.registry import builtin_tools
-from footnote.workspace.files import Workspace
+from footnote.workspace.in_memory import workspace_in_memory
 
 
 async def test_a_plain_answer_is_one_text_block_between_message_start_and_message_stop():
@@ -255,7 +255,7 @@ async def test_calls_of_a_response_that_failed_are_answered_but_not_run():
 
 
 async def test_files_that_were_written_go_out_in_one_attachments_block_at_the_end():
-    abilities = Abilities(Workspace())
+    abilities = Abilities(workspace_in_memory())
     first = call("write_file", {"file_path": "/a.md", "content": "1"})
     second = call("write_file", {"file_path": "/b.md", "content": "2"})
     rewrite = call("write_file", {"file_path": "/a.md", "content": "3"})

@@ -1,18 +1,23 @@
 """From every earlier format forward to the newest, all or nothing."""
 
+import json
 import re
 import sqlite3
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from db.scripts import names
+from footnote.db.blobs import Lying, lying
 from footnote.db.engine import Database
 from footnote.db.failures import DatabaseFailed
+from footnote.db.files import files as files_of
+from footnote.db.files import noted
 from footnote.db.library import DOCUMENTATION, pages
 
 STEPS = sorted((files("footnote.db") / "migrations").iterdir(), key=lambda file: file.name)
@@ -29,6 +34,7 @@ async def test_a_database_of_any_earlier_format_is_brought_forward(tmp_path: Pat
     old, new = tmp_path / "old", tmp_path / "new"
     old.mkdir()
     with _raw(old) as connection:
+        connection.create_function("sha256_hex", 1, lambda content: sha256(content).hexdigest())
         for step in STEPS[:applied]:
             connection.executescript(step.read_text(encoding="utf-8"))
         if applied:
@@ -65,6 +71,30 @@ async def test_what_was_read_before_there_were_accounts_is_the_local_users(tmp_p
         mine = {page.url for page in await database.read(pages("local")) if page.kind != DOCUMENTATION}
         others = {page.url for page in await database.read(pages("ann")) if page.kind != DOCUMENTATION}
     assert (mine, others) == ({"https://a.example/", "footnote://files/b.md"}, set())
+
+
+async def test_files_that_were_kept_without_versions_get_their_first_ones(tmp_path: Path) -> None:
+    with _raw(tmp_path) as connection:
+        for step in STEPS[:2]:
+            connection.executescript(step.read_text(encoding="utf-8"))
+        connection.execute("INSERT INTO session VALUES ('s', 'local', 'researcher', '', 0, 'page', NULL, 'then', 1)")
+        for number, (path, calls) in enumerate((("/a", {}), ("/b", {"c2": "Replaced", "c1": "Wrote"}), ("/c", {}))):
+            content = b"same" if path in "/a/c" else b"other"
+            row = ("s", path, f"f{number}", "generated", "then", "m1", json.dumps(calls).encode(), content)
+            connection.execute("INSERT INTO workspace_file VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        connection.execute(f"PRAGMA application_id = {MARK}")
+        connection.execute("PRAGMA user_version = 2")
+    async with Database.open("sqlite:footnote.db", tmp_path) as database:
+        rows = await database.read(files_of("local", "s"))
+        found = [(row.path, row.id, row.version.number, row.version.hash, row.version.call_id) for row in rows]
+        same, other = (sha256(content).hexdigest() for content in (b"same", b"other"))
+        assert found == [("/a", "f0", 1, same, None), ("/b", "f1", 2, other, "c2"), ("/c", "f2", 1, same, None)]
+        assert [await database.read(noted("local", "s", "/b", "m1", call)) for call in ("c1", "c2", "c3")] == [
+            "Wrote",
+            "Replaced",
+            None,
+        ]
+        assert await database.read(lying(same)) == Lying(4, None, b"same")
 
 
 async def test_a_step_that_fails_changes_nothing(tmp_path: Path) -> None:

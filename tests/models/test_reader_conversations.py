@@ -12,7 +12,7 @@ from footnote.protocol.stream import Done, Start, TextDelta, TextEnd, ToolCallDe
 from footnote.protocol.tools import ToolSpec
 from footnote.tools.base import Abilities
 from footnote.tools.builtin.write_file import write_file
-from footnote.workspace.files import Workspace
+from footnote.workspace.in_memory import workspace_in_memory
 from matrix.adapters import ending, listen, message
 from models.reading import (
     HANOI,
@@ -74,7 +74,7 @@ async def test_a_question_that_was_answered_without_a_search_can_be_leaned_on():
 
 
 async def test_a_report_on_what_was_just_asked_is_a_report_on_that():
-    abilities = Abilities(Workspace())
+    abilities = Abilities(workspace_in_memory())
     tools = (searching(found((1, HANOI))), write_file)
     first = await play("history of Hanoi", tools=tools, abilities=abilities)
 
@@ -150,9 +150,9 @@ async def test_cancelled_before_it_begins_it_says_nothing():
 
 async def test_stopped_anywhere_it_ends_at_once_and_keeps_what_was_said():
     tools = [searching(found((1, HANOI), (2, RIVER))).tool, write_file]
-    whole = await Stage(Reader(), tools, history("Write a report on Hanoi"), Abilities(Workspace())).play()
+    whole = await Stage(Reader(), tools, history("Write a report on Hanoi"), Abilities(workspace_in_memory())).play()
     for steps in range(1, len(whole.steps)):
-        stage = Stage(Reader(), tools, history("Write a report on Hanoi"), Abilities(Workspace()))
+        stage = Stage(Reader(), tools, history("Write a report on Hanoi"), Abilities(workspace_in_memory()))
         stopped = await stage.play(stop_after=steps)
         assert whole.text.startswith(stopped.text)
         assert len(stopped.steps) <= steps + 12

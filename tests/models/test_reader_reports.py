@@ -7,7 +7,7 @@ from footnote.protocol.events import AttachmentsBlock
 from footnote.protocol.tools import Locale, failed, said
 from footnote.tools.base import Abilities
 from footnote.tools.builtin.write_file import write_file
-from footnote.workspace.files import Workspace
+from footnote.workspace.in_memory import workspace_in_memory
 from models.reading import (
     HANOI,
     NOTE,
@@ -25,7 +25,7 @@ from models.reading import (
 
 
 async def test_a_report_is_written_of_quotations_and_its_best_passages_are_shown():
-    abilities = Abilities(workspace := Workspace())
+    abilities = Abilities(workspace := workspace_in_memory())
     search = searching(
         found(
             (2, HANOI),
@@ -67,7 +67,7 @@ async def test_a_source_tells_when_it_was_read_where_the_tool_tells_it():
     result = found((1, HANOI))
     assert result.artifact is not None
     result.artifact["sources"][0]["fetched_at"] = "2026-01-02T03:04:05Z"
-    abilities = Abilities(workspace := Workspace())
+    abilities = Abilities(workspace := workspace_in_memory())
 
     await play("Write a report on Hanoi", tools=(searching(result), write_file), abilities=abilities)
 
@@ -84,7 +84,7 @@ async def test_a_source_tells_when_it_was_read_where_the_tool_tells_it():
     ],
 )
 async def test_a_report_is_named_after_its_topic_in_letters_of_its_own(locale: Locale, wish: str, path: str | None):
-    abilities = Abilities(Workspace())
+    abilities = Abilities(workspace_in_memory())
 
     played = await play(wish, tools=(searching(found((1, HANOI))), write_file), abilities=abilities)
 
@@ -97,7 +97,7 @@ async def test_a_report_is_named_after_its_topic_in_letters_of_its_own(locale: L
 
 
 async def test_a_report_on_a_page_has_the_title_of_the_page():
-    abilities = Abilities(workspace := Workspace())
+    abilities = Abilities(workspace := workspace_in_memory())
 
     played = await play(
         "Write a report on https://a.example", tools=(reading(found((1, HANOI))), write_file), abilities=abilities
@@ -119,7 +119,7 @@ async def test_a_report_stands_where_the_tool_says():
 
 
 async def test_a_report_on_several_questions_has_a_section_for_each():
-    abilities = Abilities(workspace := Workspace())
+    abilities = Abilities(workspace := workspace_in_memory())
     search = searching(found((1, HANOI)), found(), found((2, RIVER)))
 
     await play("Write a report: Who rules? Who sings? Where is it?", tools=(search, write_file), abilities=abilities)
@@ -136,7 +136,7 @@ async def test_a_report_on_several_questions_has_a_section_for_each():
 
 
 async def test_a_report_takes_no_name_that_the_session_has():
-    abilities = Abilities(Workspace())
+    abilities = Abilities(workspace_in_memory())
     tools = (searching(found((1, HANOI))), write_file)
     first = await play("Write a report on Hanoi", tools=tools, abilities=abilities)
 
@@ -175,7 +175,7 @@ async def test_without_a_workspace_the_material_of_the_report_is_the_answer():
 
 
 async def test_nothing_found_is_no_report():
-    abilities = Abilities(workspace := Workspace())
+    abilities = Abilities(workspace := workspace_in_memory())
 
     played = await play("Write a report on Hanoi", tools=(searching(found()), write_file), abilities=abilities)
 
@@ -184,7 +184,7 @@ async def test_nothing_found_is_no_report():
 
 
 async def test_in_the_last_round_it_answers_with_what_it_has():
-    abilities = Abilities(Workspace())
+    abilities = Abilities(workspace_in_memory())
     settings = {"max_tool_rounds": 1}
     tools = (searching(found((1, HANOI))), write_file)
 

@@ -6,6 +6,8 @@ import pytest
 from footnote.db.engine import Database
 from footnote.library import Library
 from footnote.sessions.store import Sessions
+from footnote.storage.memory import MemoryStorage
+from footnote.workspace.blobs import Blobs
 from library.pages import Clock
 from sessions.stored import Desk, add_user
 
@@ -29,8 +31,18 @@ def library(database: Database, clock: Clock) -> Library:
 
 
 @pytest.fixture
-def sessions(database: Database, library: Library, clock: Clock) -> Sessions:
-    return Sessions(database, library, clock=clock)
+def storage() -> MemoryStorage:
+    return MemoryStorage()
+
+
+@pytest.fixture
+def blobs(database: Database, storage: MemoryStorage, clock: Clock) -> Blobs:
+    return Blobs(database, storage, clock=clock)
+
+
+@pytest.fixture
+def sessions(database: Database, library: Library, blobs: Blobs, clock: Clock) -> Sessions:
+    return Sessions(database, library, blobs, clock=clock)
 
 
 @pytest.fixture

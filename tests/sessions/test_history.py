@@ -29,6 +29,7 @@ from footnote.tools.builtin.edit_file import edit_file
 from footnote.tools.builtin.write_file import write_file
 from sessions.folding import live, plain, reloaded
 from sessions.stored import Desk, Stored, answer, calling, result
+from workspace.uploaded import uploaded
 
 PAGE = Snapshot(url="https://a.example/sky", text="The sky is blue because air scatters blue light most.", title="Sky")
 SOURCE = Source(url=PAGE.url, title="Sky", snippet="", domain="a.example", number=1, status="read", snapshot_id=PAGE.id)
@@ -277,7 +278,7 @@ async def test_blocks_that_nobody_saw_are_not_shown(desk: Desk, sessions: Sessio
 
 async def test_a_history_reads_as_the_contract_says(desk: Desk, sessions: Sessions) -> None:
     session_id = await desk.session()
-    record = await sessions.workspace("ann", session_id).write("/a.pdf", b"x", message_id=None, source="upload")
+    record = await uploaded(sessions.workspace("ann", session_id), "a.pdf", b"x")
     groups = [{"query": "sky", "sources": [plain(SOURCE)]}, {"query": "sky", "sources": []}]
     turn = await desk.turn(
         session_id,
@@ -322,7 +323,7 @@ async def test_a_history_reads_as_the_contract_says(desk: Desk, sessions: Sessio
         ("sky", 1),
         ("sky", 0),
     ]
-    assert [file["path"] for file in shown["workspace"]["workspace_files"]] == ["/a.pdf"]
+    assert [file["path"] for file in shown["workspace"]["workspace_files"]] == [record.path]
     assert shown["active_run"] is None
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from footnote.db.engine import Database
 from footnote.library import Library
@@ -12,9 +13,12 @@ from footnote.protocol.errors import LimitReached, Unknown
 from footnote.protocol.files import FileRecord
 from footnote.protocol.tools import ToolResult
 from footnote.sessions.store import Sessions
+from footnote.storage.memory import MemoryStorage
 from footnote.tools.base import Abilities, ToolContext
 from footnote.tools.registry import builtin_tools
+from footnote.workspace.blobs import Blobs
 from footnote.workspace.files import MAX_FILE_BYTES, Change, FileMissing, NotText, Workspace
+from footnote.workspace.in_memory import workspace_in_memory
 from footnote.workspace.stored import stored_workspace
 from sessions.stored import Desk
 
@@ -24,7 +28,7 @@ TOOLS = {tool.name: tool for tool in builtin_tools()}
 @pytest.fixture(params=["stored", "in memory"])
 async def workspace(request: pytest.FixtureRequest, sessions: Sessions) -> Workspace:
     if request.param == "in memory":
-        return Workspace("ann")
+        return workspace_in_memory("ann")
     head = await sessions.create("ann", "researcher")
     return sessions.workspace("ann", head.id)
 
@@ -58,13 +62,8 @@ async def test_a_file_has_its_record(workspace: Workspace) -> None:
     assert await workspace.read("/notes/một.md") == b"hello"
     assert await workspace.size("/notes/một.md") == 5
     assert await workspace.exists("notes//một.md")
-    again = await workspace.write("/notes/mo\u0302\u0323t.md", b"\xff", message_id="m2", source="upload")
-    assert (again.id, again.created_at, again.message_id, again.source) == (
-        record.id,
-        record.created_at,
-        "m2",
-        "upload",
-    )
+    again = await workspace.write("/notes/mo\u0302\u0323t.md", b"\xff", message_id="m2")
+    assert again == replace(record, message_id="m2")
     with pytest.raises(NotText):
         await workspace.read_text("/notes/một.md")
 
@@ -133,7 +132,7 @@ async def test_the_next_process_finds_the_files_and_what_calls_wrote(tmp_path: P
     session_id, said = "", ""
     for attempt in range(3):
         async with Database.open("sqlite:footnote.db", tmp_path) as database:
-            sessions = Sessions(database, Library(database))
+            sessions = Sessions(database, Library(database), Blobs(database, MemoryStorage()))
             if not attempt:
                 session_id = (await sessions.create("local", "researcher")).id
                 await sessions.workspace("local", session_id).write("/a.md", "a", message_id=None)
@@ -155,9 +154,11 @@ async def test_files_belong_to_their_session_and_their_user(sessions: Sessions, 
             await workspace.edit("/a.md", Change, message_id=None)
 
 
-async def test_nothing_is_written_to_a_session_that_is_gone(sessions: Sessions, desk: Desk, database: Database) -> None:
+async def test_nothing_is_written_to_a_session_that_is_gone(
+    sessions: Sessions, desk: Desk, database: Database, blobs: Blobs, library: Library
+) -> None:
     session_id = await desk.session()
-    workspace = stored_workspace(database, "ann", session_id)
+    workspace = stored_workspace(database, blobs, library, "ann", session_id)
     await workspace.write("/a.md", "x", message_id=None)
     await sessions.delete("ann", session_id)
     with pytest.raises(Unknown):
@@ -166,16 +167,22 @@ async def test_nothing_is_written_to_a_session_that_is_gone(sessions: Sessions, 
 
 
 async def test_the_files_of_a_user_have_a_largest_size_together(
-    database: Database, library: Library, desk: Desk
+    database: Database, library: Library, blobs: Blobs, desk: Desk
 ) -> None:
-    sessions = Sessions(database, library, file_bytes=100)
+    sessions = Sessions(database, library, blobs, file_bytes=100)
     first = sessions.workspace("ann", await desk.session())
     second = sessions.workspace("ann", await desk.session())
     theirs = sessions.workspace("ben", await desk.session(user_id="ben"))
     await first.write("/a", b"x" * 60, message_id=None)
     await second.write("/a", b"x" * 40, message_id=None)
-    with pytest.raises(LimitReached, match="With /b your files would have 101 bytes; this server allows 100"):
+    with pytest.raises(LimitReached, match="With /b your files and their versions would have 101 bytes; this server a"):
         await second.write("/b", b"x", message_id=None)
+    await second.write("/c", b"x" * 60, message_id=None)  # the same content is kept once
     await theirs.write("/b", b"x" * 100, message_id=None)
-    await first.write("/a", b"x" * 59, message_id=None)
+    with pytest.raises(LimitReached):
+        await first.write("/a", b"x", message_id=None)  # the version before it is kept
+    await first.delete("/a")
+    with pytest.raises(LimitReached):
+        await second.write("/b", b"x", message_id=None)
+    await second.delete("/c")
     await second.write("/b", b"x", message_id=None)

@@ -9,7 +9,7 @@ from footnote.protocol.errors import InvalidArguments
 from footnote.protocol.tools import Locale, Progress, ToolResult, ToolSpec, said
 from footnote.tools.base import Abilities, Outcome, ToolContext
 from footnote.tools.define import tool
-from footnote.workspace.files import Workspace
+from footnote.workspace.in_memory import workspace_in_memory
 from tools.calls import context, steps_of
 
 TITLES: dict[Locale, str] = {"en": "Greet", "vi": "Chào", "zh": "问候"}
@@ -56,7 +56,7 @@ async def test_yielded_steps_come_one_by_one() -> None:
 def test_marks_and_conditions_are_the_tools_own() -> None:
     assert (greet.exclusive, greet.idempotent, greet.timeout) == (False, False, 60.0)
     assert (count.exclusive, count.idempotent, count.timeout) == (True, False, 5)
-    assert [count.available(Abilities(workspace)) for workspace in (None, Workspace())] == [False, True]
+    assert [count.available(Abilities(workspace)) for workspace in (None, workspace_in_memory())] == [False, True]
     assert greet.available(Abilities())
 
 

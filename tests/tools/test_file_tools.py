@@ -3,11 +3,15 @@ from typing import Any
 import pytest
 
 from footnote.protocol.errors import InvalidArguments, ToolFailed
+from footnote.protocol.messages import Image, Text
 from footnote.protocol.tools import ToolResult, failed, said
 from footnote.tools.registry import Toolbox, builtin_tools
+from footnote.tools.workspace import artifact_of
 from footnote.tools.wrappers import standard
 from footnote.workspace.files import Workspace
+from footnote.workspace.in_memory import workspace_in_memory
 from tools.calls import context, result_of
+from workspace.uploaded import uploaded
 
 TOOLS = Toolbox(builtin_tools())
 REPORT = {"path": "/report.md", "filename": "report.md", "icon_type": "md", "source": "generated"}
@@ -15,13 +19,13 @@ REPORT = {"path": "/report.md", "filename": "report.md", "icon_type": "md", "sou
 
 @pytest.fixture
 def workspace() -> Workspace:
-    return Workspace()
+    return workspace_in_memory()
 
 
-async def call(workspace: Workspace | None, name: str, **arguments: Any) -> ToolResult:
+async def call(workspace: Workspace | None, name: str, call_id: str = "c1", **arguments: Any) -> ToolResult:
     tool = TOOLS.get(name)
     assert tool is not None
-    return await result_of(standard(tool), arguments, context(workspace))
+    return await result_of(standard(tool), arguments, context(workspace, call_id=call_id))
 
 
 async def written(workspace: Workspace, content: str | bytes, path: str = "/report.md") -> None:
@@ -157,17 +161,68 @@ async def test_reading_past_the_end_of_a_line_says_where_its_end_is(workspace: W
 
 
 async def test_a_binary_file_is_not_shown(workspace: Workspace) -> None:
-    await written(workspace, b"\xff\xd8", "/photo.jpg")
-    result = await call(workspace, "read_file", file_path="/photo.jpg")
-    assert result == failed("/photo.jpg is not a text file, so it cannot be read as text.")
+    await written(workspace, b"\xff\xd8", "/data.bin")
+    result = await call(workspace, "read_file", file_path="/data.bin")
+    assert result == failed("/data.bin is not a text file, so it cannot be read as text.")
+
+
+async def test_an_image_is_shown_to_the_model(workspace: Workspace) -> None:
+    image = b"\x89PNG\r\n\x1a\n and more"
+    await written(workspace, image, "/chart.png")
+    artifact = {"path": "/chart.png", "filename": "chart.png", "icon_type": "image", "source": "generated"}
+    assert await call(workspace, "read_file", file_path="/chart.png") == ToolResult(
+        (Text("/chart.png is this image:"), Image("image/png", image)), artifact=artifact
+    )
+
+
+async def test_an_image_of_a_kind_that_no_model_knows_is_not_shown(workspace: Workspace) -> None:
+    await written(workspace, b"BM....", "/chart.bmp")
+    result = await call(workspace, "read_file", file_path="/chart.bmp")
+    assert result == failed("chart.bmp is not an image that models can look at; PNG, JPEG, GIF and WebP are.")
+
+
+async def test_what_a_user_changed_is_not_overwritten_unseen(workspace: Workspace) -> None:
+    await call(workspace, "write_file", call_id="c1", file_path="/report.md", content="one\ntwo")
+    (newest,) = await workspace.versions("/report.md")
+    await workspace.put("/report.md", "one\ntwo\nmine", base_hash=newest.hash)
+    edit = {"file_path": "/report.md", "old_string": "one", "new_string": "1"}
+    assert not (await call(workspace, "edit_file", call_id="c2", **edit)).is_error
+    refused = await call(workspace, "write_file", call_id="c3", file_path="/report.md", content="all mine")
+    assert refused == failed(
+        "The user has changed /report.md since you last read it. Read it with read_file, so that their changes are not"
+        " lost, and write it then."
+    )
+    assert "mine" in (await call(workspace, "read_file", call_id="c4", file_path="/report.md")).text
+    assert not (await call(workspace, "write_file", call_id="c5", file_path="/report.md", content="2")).is_error
+    assert [version.author for version in await workspace.versions("/report.md")] == ["agent", "agent", "user", "agent"]
+
+
+async def test_uploads_are_read_by_their_address_their_key_and_their_name_and_never_written(
+    workspace: Workspace,
+) -> None:
+    record = await uploaded(workspace, "data.csv", b"a,b\n1,2\n")
+    for path in (record.path, record.url, "data.csv", "/data.csv"):
+        result = await call(workspace, "read_file", file_path=path)
+        assert result.text == "     1  a,b\n     2  1,2"
+        assert result.artifact == artifact_of(record)
+    for path in (record.path, record.url):
+        refused = await call(workspace, "write_file", file_path=path, content="x")
+        assert refused == failed(
+            "data.csv was uploaded, and is kept as it came. Write what you make of it elsewhere: /data.csv."
+        )
+    other = await uploaded(workspace, "data.csv", b"other")
+    refused = await call(workspace, "read_file", file_path="data.csv")
+    assert refused.text.startswith("2 uploads are named data.csv. Give the whole path of one: local://uploads/local/")
+    assert record.path in refused.text
+    assert other.path in refused.text
 
 
 async def test_files_are_listed_with_size_and_origin(workspace: Workspace) -> None:
     await written(workspace, "é")
-    await workspace.write("/data.csv", "a,b", message_id=None, source="upload")
-    data = {"path": "/data.csv", "filename": "data.csv", "icon_type": "csv", "source": "upload"}
+    record = await uploaded(workspace, "data.csv", b"a,b")
     assert await call(workspace, "list_files") == said(
-        "/data.csv  3 bytes, upload\n/report.md  2 bytes, generated", artifact={"files": [data, REPORT]}
+        f"/report.md  2 bytes, generated\n{record.path}  3 bytes, upload",
+        artifact={"files": [REPORT, artifact_of(record)]},
     )
 
 

@@ -12,6 +12,7 @@ from footnote.tools.base import Outcome, Tool, ToolContext
 from footnote.tools.registry import builtin_tools
 from footnote.tools.wrappers import standard, with_output_cap
 from footnote.workspace.files import MAX_FILE_BYTES, Workspace
+from footnote.workspace.in_memory import workspace_in_memory
 from tools.calls import context, made, result_of, steps_of
 
 LINES = "\n".join(f"line {number} " + "x" * 90 for number in range(1, 101)) + "\n"
@@ -30,7 +31,7 @@ def row(number: int) -> str:
 
 
 async def test_a_large_text_goes_into_a_file_and_a_preview_takes_its_place() -> None:
-    workspace = Workspace()
+    workspace = workspace_in_memory()
     picture = Image("image/png", b"png")
     whole = ToolResult((Text(LINES), picture), is_error=True, artifact={"kept": True})
     steps = await steps_of(with_output_cap(saying(whole), 1000), {}, context(workspace))
@@ -50,14 +51,14 @@ async def test_a_large_text_goes_into_a_file_and_a_preview_takes_its_place() -> 
 
 @pytest.mark.parametrize("text", ["a" * 4000, "é" * 2000, "日" * 1333])
 async def test_a_text_within_the_cap_stays_as_it_is(text: str) -> None:
-    workspace = Workspace()
+    workspace = workspace_in_memory()
     assert await result_of(with_output_cap(saying(said(text)), 1000), {}, context(workspace)) == said(text)
     assert await workspace.list() == ()
 
 
 @pytest.mark.parametrize("text", ["a" * 4001, "é" * 2001, "日" * 1334])
 async def test_a_text_over_the_cap_is_measured_in_bytes(text: str) -> None:
-    workspace = Workspace()
+    workspace = workspace_in_memory()
     result = await result_of(with_output_cap(saying(said(text)), 1000), {}, context(workspace))
     assert result.text != text
     assert await workspace.read_text("/large_tool_results/call_1.txt") == text
@@ -65,7 +66,7 @@ async def test_a_text_over_the_cap_is_measured_in_bytes(text: str) -> None:
 
 async def test_one_endless_line_has_a_short_preview_with_its_beginning_and_its_end() -> None:
     text = "a" * 50_000 + "z" * 50_000
-    result = await result_of(with_output_cap(saying(said(text)), 1000), {}, context(Workspace()))
+    result = await result_of(with_output_cap(saying(said(text)), 1000), {}, context(workspace_in_memory()))
     assert result.text.endswith(f"\n\nIt begins:\n{'a' * 1000}\n\nIt ends:\n{'z' * 1000}")
     assert len(result.text) < 2500
 
@@ -81,7 +82,7 @@ async def test_one_endless_line_has_a_short_preview_with_its_beginning_and_its_e
     ],
 )
 async def test_any_call_id_makes_a_file_name(call_id: str, path: str) -> None:
-    workspace = Workspace()
+    workspace = workspace_in_memory()
     await result_of(with_output_cap(saying(said(LINES)), 100), {}, context(workspace, call_id))
     assert [record.path for record in await workspace.list()] == [path]
 
@@ -97,7 +98,7 @@ async def test_a_file_that_cannot_be_written_costs_the_model_nothing_but_the_end
 ) -> None:
     text = "a" * (MAX_FILE_BYTES + 1)
     with caplog.at_level(logging.ERROR):
-        result = await result_of(with_output_cap(saying(said(text)), 1000), {}, context(Workspace()))
+        result = await result_of(with_output_cap(saying(said(text)), 1000), {}, context(workspace_in_memory()))
     assert result.text.startswith("a" * 4000 + "\n\n[Cut here")
     assert "A large tool result could not be kept" in caplog.text
 
@@ -108,7 +109,7 @@ async def test_a_tool_that_bounds_its_own_output_is_left_alone() -> None:
 
 
 async def test_a_model_can_read_the_whole_of_a_large_result() -> None:
-    workspace = Workspace()
+    workspace = workspace_in_memory()
     await result_of(standard(saying(said(LINES)), output_tokens=100), {}, context(workspace))
     read_file = standard(next(tool for tool in builtin_tools() if tool.name == "read_file"), output_tokens=100)
     arguments = {"file_path": "/large_tool_results/call_1.txt", "offset": 98, "limit": 1}
@@ -135,7 +136,7 @@ async def test_json_in_one_line_is_kept_in_many_and_can_be_read_completely() -> 
     rows = [{"id": number, "name": f'[{number}] "row", {{', "text": "ô" * 60} for number in range(10_000)]
     text = json.dumps(rows, ensure_ascii=False)
     assert len(text) > 1_000_000
-    workspace = Workspace()
+    workspace = workspace_in_memory()
     result = await result_of(standard(saying(said(text))), {}, context(workspace))
     assert " in 50,002 lines. All of it is in /large_tool_results/call_1.txt, with line breaks added: " in result.text
     lines = await read_completely(workspace)
@@ -156,13 +157,13 @@ async def test_json_in_one_line_is_kept_in_many_and_can_be_read_completely() -> 
     ids=["digits", "cut JSON", "deep JSON", "an endless string"],
 )
 async def test_any_other_endless_line_is_kept_as_it_is_and_can_be_read_completely(text: str) -> None:
-    workspace = Workspace()
+    workspace = workspace_in_memory()
     await result_of(standard(saying(said(text))), {}, context(workspace))
     assert await workspace.read_text("/large_tool_results/call_1.txt") == text
     assert await read_completely(workspace) == [text]
 
 
 async def test_json_with_half_a_character_is_kept() -> None:
-    workspace = Workspace()
+    workspace = workspace_in_memory()
     await result_of(standard(saying(said('["\ud800' + "a" * 100_000 + '"]'))), {}, context(workspace))
     assert await workspace.read_text("/large_tool_results/call_1.txt") == '["?' + "a" * 100_000 + '"]'

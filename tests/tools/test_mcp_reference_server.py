@@ -8,7 +8,7 @@ from footnote.tools.base import Abilities
 from footnote.tools.mcp import McpServer, McpSource
 from footnote.tools.registry import Toolbox, builtin_tools, merge
 from footnote.tools.wrappers import standard
-from footnote.workspace.files import Workspace
+from footnote.workspace.in_memory import workspace_in_memory
 from tools.calls import result_of
 
 pytest.importorskip("mcp_server_time", reason="the reference server is a test dependency")
@@ -18,7 +18,7 @@ TIME = McpServer("time", command=sys.executable, args=("-m", "mcp_server_time", 
 async def test_its_tools_stand_beside_our_own_and_work() -> None:
     async with McpSource([TIME]) as source:
         tools = [standard(tool) for tool in merge(builtin_tools(), source.tools)]
-        toolbox = Toolbox.of(tools, Abilities(Workspace()))
+        toolbox = Toolbox.of(tools, Abilities(workspace_in_memory()))
         assert {"read_file", "mcp__time__get_current_time", "mcp__time__convert_time"} <= set(toolbox.names)
         convert = toolbox.get("mcp__time__convert_time")
         assert convert is not None

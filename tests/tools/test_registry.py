@@ -13,7 +13,7 @@ from footnote.protocol.tools import LOCALES, said
 from footnote.tools.base import Abilities, Outcome, ToolContext
 from footnote.tools.define import NAME
 from footnote.tools.registry import Toolbox, builtin_tools, merge
-from footnote.workspace.files import Workspace
+from footnote.workspace.in_memory import workspace_in_memory
 from tools.calls import made
 
 FILE_TOOLS = ("edit_file", "list_files", "read_file", "search_files", "write_file")
@@ -50,7 +50,7 @@ def test_importing_the_tools_does_not_import_the_mcp_package() -> None:
 
 def test_a_toolbox_has_the_tools_whose_conditions_hold() -> None:
     always, never = made(answer, "always"), made(answer, "never", available=lambda _: False)
-    with_files = Toolbox.of([*builtin_tools(), never, always], Abilities(Workspace()))
+    with_files = Toolbox.of([*builtin_tools(), never, always], Abilities(workspace_in_memory()))
     without = Toolbox.of([*builtin_tools(), never, always], Abilities())
     assert set(FILE_TOOLS) <= set(with_files.names)
     assert without.names == ("always",)

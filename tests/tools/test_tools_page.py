@@ -10,7 +10,7 @@ from footnote.config.agents import AgentsFile
 from footnote.protocol.tools import said
 from footnote.tools.base import Tool
 from footnote.tools.registry import builtin_tools
-from footnote.workspace.files import Workspace
+from footnote.workspace.in_memory import workspace_in_memory
 from tools.calls import context, result_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tools.md").read_text(encoding="utf-8")
@@ -24,7 +24,7 @@ async def test_the_example_tool_works() -> None:
     names: dict[str, Any] = {"__name__": "example"}
     exec(compile(example("python"), "docs/tools.md", "exec"), names)
     tool: Tool = names["count_words"]
-    workspace = Workspace()
+    workspace = workspace_in_memory()
     await workspace.write("/a.md", "one three five", message_id=None)
     arguments = {"file_path": "/a.md", "longer_than": "3"}
     assert await result_of(tool, arguments, context(workspace)) == said("2 words.")

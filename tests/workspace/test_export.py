@@ -10,11 +10,13 @@ from footnote.protocol.errors import UsageError
 from footnote.protocol.files import FileRecord
 from footnote.workspace.export import safe_name, save_to
 from footnote.workspace.files import Workspace
+from footnote.workspace.in_memory import workspace_in_memory
 from workspace.hostile import HOSTILE_NAMES
+from workspace.uploaded import uploaded
 
 
 async def workspace_with(*paths: str) -> Workspace:
-    workspace = Workspace()
+    workspace = workspace_in_memory()
     for path in paths:
         await workspace.write(path, path, message_id=None)
     return workspace
@@ -62,7 +64,7 @@ async def test_links_that_lead_elsewhere_are_not_followed(tmp_path: Path) -> Non
 
 async def test_uploads_and_large_results_are_not_saved(tmp_path: Path) -> None:
     workspace = await workspace_with("/large_tool_results/call.txt")
-    await workspace.write("/mine.pdf", b"", message_id=None, source="upload")
+    await uploaded(workspace, "mine.pdf", b"")
     assert await saved(tmp_path, workspace) == {}
 
 
@@ -130,7 +132,7 @@ async def test_any_names_together_land_inside_the_folder(names: list[str]) -> No
 
 
 async def hostile_workspace(names: list[str]) -> Workspace:
-    workspace = Workspace()
+    workspace = workspace_in_memory()
     for name in names:
         try:
             await workspace.write(name, name.encode(errors="replace"), message_id=None)

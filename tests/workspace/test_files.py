@@ -8,6 +8,7 @@ import pytest
 from footnote.protocol.errors import LimitReached
 from footnote.protocol.files import FileRecord
 from footnote.workspace.files import MAX_FILE_BYTES, FileMissing, NotText, Workspace
+from footnote.workspace.in_memory import FilesInMemory
 from footnote.workspace.paths import PathRefused
 
 
@@ -18,7 +19,7 @@ def hours() -> Iterator[datetime]:
 
 @pytest.fixture
 def workspace(hours: Iterator[datetime]) -> Workspace:
-    return Workspace("user123", clock=lambda: next(hours))
+    return Workspace(FilesInMemory("user123"), clock=lambda: next(hours))
 
 
 async def test_a_written_file_has_the_record_of_the_contract(workspace: Workspace) -> None:
@@ -57,10 +58,9 @@ async def test_a_name_and_its_other_unicode_form_are_one_file(workspace: Workspa
 
 async def test_bytes_and_text_come_back_as_they_went_in(workspace: Workspace) -> None:
     await workspace.write("/t", "\ufeffa\r\nb", message_id=None)
-    await workspace.write("/b", b"\xff\xfe", message_id=None, source="upload")
+    await workspace.write("/b", b"\xff\xfe", message_id=None)
     assert await workspace.read_text("/t") == "\ufeffa\r\nb"
     assert await workspace.read("/b") == b"\xff\xfe"
-    assert (await workspace.record("/b")).source == "upload"
     assert await workspace.size("/t") == 7
 
 

@@ -1,115 +1,273 @@
-"""The files of a session. Every script names its user as well, and finds nothing in a session of somebody else."""
+"""The files of a session and their versions. Every script names its user as well, and finds nothing in a session of
+somebody else."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import astuple
 
+from footnote.db.blobs import Kept, settle
 from footnote.db.script import Script, sql
 from footnote.protocol.errors import LimitReached, Unknown
 
 
+class VersionRow(Struct, frozen=True):
+    number: int
+    hash: str
+    size: int
+    created_at: str
+    author: str
+    message_id: str | None
+    call_id: str | None
+
+
 class FileRow(Struct, frozen=True):
-    """All that is kept of a file but its content. `calls` is JSON."""
+    """A file with its newest version. `unseen`: a user has written one that the agent knows nothing of."""
 
     path: str
     id: str
     source: str
     created_at: str
     message_id: str | None
-    calls: bytes
+    version: VersionRow
+    unseen: bool
 
 
-class FileWithContent(Struct, frozen=True):
-    row: FileRow
-    content: bytes
+class NewVersion(Struct, frozen=True, kw_only=True):
+    """`note`: what the call that writes it is told, and is told again should it be carried out again."""
+
+    kept: Kept
+    author: str
+    created_at: str
+    message_id: str | None = None
+    call_id: str | None = None
+    note: str = ""
 
 
-_COLUMNS = """
-    workspace_file.path, workspace_file.id, workspace_file.source, workspace_file.created_at,
-    workspace_file.message_id, workspace_file.calls
-"""
-_OF = """
+class NewFile(Struct, frozen=True):
+    """What a file is, should there be none at its path yet. `message_id` is that of the record from now on."""
+
+    id: str
+    source: str
+    message_id: str | None
+
+
+class Basis(Struct, frozen=True):
+    """The version that a writer had before them."""
+
+    number: int
+    hash: str
+
+
+class Stale(Exception):
+    """The file is no longer what its writer had before them."""
+
+
+_FILES = """
+    SELECT workspace_file.path, workspace_file.id, workspace_file.source, workspace_file.created_at,
+        workspace_file.message_id,
+        EXISTS (
+            SELECT 1 FROM file_version AS later WHERE later.file_id = workspace_file.id
+                AND later.number > workspace_file.seen AND later.author = 'user'
+        ),
+        file_version.number, file_version.hash, blob.size, file_version.created_at, file_version.author,
+        file_version.message_id, file_version.call_id
     FROM workspace_file JOIN session ON session.id = workspace_file.session_id
+    JOIN file_version ON file_version.file_id = workspace_file.id AND file_version.number = workspace_file.current
+    JOIN blob ON blob.hash = file_version.hash
     WHERE session.user_id = ? AND session.id = ?
 """
 
 
 def files(user_id: str, session_id: str) -> Script[list[FileRow]]:
-    """By path."""
-    rows = yield sql(f"SELECT {_COLUMNS} {_OF} ORDER BY workspace_file.path", user_id, session_id)
-    return [FileRow(*row) for row in rows]
+    """By path; uploads after all others, as they came."""
+    rows = yield sql(f"{_FILES} ORDER BY workspace_file.path", user_id, session_id)
+    return sorted((_file(row) for row in rows), key=_place_in_list)
 
 
-def file_row(user_id: str, session_id: str, path: str) -> Script[FileRow | None]:
-    rows = yield sql(f"SELECT {_COLUMNS} {_OF} AND workspace_file.path = ?", user_id, session_id, path)
-    return FileRow(*rows[0]) if rows else None
+def _place_in_list(row: FileRow) -> tuple[bool, str, str]:
+    if row.source == "upload":
+        return True, row.created_at, row.path.rpartition("/")[2]
+    return False, row.path, ""
 
 
-def file_size(user_id: str, session_id: str, path: str) -> Script[int | None]:
+def file(user_id: str, session_id: str, path: str) -> Script[FileRow | None]:
+    rows = yield sql(f"{_FILES} AND workspace_file.path = ?", user_id, session_id, path)
+    return _file(rows[0]) if rows else None
+
+
+def versions(file_id: str) -> Script[list[VersionRow]]:
+    """The newest first."""
     rows = yield sql(
-        f"SELECT length(workspace_file.content) {_OF} AND workspace_file.path = ?", user_id, session_id, path
+        """
+        SELECT file_version.number, file_version.hash, blob.size, file_version.created_at, file_version.author,
+            file_version.message_id, file_version.call_id
+        FROM file_version JOIN blob ON blob.hash = file_version.hash
+        WHERE file_version.file_id = ? ORDER BY file_version.number DESC
+        """,
+        file_id,
+    )
+    return [VersionRow(*row) for row in rows]
+
+
+def noted(user_id: str, session_id: str, path: str, message_id: str | None, call_id: str) -> Script[str | None]:
+    """What a call that has written the file already was told; None: it has not."""
+    rows = yield sql(
+        """
+        SELECT file_version.note
+        FROM session JOIN workspace_file ON workspace_file.session_id = session.id
+        JOIN file_version ON file_version.file_id = workspace_file.id
+        WHERE session.user_id = ? AND session.id = ? AND workspace_file.path = ?
+            AND file_version.message_id = ? AND file_version.call_id = ?
+        """,
+        *(user_id, session_id, path, message_id, call_id),
     )
     return rows[0][0] if rows else None
 
 
-def file(user_id: str, session_id: str, path: str) -> Script[FileWithContent | None]:
-    rows = yield sql(
-        f"SELECT {_COLUMNS}, workspace_file.content {_OF} AND workspace_file.path = ?", user_id, session_id, path
-    )
-    return _with_content(rows[0]) if rows else None
-
-
-def rewrite(
+def add(
     user_id: str,
     session_id: str,
     path: str,
-    change: Callable[[FileWithContent | None], FileWithContent],
+    file_: NewFile,
+    version: NewVersion,
     *,
+    basis: Basis | None,
     most: int | None,
-) -> Script[FileWithContent]:
-    """Reads, changes and writes in one transaction. What `change` hands back as it was is not written again.
+) -> Script[FileRow]:
+    """A version, and with the first one the file. `basis` None: there must be no such file yet.
 
-    `most`: how many bytes the files of a user may have together. `LimitReached`: they would have more.
+    `most`: how many bytes the files of a user may have together, each content counted once. `LimitReached`: they would
+    have more. `Stale`: the newest version is not `basis`.
     """
     if not (yield sql("SELECT 1 FROM session WHERE user_id = ? AND id = ?", user_id, session_id)):
         raise Unknown("There is no such session, so nothing can be written to it.")
     known = yield from file(user_id, session_id, path)
-    changed = change(known)
-    if changed is known:
-        return changed
-    growth = len(changed.content) - (len(known.content) if known is not None else 0)
-    if most is not None and growth > 0 and (size := (yield from _bytes_of(user_id)) + growth) > most:
-        raise LimitReached(
-            f"With {path} your files would have {size:,} bytes; this server allows {most:,}. Delete files or sessions "
-            "that you no longer need."
+    if (None if known is None else Basis(known.version.number, known.version.hash)) != basis:
+        raise Stale
+    if most is not None:
+        yield from _check_room(user_id, path, version.kept, most)
+    yield from settle(version.kept)
+    file_id = file_.id if known is None else known.id
+    number = 1 if known is None else known.version.number + 1
+    if known is None:
+        yield sql(
+            """
+            INSERT INTO workspace_file (session_id, path, id, source, created_at, message_id, current, seen)
+            VALUES (?, ?, ?, ?, ?, ?, 1, 0)
+            """,
+            *(session_id, path, file_id, file_.source, version.created_at, file_.message_id),
         )
     yield sql(
         """
-        INSERT INTO workspace_file (path, id, source, created_at, message_id, calls, content, session_id)
+        INSERT INTO file_version (file_id, number, hash, author, message_id, call_id, note, created_at)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT (session_id, path) DO UPDATE
-        SET source = excluded.source, message_id = excluded.message_id, calls = excluded.calls,
-            content = excluded.content
         """,
-        *astuple(changed.row),
-        changed.content,
-        session_id,
+        *(file_id, number, version.kept.hash, version.author, version.message_id, version.call_id, version.note),
+        version.created_at,
     )
-    return changed
+    # Whoever has not seen what a user wrote has not seen it after a small change of their own either.
+    sees = version.author == "agent" and (known is None or not known.unseen)
+    yield sql(
+        "UPDATE workspace_file SET current = ?, message_id = ?, seen = CASE WHEN ? THEN ? ELSE seen END WHERE id = ?",
+        *(number, file_.message_id, int(sees), number, file_id),
+    )
+    added = yield from file(user_id, session_id, path)
+    assert added is not None  # noqa: S101 - it was written two statements ago
+    return added
 
 
-def _bytes_of(user_id: str) -> Script[int]:
+def see(file_id: str, number: int) -> Script[None]:
+    """The agent has read this version."""
+    yield sql("UPDATE workspace_file SET seen = ? WHERE id = ? AND seen < ?", number, file_id, number)
+
+
+def attach(session_id: str, file_ids: Sequence[str], message_id: str) -> Script[None]:
+    """Uploads belong to the message that they first come with."""
+    for file_id in file_ids:
+        yield sql(
+            """
+            UPDATE workspace_file SET message_id = ?
+            WHERE session_id = ? AND id = ? AND source = 'upload' AND message_id IS NULL
+            """,
+            *(message_id, session_id, file_id),
+        )
+
+
+def remove(user_id: str, session_id: str, path: str) -> Script[bool]:
+    """With all versions; False: there is no such file."""
+    rows = yield sql(
+        """
+        DELETE FROM workspace_file WHERE path = ?
+            AND session_id IN (SELECT id FROM session WHERE user_id = ? AND id = ?)
+        RETURNING 1
+        """,
+        *(path, user_id, session_id),
+    )
+    return bool(rows)
+
+
+# The text of uploads ---------------------------------------------------------------------------------------
+
+
+class UploadText(Struct, frozen=True):
+    """`text` is packed; None: there is none, and `reason` says why."""
+
+    text: bytes | None
+    reason: str
+    library_url: str | None = None
+
+
+def keep_text(file_id: str, text: UploadText) -> Script[None]:
+    yield sql(
+        "INSERT INTO upload_text (file_id, text, reason, library_url) VALUES (?, ?, ?, ?)",
+        *(file_id, text.text, text.reason, text.library_url),
+    )
+
+
+def name_in_library(file_id: str, url: str) -> Script[None]:
+    yield sql("UPDATE upload_text SET library_url = ? WHERE file_id = ?", url, file_id)
+
+
+def text(file_id: str) -> Script[UploadText | None]:
+    rows = yield sql("SELECT text, reason, library_url FROM upload_text WHERE file_id = ?", file_id)
+    return UploadText(*rows[0]) if rows else None
+
+
+def library_urls(user_id: str, session_id: str, path: str | None = None) -> Script[list[str]]:
+    """Where the library has the uploads of a session, or one of them."""
+    rows = yield sql(
+        """
+        SELECT upload_text.library_url
+        FROM session JOIN workspace_file ON workspace_file.session_id = session.id
+        JOIN upload_text ON upload_text.file_id = workspace_file.id
+        WHERE session.user_id = ? AND session.id = ? AND upload_text.library_url IS NOT NULL
+            AND (? IS NULL OR workspace_file.path = ?)
+        """,
+        *(user_id, session_id, path, path),
+    )
+    return [url for (url,) in rows]
+
+
+def _check_room(user_id: str, path: str, kept: Kept, most: int) -> Script[None]:
     ((size,),) = yield sql(
         """
-        SELECT coalesce(sum(length(workspace_file.content)), 0)
-        FROM session JOIN workspace_file ON workspace_file.session_id = session.id WHERE session.user_id = ?
+        SELECT coalesce(sum(size), 0) FROM blob WHERE hash <> ? AND hash IN (
+            SELECT file_version.hash
+            FROM session JOIN workspace_file ON workspace_file.session_id = session.id
+            JOIN file_version ON file_version.file_id = workspace_file.id
+            WHERE session.user_id = ?
+        )
         """,
-        user_id,
+        *(kept.hash, user_id),
     )
-    return size
+    if size + kept.size > most:
+        raise LimitReached(
+            f"With {path} your files and their versions would have {size + kept.size:,} bytes; this server allows "
+            f"{most:,}. Delete files or sessions that you no longer need."
+        )
 
 
-def _with_content(row: tuple[Any, ...]) -> FileWithContent:
-    return FileWithContent(FileRow(*row[:-1]), row[-1])
+def _file(row: tuple[Any, ...]) -> FileRow:
+    path, file_id, source, created_at, message_id, unseen, *version = row
+    return FileRow(path, file_id, source, created_at, message_id, VersionRow(*version), bool(unseen))

@@ -1,8 +1,8 @@
 """Files of a workspace, as clients see them."""
 
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 IconType: TypeAlias = Literal[
     "md",
@@ -21,6 +21,11 @@ IconType: TypeAlias = Literal[
     "file",
 ]
 FileOrigin: TypeAlias = Literal["generated", "upload"]
+Author: TypeAlias = Literal["agent", "user"]
+ConvertType: TypeAlias = Literal["pdf", "docx", "md"]
+FilePath: TypeAlias = Annotated[str, Meta(min_length=1, max_length=4096)]
+Hash: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+MOST_TEXT = 20_000_000
 
 
 class FileRecord(Struct, frozen=True):
@@ -32,3 +37,85 @@ class FileRecord(Struct, frozen=True):
     created_at: str
     url: str
     message_id: str | None = None
+
+
+class FileVersion(Struct, frozen=True):
+    """One writing of a file. `hash` is the SHA-256 of its content; `message_id` and `call_id` say which turn and which
+    tool call wrote it, and are null where a user did."""
+
+    number: int
+    hash: str
+    size: int
+    created_at: str
+    author: Author
+    message_id: str | None = None
+    call_id: str | None = None
+
+
+class FileList(Struct, frozen=True):
+    files: tuple[FileRecord, ...]
+
+
+class FileContent(Struct, frozen=True):
+    """`content` of a text; of anything else it is null, and `download_url` says where to get it for an hour."""
+
+    content: str | None
+    filename: str
+    file_path: str
+    download_url: str | None
+
+
+class FileVersions(Struct, frozen=True):
+    """The newest first: that is what the file holds."""
+
+    file_path: str
+    filename: str
+    versions: tuple[FileVersion, ...]
+
+
+class FileDiff(Struct, frozen=True, rename={"older": "from", "newer": "to"}):
+    """What two versions differ in, as a unified diff; null: one of them is no text. `added` and `removed` count
+    lines."""
+
+    file_path: str
+    older: int
+    newer: int
+    diff: str | None
+    added: int = 0
+    removed: int = 0
+
+
+class FileEdit(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a user wants a file to hold. `base_hash` is the hash of the version that they changed; null: there is no
+    such file yet. Any other version is a conflict, so that nothing is overwritten unseen."""
+
+    file_path: FilePath
+    content: Annotated[str, Meta(max_length=MOST_TEXT)]
+    base_hash: Hash | None
+
+
+class FileRestore(Struct, frozen=True, forbid_unknown_fields=True):
+    """`base_hash`, where it is given: that of the version that the user saw last, as with an edit."""
+
+    file_path: FilePath
+    version: Annotated[int, Meta(ge=1)]
+    base_hash: Hash | None = None
+
+
+class FileConversion(Struct, frozen=True, forbid_unknown_fields=True):
+    file_path: FilePath
+    convert_type: ConvertType
+
+
+class ConvertedFile(Struct, frozen=True):
+    """Where the document can be fetched for an hour. `notes`: what could not be shown as it was written."""
+
+    download_url: str
+    filename: str
+    notes: tuple[str, ...] = ()
+
+
+class Unpacking(Struct, frozen=True, forbid_unknown_fields=True):
+    """A zip file of the session whose files are wanted as uploads of their own."""
+
+    file_path: FilePath

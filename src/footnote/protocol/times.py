@@ -6,3 +6,8 @@ from datetime import UTC, datetime
 def written(seconds: float) -> str:
     """`2024-03-17T10:00:00Z`, from seconds since 1970."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def seconds_of(moment: str) -> float:
+    """Back from that to seconds since 1970."""
+    return datetime.strptime(moment, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp()

@@ -2,6 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
+from msgspec import Struct
+from msgspec.structs import replace
+
+from footnote.db import files as db_files
 from footnote.db import runs as db
 from footnote.db import sessions as index
 from footnote.db.engine import Database
@@ -43,17 +47,20 @@ class Asking:
         """`instead_of`: the turn whose question is changed; the new one is a branch beside it."""
         if not new.content.strip():
             raise UsageError("The question is empty.")
+        question_id = new_id("msg")
         question = db.NewQuestion(
-            new_id("msg"),
+            question_id,
             encode(user(new.content)),
-            encode(files),
+            encode([_attached(file, question_id) for file in files]),
             written(self._clock()),
             after_run=instead_of.after_run if instead_of else None,
             branches=instead_of is not None,
         )
         run = self._run(user_id, session_id, question.id, asked)
         title = title_of(new.content)
-        await self._database.write(self._beginning(run, question, title, terms_of(title), terms_of(new.content)))
+        uploads = [file.id for file in files if file.source == "upload"]
+        words = _Words(title, terms_of(title), terms_of(new.content))
+        await self._database.write(self._beginning(run, question, words, uploads))
         return _head(run, asked)
 
     async def ask_again(self, user_id: str, session_id: str, turn: TurnRow, asked: Asked) -> RunHead:
@@ -80,11 +87,12 @@ class Asking:
         raise Unknown("There is no such message in this session.")
 
     def _beginning(
-        self, run: db.NewRun, question: db.NewQuestion, title: str, terms_of_title: str, terms: str
+        self, run: db.NewRun, question: db.NewQuestion, words: "_Words", uploads: Sequence[str]
     ) -> Script[None]:
         yield from db.begin(run, question, most=self._most)
-        yield from index.entitle(run.session_id, title, terms_of_title)
-        yield from index.enter(run.session_id, question.id, terms)
+        yield from index.entitle(run.session_id, words.title, words.terms_of_title)
+        yield from index.enter(run.session_id, question.id, words.terms)
+        yield from db_files.attach(run.session_id, uploads, question.id)
 
     def _run(self, user_id: str, session_id: str, question_id: str, asked: Asked) -> db.NewRun:
         now = self._clock()
@@ -99,6 +107,19 @@ class Asking:
             lease_until=now + LEASE_SECONDS,
             now=now,
         )
+
+
+def _attached(file: FileRecord, question_id: str) -> FileRecord:
+    """An upload belongs to the message that it first comes with."""
+    return replace(file, message_id=question_id) if file.source == "upload" and file.message_id is None else file
+
+
+class _Words(Struct, frozen=True):
+    """What a session is found by, from its question."""
+
+    title: str
+    terms_of_title: str
+    terms: str
 
 
 def _head(run: db.NewRun, asked: Asked) -> RunHead:

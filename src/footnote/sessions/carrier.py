@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections import Counter
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -11,20 +12,24 @@ from footnote.cancel import Cancelled
 from footnote.db import runs as db
 from footnote.db.engine import Database
 from footnote.db.failures import DatabaseFailed
-from footnote.db.turns import said_by, turns
-from footnote.protocol.errors import FootnoteError, LimitReached
+from footnote.db.turns import TurnRow, said_by, turns
+from footnote.protocol.errors import FootnoteError, LimitReached, UsageError
 from footnote.protocol.events import ErrorBody
 from footnote.protocol.files import FileRecord
-from footnote.protocol.messages import Message
+from footnote.protocol.messages import Image, Message
 from footnote.sessions.branches import branch_to
-from footnote.sessions.conversation import conversation, resumed
+from footnote.sessions.conversation import attached_to, conversation, resumed
 from footnote.sessions.live import INTERNAL, LiveRun, RunHead
 from footnote.sessions.log import RunLog
 from footnote.sessions.store import Sessions
 from footnote.sessions.wiring import Job, Wiring
 from footnote.workspace.export import is_for_the_user
 from footnote.workspace.files import Workspace
+from footnote.workspace.pictures import is_picture, picture_of
 
+MOST_PICTURES = 20
+MOST_PICTURE_BYTES = 15_000_000
+"""Of all images that a model is shown at once."""
 MOST_ATTEMPTS = 10
 """A run that so many processes died over, one after the other, without getting on, is given up."""
 
@@ -120,7 +125,7 @@ class Carrier:
                 "This answer was interrupted again and again, and was given up. Try it again.", retry_after=1
             )
         workspace = self._sessions.workspace(head.user_id, head.session_id)
-        messages, heard, digest = await self._messages(head)
+        messages, heard, digest = await self._messages(head, workspace)
         model = live.model or await live.cancel.wait(self._wiring.model(head.asked.agent_id, head.asked.model))
         live.model = model
         job = Job(head.user_id, head.asked.agent_id, head.asked.locale, heard, workspace, live.approve)
@@ -139,14 +144,35 @@ class Carrier:
         )
         await live.answer(turn, model, equipment)
 
-    async def _messages(self, head: RunHead) -> tuple[tuple[Message, ...], tuple[Message, ...], Digest | None]:
+    async def _messages(
+        self, head: RunHead, workspace: Workspace
+    ) -> tuple[tuple[Message, ...], tuple[Message, ...], Digest | None]:
         """The conversation up to a run's question, with what is kept of its answer; what was said in all branches; and
         a summary of the beginning, where one was made."""
         every = await self._database.read(turns(head.session_id))
         said = await self._database.read(said_by(turn.run_id for turn in every))
         branch = branch_to(every, head.id)
         made = await self._database.read(db.digest_of(turn.run_id for turn in reversed(branch)))
-        return conversation(branch, said), conversation(every, said), Digest(*made) if made else None
+        pictures = await _pictures(branch, workspace)
+        return conversation(branch, said, pictures), conversation(every, said), Digest(*made) if made else None
+
+
+async def _pictures(branch: Sequence[TurnRow], workspace: Workspace) -> dict[str, Image]:
+    """The images that came with the last questions, as many as a request can carry."""
+    shown: dict[str, Image] = {}
+    room = MOST_PICTURE_BYTES
+    for file in (file for turn in reversed(branch) for file in attached_to(turn) if is_picture(file)):
+        if file.path in shown or len(shown) >= MOST_PICTURES:
+            continue
+        try:
+            picture = await picture_of(workspace, file)
+        except UsageError:  # deleted since, too large, or of a kind that no model knows; its name is told all the same
+            continue
+        room -= len(picture.data)
+        if room < 0:
+            break
+        shown[file.path] = picture
+    return shown
 
 
 async def _written(workspace: Workspace, head: RunHead) -> list[FileRecord]:

@@ -9,30 +9,39 @@ from footnote.agent.turn import Resumed
 from footnote.db.runs import Interrupted
 from footnote.db.turns import TurnRow
 from footnote.protocol.files import FileRecord
-from footnote.protocol.messages import Message, Text, ToolResultMessage, Usage, UserMessage
+from footnote.protocol.messages import Image, Message, Text, ToolResultMessage, Usage, UserMessage
 from footnote.protocol.tools import ToolResult
 from footnote.sessions import turns as stored
 
 _result = msgspec.json.Decoder(ToolResult)
 
 
-def conversation(branch: Sequence[TurnRow], said: Mapping[str, Sequence[bytes]]) -> tuple[Message, ...]:
-    """The turns of a branch, one after the other: each question, and what was said to it."""
+def conversation(
+    branch: Sequence[TurnRow], said: Mapping[str, Sequence[bytes]], pictures: Mapping[str, Image] | None = None
+) -> tuple[Message, ...]:
+    """The turns of a branch, one after the other: each question, and what was said to it. `pictures`: those among the
+    files that come with questions, by path."""
     messages: list[Message] = []
     for turn in branch:
-        messages.append(question_of(turn))
+        messages.append(question_of(turn, pictures or {}))
         messages += [stored.said.decode(body) for body in said.get(turn.run_id, ())]
     return tuple(messages)
 
 
-def question_of(turn: TurnRow) -> UserMessage:
-    """The question as a model reads it: with the names of the files that come with it."""
+def attached_to(turn: TurnRow) -> tuple[FileRecord, ...]:
+    """The files that come with a question."""
+    return stored.files.decode(turn.attachments)
+
+
+def question_of(turn: TurnRow, pictures: Mapping[str, Image]) -> UserMessage:
+    """The question as a model reads it: with the names of the files that come with it, and the images among them."""
     asked = stored.question.decode(turn.question)
-    attached = stored.files.decode(turn.attachments)
+    attached = attached_to(turn)
     if not attached:
         return asked
     listed = "\n".join(f"- {file.path}" for file in attached)
-    return replace(asked, content=(*asked.content, Text(f"Files that come with this message:\n{listed}")))
+    shown = (pictures[file.path] for file in attached if file.path in pictures)
+    return replace(asked, content=(*asked.content, Text(f"Files that come with this message:\n{listed}"), *shown))
 
 
 def results_of(found: Interrupted) -> dict[str, ToolResult | None]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from footnote.db import leases
 from footnote.db import runs as db
@@ -23,13 +23,21 @@ log = logging.getLogger(__name__)
 
 class Keeper:
     def __init__(
-        self, database: Database, carrier: Carrier, journal: Journal, owner: str, *, clock: Callable[[], float]
+        self,
+        database: Database,
+        carrier: Carrier,
+        journal: Journal,
+        owner: str,
+        *,
+        sweep: Callable[[], Awaitable[None]],
+        clock: Callable[[], float],
     ) -> None:
         self.adopts = False
         self._database = database
         self._carrier = carrier
         self._journal = journal
         self._owner = owner
+        self._sweep = sweep
         self._clock = clock
         self._tasks: list[asyncio.Task[None]] = []
         self._pruned_at = 0.0
@@ -80,7 +88,8 @@ class Keeper:
                 log.warning("Runs cannot be looked after at the moment: %s", error.message)
 
     async def look_after(self) -> None:
-        """Holds on to what is carried on here, stores what is owed, takes over what is orphaned, forgets old events."""
+        """Holds on to what is carried on here, stores what is owed, takes over what is orphaned, forgets old events
+        and removes what nothing needs from the storage."""
         await self._hold()
         await self._carrier.settle()
         if self.adopts:
@@ -88,6 +97,7 @@ class Keeper:
             if self._clock() - self._pruned_at > EVENTS_SECONDS / 6:
                 self._pruned_at = self._clock()
                 await self._database.write(db.prune(self._pruned_at - EVENTS_SECONDS))
+                await self._sweep()
 
     async def _hold(self) -> None:
         mine = dict(self._carrier.live)

@@ -58,7 +58,7 @@ class Runner:
         self._clock = clock
         self._owner = new_owner()
         self._asking = Asking(database, self._owner, most=limits.per_user, clock=clock)
-        self._keeper = Keeper(database, self.carrier, self.journal, self._owner, clock=clock)
+        self._keeper = Keeper(database, self.carrier, self.journal, self._owner, sweep=sessions.sweep, clock=clock)
 
     # Asking ------------------------------------------------------------------------------------------------
 

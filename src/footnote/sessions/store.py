@@ -12,6 +12,7 @@ from collections.abc import Callable
 import msgspec
 from msgspec import UNSET
 
+from footnote.citations.numbering import Sources
 from footnote.db import files, turns
 from footnote.db import sessions as db
 from footnote.db.engine import Database
@@ -22,6 +23,7 @@ from footnote.protocol.history import ActiveRun, History, PastMessage, SessionHe
 from footnote.protocol.ids import new_id
 from footnote.protocol.messages import Message
 from footnote.protocol.sessions import FoundSession, Origin, SessionChanges, SessionPage, SourceView
+from footnote.protocol.sources import Source
 from footnote.protocol.times import written
 from footnote.sessions import turns as stored
 from footnote.sessions.branches import branch_to, find, newest_below
@@ -30,9 +32,10 @@ from footnote.sessions.history import past_messages, past_turns, source_groups
 from footnote.sessions.sources import snapshots_of, source_view
 from footnote.sessions.terms import terms_of, words_of
 from footnote.sessions.titles import clean_title
+from footnote.workspace.blobs import Blobs
 from footnote.workspace.files import Workspace
 from footnote.workspace.paths import LARGE_RESULTS
-from footnote.workspace.stored import record_of, stored_workspace
+from footnote.workspace.stored import stored_record, stored_workspace
 
 MOST_LISTED = 100
 PURGED_AT_ONCE = 200
@@ -47,12 +50,14 @@ class Sessions:
         self,
         database: Database,
         library: Library,
+        blobs: Blobs,
         *,
         file_bytes: int | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._database = database
         self._library = library
+        self._blobs = blobs
         self._file_bytes = file_bytes
         self._clock = clock
         self._purging = asyncio.Lock()
@@ -98,9 +103,17 @@ class Sessions:
 
     async def delete(self, user_id: str, session_id: str) -> None:
         """With all that was said and all files. Nothing of it can be brought back. Its run has been ended before."""
+        urls = await self._database.read(files.library_urls(user_id, session_id))
         if not await self._database.write(db.remove(user_id, session_id), erase=True):
             raise _unknown()
+        for url in urls:
+            await self._library.of(user_id).remove(url)
+        await self.sweep()
         await self._purge()
+
+    async def sweep(self) -> None:
+        """Removes the contents of files that are gone from the storage."""
+        await self._blobs.sweep()
 
     async def _purge(self) -> None:
         """Takes the words of deleted sessions out of the index, in steps between which others can write. Whoever waits
@@ -119,7 +132,7 @@ class Sessions:
 
     async def history(self, user_id: str, session_id: str) -> History:
         """The branch that is shown, as it was streamed."""
-        return await self._database.read(_history(user_id, session_id))
+        return await self._database.read(_history(user_id, session_id, self._blobs.address))
 
     async def source(self, user_id: str, session_id: str, number: int) -> SourceView:
         """A footnote: what was read there in this session, in any of its branches, and what was quoted from it."""
@@ -130,9 +143,15 @@ class Sessions:
             raise Unknown(f"This session has no source {number}.")
         return view
 
+    async def sources(self, user_id: str, session_id: str) -> dict[int, Source]:
+        """All that was found in this session, in any of its branches, by number."""
+        messages = await self._database.read(_all_said(user_id, session_id))
+        found = await asyncio.to_thread(Sources.of, messages, {})
+        return {number: source for number in found.numbers if (source := found.source(number))}
+
     def workspace(self, user_id: str, session_id: str) -> Workspace:
         """The files of the session; none of a session that is somebody else's."""
-        return stored_workspace(self._database, user_id, session_id, most=self._file_bytes)
+        return stored_workspace(self._database, self._blobs, self._library, user_id, session_id, most=self._file_bytes)
 
 
 # Transactions ----------------------------------------------------------------------------------------------
@@ -171,8 +190,8 @@ def _changed(user_id: str, session_id: str, changes: SessionChanges) -> Script[d
     return _known((yield from db.session(user_id, session_id)))
 
 
-def _history(user_id: str, session_id: str) -> Script[History]:
-    """All of it on one state of the database."""
+def _history(user_id: str, session_id: str, address: str) -> Script[History]:
+    """All of it on one state of the database. `address`: that of the storage."""
     row = _known((yield from db.session(user_id, session_id)))
     all_turns = yield from turns.turns(session_id)
     branch = branch_to(all_turns, row.head)
@@ -184,7 +203,7 @@ def _history(user_id: str, session_id: str) -> Script[History]:
         messages=messages,
         workspace=WorkspaceView(
             source_groups(messages),
-            tuple(record_of(user_id, file) for file in kept if not file.path.startswith(LARGE_RESULTS)),
+            tuple(stored_record(user_id, file, address) for file in kept if not file.path.startswith(LARGE_RESULTS)),
         ),
         active_run=None if row.active_run is None else ActiveRun(row.active_run),
         turns=tuple(past_turns(all_turns, branch)),

@@ -1,24 +1,24 @@
 """The tree of files itself: the same methods over files in memory and over files of a stored session.
 
-Every method that touches content is async, and none hands out more than it is asked for.
+Every writing is a version, and none is ever changed. Every method that touches content is async, and none hands out
+more than it is asked for.
 """
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Protocol, TypeAlias
-from uuid import uuid4
+from typing import Protocol
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from footnote.protocol.errors import LimitReached, UsageError
-from footnote.protocol.files import FileOrigin, FileRecord
+from footnote.protocol.errors import FileChanged, LimitReached, UsageError
+from footnote.protocol.files import Author, FileOrigin, FileRecord, FileVersion
 from footnote.protocol.times import written
-from footnote.workspace.icons import icon_of
-from footnote.workspace.paths import filename_of, key_of
+from footnote.workspace.paths import UPLOADS, filename_of, key_of, writable_key_of
 
 MAX_FILE_BYTES = 20_000_000
+_TRIES = 20
 
 
 class FileMissing(UsageError):
@@ -29,12 +29,25 @@ class NotText(UsageError):
     type = "not_text"
 
 
-class Stored(Struct, frozen=True):
-    """A file. `calls` are those that wrote it for the message of its record, each with what it has to say of it."""
+class Held(Struct, frozen=True):
+    """A file and its newest version. `unseen`: a user has written one that the agent knows nothing of."""
 
+    key: str
     record: FileRecord
+    version: FileVersion
+    unseen: bool = False
+
+
+class Writing(Struct, frozen=True, kw_only=True):
+    """A version to be added. `note` is what the call that writes it is told, also should it be carried out again."""
+
     content: bytes
-    calls: Mapping[str, str]
+    author: Author
+    created_at: str
+    source: FileOrigin = "generated"
+    message_id: str | None = None
+    call_id: str | None = None
+    note: str = ""
 
 
 class Change(Struct, frozen=True):
@@ -49,51 +62,51 @@ class Written(Struct, frozen=True):
     note: str
 
 
-Rewrite: TypeAlias = Callable[[Stored | None], Stored]
-"""What a file becomes, from what it is; None: there is none. It may refuse by raising, and nothing has changed then."""
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A version of a file, and its bytes from one offset to before another."""
+
+    record: FileRecord
+    version: FileVersion
+    read: Callable[[int, int | None], AsyncGenerator[bytes, None]]
+
+
+class Outdated(Exception):
+    """The newest version is not the one that the writer had before them."""
 
 
 class Files(Protocol):
     """Where the files of one workspace are, by their keys."""
 
-    async def find(self, key: str) -> Stored | None: ...
+    async def find(self, key: str) -> Held | None: ...
 
-    async def rewrite(self, key: str, rewrite: Rewrite) -> Stored:
-        """Reads, changes and writes at once: nobody else changes the file in between."""
+    async def all(self) -> tuple[Held, ...]:
+        """By path."""
         ...
 
-    async def record(self, key: str) -> FileRecord | None: ...
-
-    async def size(self, key: str) -> int | None: ...
-
-    async def records(self) -> tuple[FileRecord, ...]:
-        """All of them, by path."""
+    async def versions(self, held: Held) -> tuple[FileVersion, ...]:
+        """The newest first."""
         ...
 
+    def content(self, version: FileVersion, start: int, end: int | None) -> AsyncGenerator[bytes, None]: ...
 
-class FilesInMemory:
-    """For runs that end with their process."""
+    async def noted(self, key: str, message_id: str | None, call_id: str) -> str | None:
+        """What a call that has written the file already was told; None: it has not."""
+        ...
 
-    def __init__(self) -> None:
-        self._files: dict[str, Stored] = {}
+    async def add(self, key: str, writing: Writing, basis: FileVersion | None) -> Held:
+        """`Outdated`: the newest version is not `basis`, or, where that is None, there is one."""
+        ...
 
-    async def find(self, key: str) -> Stored | None:
-        return self._files.get(key)
+    async def see(self, held: Held) -> None:
+        """The agent knows the newest version."""
+        ...
 
-    async def rewrite(self, key: str, rewrite: Rewrite) -> Stored:
-        stored = self._files[key] = rewrite(self._files.get(key))
-        return stored
+    async def text(self, held: Held) -> str | None:
+        """What an upload says; `NotText` says why it says nothing. None: it is no upload."""
+        ...
 
-    async def record(self, key: str) -> FileRecord | None:
-        stored = self._files.get(key)
-        return stored and stored.record
-
-    async def size(self, key: str) -> int | None:
-        stored = self._files.get(key)
-        return None if stored is None else len(stored.content)
-
-    async def records(self) -> tuple[FileRecord, ...]:
-        return tuple(self._files[key].record for key in sorted(self._files))
+    async def remove(self, key: str) -> bool: ...
 
 
 def _now() -> datetime:
@@ -101,28 +114,22 @@ def _now() -> datetime:
 
 
 class Workspace:
-    """The files of one session. A path may be written as users and models write it; records hold the key."""
+    """The files of one session. A path may be written as users and models write it; records hold the key, and of an
+    upload its address."""
 
-    def __init__(
-        self, user_id: str = "local", *, files: Files | None = None, clock: Callable[[], datetime] = _now
-    ) -> None:
-        self._user_id = user_id
+    def __init__(self, files: Files, *, clock: Callable[[], datetime] = _now) -> None:
+        self._files = files
         self._clock = clock
-        self._files = FilesInMemory() if files is None else files
+
+    # The agent writes ----------------------------------------------------------------------------------------
 
     async def write(
-        self,
-        path: str,
-        content: str | bytes,
-        *,
-        message_id: str | None,
-        source: FileOrigin = "generated",
-        call_id: str | None = None,
+        self, path: str, content: str | bytes, *, message_id: str | None, call_id: str | None = None
     ) -> FileRecord:
         """Create the file, or replace its content: the same path keeps its id and the time it was created."""
         change = Change(content)
-        written = await self.change(path, lambda _: change, message_id=message_id, source=source, call_id=call_id)
-        return written.record
+        done = await self.change(path, lambda _: change, message_id=message_id, call_id=call_id)
+        return done.record
 
     async def change(
         self,
@@ -130,39 +137,49 @@ class Workspace:
         how: Callable[[bytes | None], Change],
         *,
         message_id: str | None,
-        source: FileOrigin = "generated",
         call_id: str | None = None,
+        blindly: bool = True,
     ) -> Written:
         """Make of the content, or of None where there is no such file, another one, in one step.
 
         A call that has written the file already, before a crash, does not write it again: it is told what it was told
         then. Ids of calls may come again in another branch of a session; together with that of the message they do not.
+        Not `blindly`: `FileChanged` if a user has written something that the agent has not read.
         """
         key = key_of(path)
-        note = ""
-
-        def rewrite(known: Stored | None) -> Stored:
-            nonlocal note
-            calls: Mapping[str, str] = {}
-            if known is not None and known.record.message_id == message_id:
-                calls = known.calls
-                if call_id is not None and call_id in calls:
-                    note = calls[call_id]
-                    return known
-            change = how(None if known is None else known.content)
-            note = change.note
-            record = self._record(key, known, message_id, source)
-            return Stored(record, _data(key, change.content), calls if call_id is None else {**calls, call_id: note})
-
-        stored = await self._files.rewrite(key, rewrite)
-        return Written(stored.record, note)
+        for _ in range(_TRIES):
+            held = await self._files.find(key)
+            note = await self._noted(held, message_id, call_id)
+            if held is not None and note is not None:
+                return Written(held.record, note)
+            if held is not None and held.unseen and not blindly:
+                raise FileChanged(
+                    f"The user has changed {key} since you last read it. Read it with read_file, so that their changes"
+                    " are not lost, and write it then."
+                )
+            content = None if held is None else await self._bytes(held.version)
+            change = how(content)
+            writing = Writing(
+                content=_data(key, change.content),
+                author="agent",
+                created_at=self._moment(),
+                message_id=message_id,
+                call_id=call_id,
+                note=change.note,
+            )
+            try:
+                added = await self._files.add(key, writing, held and held.version)
+            except Outdated:
+                continue
+            return Written(added.record, change.note)
+        raise _busy(key)
 
     async def edit(
         self, path: str, how: Callable[[str], Change], *, message_id: str | None, call_id: str | None = None
     ) -> Written:
         """Change the text of a file that is there, in one step; see `change`."""
         key = key_of(path)
-        if await self._files.record(key) is None:
+        if await self._files.find(key) is None:
             raise await self._missing(key)
 
         def change(content: bytes | None) -> Change:
@@ -170,67 +187,145 @@ class Workspace:
 
         return await self.change(key, change, message_id=message_id, call_id=call_id)
 
-    async def read(self, path: str) -> bytes:
-        return (await self._find(path)).content
+    async def see(self, path: str) -> None:
+        """The agent has read the file as it is now."""
+        held = await self._find(path)
+        if held.unseen:
+            await self._files.see(held)
 
-    async def read_text(self, path: str) -> str:
+    # A user writes -------------------------------------------------------------------------------------------
+
+    async def put(self, path: str, content: str | bytes, *, base_hash: str | None) -> FileRecord:
+        """What a user makes of the version with this hash, or, with None, of nothing. `FileChanged`: the file is
+        another one by now. What it holds already is not written again."""
+        key = writable_key_of(path)
+        data = _data(key, content)
+        held = await self._files.find(key)
+        _check_basis(key, held, base_hash)
+        return (await self._by_user(key, data, held)).record
+
+    async def restore(self, path: str, number: int, *, base_hash: str | None = None) -> FileRecord:
+        """An earlier version once more, as the newest one. `base_hash`, where it is given: as in `put`."""
+        held = await self._find(path)
+        writable_key_of(held.key)
+        if base_hash is not None:
+            _check_basis(held.key, held, base_hash)
+        version = await self._version(held, number)
+        return (await self._by_user(held.key, await self._bytes(version), held)).record
+
+    async def delete(self, path: str) -> None:
+        """For good, with all versions."""
+        held = await self._find(path)
+        if not await self._files.remove(held.key):
+            raise await self._missing(held.key)
+
+    async def _by_user(self, key: str, data: bytes, held: Held | None) -> Held:
+        if held is not None and await self._bytes(held.version) == data:
+            return held
+        message_id = held.record.message_id if held else None
+        writing = Writing(content=data, author="user", created_at=self._moment(), message_id=message_id)
+        try:
+            return await self._files.add(key, writing, held and held.version)
+        except Outdated:
+            raise _changed(key) from None
+
+    # Reading -------------------------------------------------------------------------------------------------
+
+    async def read(self, path: str, version: int | None = None) -> bytes:
+        return await self._bytes((await self.open(path, version)).version)
+
+    async def read_text(self, path: str, version: int | None = None) -> str:
         """The text exactly as it was written, with its byte order mark and line ends."""
-        stored = await self._find(path)
-        return _text(stored.record.path, stored.content)
+        opened = await self.open(path, version)
+        return _text(opened.record.path, await self._bytes(opened.version))
+
+    async def text_of(self, path: str) -> str:
+        """What a file says, also an upload that is no text itself. `NotText`: it says nothing, and why."""
+        held = await self._find(path)
+        text = await self._files.text(held)
+        return _text(held.record.path, await self._bytes(held.version)) if text is None else text
+
+    async def open(self, path: str, version: int | None = None) -> Opened:
+        """The newest version, or the one with this number."""
+        held = await self._find(path)
+        chosen = held.version if version is None else await self._version(held, version)
+        return Opened(held.record, chosen, lambda start, end: self._files.content(chosen, start, end))
 
     async def record(self, path: str) -> FileRecord:
-        key = key_of(path)
-        record = await self._files.record(key)
-        if record is None:
-            raise await self._missing(key)
-        return record
+        return (await self._find(path)).record
 
     async def size(self, path: str) -> int:
         """In bytes."""
-        key = key_of(path)
-        size = await self._files.size(key)
-        if size is None:
-            raise await self._missing(key)
-        return size
+        return (await self._find(path)).version.size
 
     async def exists(self, path: str) -> bool:
-        return await self._files.record(key_of(path)) is not None
+        return await self._files.find(key_of(path)) is not None
+
+    async def versions(self, path: str) -> tuple[FileVersion, ...]:
+        """The newest first: that is what the file holds."""
+        return await self._files.versions(await self._find(path))
 
     async def list(self) -> tuple[FileRecord, ...]:
         """All files, by path."""
-        return await self._files.records()
+        return tuple(held.record for held in await self._files.all())
 
-    def _record(self, key: str, known: Stored | None, message_id: str | None, source: FileOrigin) -> FileRecord:
-        if known is not None:
-            return replace(known.record, message_id=message_id, source=source)
-        filename = filename_of(key)
-        return FileRecord(
-            id=str(uuid4()),
-            path=key,
-            filename=filename,
-            icon_type=icon_of(filename),
-            source=source,
-            created_at=written(self._clock().timestamp()),
-            url=url_of(self._user_id, key),
-            message_id=message_id,
-        )
+    async def sizes(self) -> tuple[tuple[FileRecord, int], ...]:
+        """All files, by path, with their sizes in bytes."""
+        return tuple((held.record, held.version.size) for held in await self._files.all())
 
-    async def _find(self, path: str) -> Stored:
+    async def _bytes(self, version: FileVersion) -> bytes:
+        return b"".join([piece async for piece in self._files.content(version, 0, None)])
+
+    async def _noted(self, held: Held | None, message_id: str | None, call_id: str | None) -> str | None:
+        if held is None or call_id is None:
+            return None
+        return await self._files.noted(held.key, message_id, call_id)
+
+    async def _version(self, held: Held, number: int) -> FileVersion:
+        versions = await self._files.versions(held)
+        for version in versions:
+            if version.number == number:
+                return version
+        raise FileMissing(f"{held.record.path} has no version {number}; it has 1 to {versions[0].number}.")
+
+    async def _find(self, path: str) -> Held:
+        """By its path; an upload also by its bare name, if only one has it."""
         key = key_of(path)
-        stored = await self._files.find(key)
-        if stored is None:
+        held = await self._files.find(key)
+        if held is not None:
+            return held
+        name = key.removeprefix("/")
+        named = [one for one in await self._files.all() if one.key.startswith(UPLOADS) and one.record.filename == name]
+        if len(named) > 1:
+            paths = " or ".join(one.record.path for one in named[:3])
+            raise FileMissing(f"{len(named)} uploads are named {name}. Give the whole path of one: {paths}")
+        if not named:
             raise await self._missing(key)
-        return stored
+        return named[0]
 
     async def _missing(self, key: str) -> FileMissing:
-        keys = [record.path for record in await self._files.records()]
-        near = difflib.get_close_matches(key, keys, n=3, cutoff=0.6)
-        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        paths = {filename_of(held.key): held.record.path for held in await self._files.all()}
+        names = difflib.get_close_matches(filename_of(key), paths, n=3, cutoff=0.6)
+        hint = f" Did you mean {' or '.join(paths[name] for name in names)}?" if names else ""
         return FileMissing(f"There is no file {key} in the workspace.{hint}")
 
+    def _moment(self) -> str:
+        return written(self._clock().timestamp())
 
-def url_of(user_id: str, key: str) -> str:
-    return f"workspace/{user_id}{key}"
+
+def _check_basis(key: str, held: Held | None, base_hash: str | None) -> None:
+    if held is None and base_hash is not None:
+        raise FileChanged(f"{key} is no longer there. Save it as a new file, or leave it deleted.")
+    if held is not None and held.version.hash != base_hash:
+        raise _changed(key)
+
+
+def _changed(key: str) -> FileChanged:
+    return FileChanged(f"{key} was changed meanwhile. Look at the newest version, and make your change to that one.")
+
+
+def _busy(key: str) -> FileChanged:
+    return FileChanged(f"{key} is being changed again and again by others. Try again in a moment.")
 
 
 def _data(key: str, content: str | bytes) -> bytes:
@@ -240,8 +335,8 @@ def _data(key: str, content: str | bytes) -> bytes:
     return data
 
 
-def _text(key: str, content: bytes) -> str:
+def _text(path: str, content: bytes) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError:
-        raise NotText(f"{key} is not a text file, so it cannot be read as text.") from None
+        raise NotText(f"{path} is not a text file, so it cannot be read as text.") from None

@@ -1,8 +1,9 @@
 """The only place where a path that a user or a model wrote becomes a key of the workspace.
 
 A key is a label, never a path of the host: `/folder/name`, NFC, with no part that any file system could read as
-a step upwards. What cannot be kept as it stands is refused with a sentence that says what to write instead;
-nothing is silently renamed, because the writer would look for the name that it gave.
+a step upwards. The key of an upload is `uploads/USER/FILE/name`: without a slash before it, so that no file that
+somebody writes can have it. What cannot be kept as it stands is refused with a sentence that says what to write
+instead; nothing is silently renamed, because the writer would look for the name that it gave.
 """
 
 import re
@@ -17,6 +18,12 @@ MAX_NAME_BYTES = 255
 MAX_PATH_BYTES = 1024
 MAX_DEPTH = 32
 
+UPLOADS = "uploads/"
+_UPLOAD = re.compile(
+    r"(?:(?:local|s3)://(?:[^/]+/)*|/?)uploads/(?P<user>[^/]+)/"
+    r"(?P<file>[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})/(?P<name>[^/]+)"
+)
+"""The address of an upload, or its key."""
 _DRIVE = re.compile(r"[A-Za-z]:")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -36,7 +43,9 @@ class PathRefused(UsageError):
 
 
 def key_of(path: str) -> str:
-    """The key of `path`: a leading slash, single slashes, no `.` parts, NFC."""
+    """The key of `path`: a leading slash, single slashes, no `.` parts, NFC; or that of an upload, by its address."""
+    if upload := _UPLOAD.fullmatch(path):
+        return upload_key(upload["user"], upload["file"], upload["name"])
     _refuse_foreign_kinds(path)
     text = unicodedata.normalize("NFC", path)
     parts = [part for part in text.split("/") if part not in {"", "."}]
@@ -57,7 +66,14 @@ def writable_key_of(path: str) -> str:
     key = key_of(path)
     if key.startswith(LARGE_RESULTS):
         raise PathRefused(f"{LARGE_RESULTS} is kept for tool results. Write the file somewhere else.")
+    if key.startswith(UPLOADS):
+        name = filename_of(key)
+        raise PathRefused(f"{name} was uploaded, and is kept as it came. Write what you make of it elsewhere: /{name}.")
     return key
+
+
+def upload_key(user_id: str, file_id: str, name: str) -> str:
+    return f"{UPLOADS}{user_id}/{file_id}{key_of(f'/{name}')}"
 
 
 def filename_of(key: str) -> str:

@@ -1,84 +1,137 @@
 """The files of a session that is kept."""
 
-from collections.abc import Callable
+import zlib
+from collections.abc import AsyncGenerator
 from typing import cast
-
-import msgspec
+from uuid import uuid4
 
 from footnote.db import files as db
+from footnote.db.blobs import BlobGone, Kept
 from footnote.db.engine import Database
-from footnote.db.files import FileRow, FileWithContent
-from footnote.protocol.files import FileOrigin, FileRecord
-from footnote.workspace.files import Rewrite, Stored, Workspace, url_of
-from footnote.workspace.icons import icon_of
-from footnote.workspace.paths import filename_of
-
-_calls = msgspec.json.Decoder(dict[str, str])
+from footnote.library import Library
+from footnote.protocol.files import Author, FileOrigin, FileRecord, FileVersion
+from footnote.workspace.blobs import Blobs
+from footnote.workspace.files import FileMissing, Held, NotText, Outdated, Workspace, Writing
+from footnote.workspace.paths import UPLOADS
+from footnote.workspace.records import record_of
 
 
 class FilesOfSession:
     """Nobody but its user finds a session here, and nothing is written to one that is gone. `most`: the bytes that all
     files of the user may have."""
 
-    def __init__(self, database: Database, user_id: str, session_id: str, *, most: int | None) -> None:
+    def __init__(
+        self, database: Database, blobs: Blobs, library: Library, user_id: str, session_id: str, *, most: int | None
+    ) -> None:
         self._database = database
+        self._blobs = blobs
+        self._library = library.of(user_id)
         self._user_id = user_id
         self._session_id = session_id
         self._most = most
 
-    async def find(self, key: str) -> Stored | None:
-        found = await self._database.read(db.file(self._user_id, self._session_id, key))
-        return None if found is None else _stored(self._user_id, found)
+    async def find(self, key: str) -> Held | None:
+        row = await self._database.read(db.file(self._user_id, self._session_id, key))
+        return None if row is None else self._held(row)
 
-    async def rewrite(self, key: str, rewrite: Rewrite) -> Stored:
-        change = _on_rows(self._user_id, rewrite)
-        script = db.rewrite(self._user_id, self._session_id, key, change, most=self._most)
-        return _stored(self._user_id, await self._database.write(script))
-
-    async def record(self, key: str) -> FileRecord | None:
-        row = await self._database.read(db.file_row(self._user_id, self._session_id, key))
-        return None if row is None else record_of(self._user_id, row)
-
-    async def size(self, key: str) -> int | None:
-        return await self._database.read(db.file_size(self._user_id, self._session_id, key))
-
-    async def records(self) -> tuple[FileRecord, ...]:
+    async def all(self) -> tuple[Held, ...]:
         rows = await self._database.read(db.files(self._user_id, self._session_id))
-        return tuple(record_of(self._user_id, row) for row in rows)
+        return tuple(self._held(row) for row in rows)
+
+    async def versions(self, held: Held) -> tuple[FileVersion, ...]:
+        rows = await self._database.read(db.versions(held.record.id))
+        if not rows:
+            raise _gone(held.record.path)
+        return tuple(version_of(row) for row in rows)
+
+    async def content(self, version: FileVersion, start: int, end: int | None) -> AsyncGenerator[bytes, None]:
+        try:
+            async for piece in self._blobs.stream(version.hash, start, end):
+                yield piece
+        except BlobGone:
+            raise FileMissing("The file has just been deleted.") from None
+
+    async def noted(self, key: str, message_id: str | None, call_id: str) -> str | None:
+        return await self._database.read(db.noted(self._user_id, self._session_id, key, message_id, call_id))
+
+    async def add(self, key: str, writing: Writing, basis: FileVersion | None) -> Held:
+        file = db.NewFile(str(uuid4()), writing.source, writing.message_id)
+        after = None if basis is None else db.Basis(basis.number, basis.hash)
+
+        async def need(kept: Kept) -> db.FileRow:
+            version = db.NewVersion(
+                kept=kept,
+                author=writing.author,
+                created_at=writing.created_at,
+                # A user's change belongs to no turn.
+                message_id=writing.message_id if writing.author == "agent" else None,
+                call_id=writing.call_id,
+                note=writing.note,
+            )
+            script = db.add(self._user_id, self._session_id, key, file, version, basis=after, most=self._most)
+            return await self._database.write(script)
+
+        try:
+            return self._held(await self._blobs.keep_for(writing.content, need))
+        except db.Stale:
+            raise Outdated from None
+
+    async def see(self, held: Held) -> None:
+        await self._database.write(db.see(held.record.id, held.version.number))
+
+    async def text(self, held: Held) -> str | None:
+        if not held.key.startswith(UPLOADS):
+            return None
+        kept = await self._database.read(db.text(held.record.id))
+        if kept is None or kept.text is None:
+            reason = kept.reason if kept else "its text was not read"
+            raise NotText(f"{held.record.filename} has no text to be read: {reason}.")
+        return unpacked(kept.text)
+
+    async def remove(self, key: str) -> bool:
+        urls = await self._database.read(db.library_urls(self._user_id, self._session_id, key))
+        removed = await self._database.write(db.remove(self._user_id, self._session_id, key), erase=True)
+        for url in urls:
+            await self._library.remove(url)
+        await self._blobs.sweep()
+        return removed
+
+    def _held(self, row: db.FileRow) -> Held:
+        record = stored_record(self._user_id, row, self._blobs.address)
+        return Held(row.path, record, version_of(row.version), row.unseen)
 
 
-def stored_workspace(database: Database, user_id: str, session_id: str, *, most: int | None = None) -> Workspace:
+def stored_workspace(
+    database: Database, blobs: Blobs, library: Library, user_id: str, session_id: str, *, most: int | None = None
+) -> Workspace:
     """`most`: how many bytes the files of this user may have in all sessions together."""
-    return Workspace(user_id, files=FilesOfSession(database, user_id, session_id, most=most))
+    return Workspace(FilesOfSession(database, blobs, library, user_id, session_id, most=most))
 
 
-def record_of(user_id: str, row: FileRow) -> FileRecord:
-    filename = filename_of(row.path)
-    return FileRecord(
-        id=row.id,
-        path=row.path,
-        filename=filename,
-        icon_type=icon_of(filename),
+def stored_record(user_id: str, row: db.FileRow, address: str) -> FileRecord:
+    return record_of(
+        user_id,
+        row.path,
+        file_id=row.id,
         source=cast("FileOrigin", row.source),
         created_at=row.created_at,
-        url=url_of(user_id, row.path),
         message_id=row.message_id,
+        address=address,
     )
 
 
-def _stored(user_id: str, found: FileWithContent) -> Stored:
-    return Stored(record_of(user_id, found.row), found.content, _calls.decode(found.row.calls))
+def version_of(row: db.VersionRow) -> FileVersion:
+    author = cast("Author", row.author)
+    return FileVersion(row.number, row.hash, row.size, row.created_at, author, row.message_id, row.call_id)
 
 
-def _on_rows(user_id: str, rewrite: Rewrite) -> Callable[[FileWithContent | None], FileWithContent]:
-    def change(found: FileWithContent | None) -> FileWithContent:
-        known = None if found is None else _stored(user_id, found)
-        stored = rewrite(known)
-        if found is not None and stored is known:
-            return found
-        record = stored.record
-        calls = msgspec.json.encode(stored.calls)
-        row = FileRow(record.path, record.id, record.source, record.created_at, record.message_id, calls)
-        return FileWithContent(row, stored.content)
+def packed(text: str) -> bytes:
+    return zlib.compress(text.encode("utf-8", "surrogatepass"), 6)
 
-    return change
+
+def unpacked(text: bytes) -> str:
+    return zlib.decompress(text).decode("utf-8", "surrogatepass")
+
+
+def _gone(path: str) -> FileMissing:
+    return FileMissing(f"There is no file {path} in the workspace.")

@@ -1,5 +1,6 @@
 """Brings a database up to the newest format, forward from any earlier one."""
 
+import hashlib
 import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
@@ -35,6 +36,7 @@ def migrate(connection: sqlite3.Connection, number: int, name: str) -> None:
     steps = _steps()
     if number == len(steps):
         return
+    connection.create_function("sha256_hex", 1, _sha256, deterministic=True)
     connection.execute("BEGIN IMMEDIATE")
     try:
         (number,) = connection.execute("PRAGMA user_version").fetchone()
@@ -59,6 +61,10 @@ def roll_back(connection: sqlite3.Connection) -> None:
     with suppress(sqlite3.Error):
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _steps() -> list[str]:

@@ -21,11 +21,11 @@ class ListFiles(Struct, frozen=True, forbid_unknown_fields=True):
 async def list_files(params: ListFiles, context: ToolContext) -> ToolResult:  # noqa: ARG001 - it takes none
     """List all files of the workspace, with their sizes in bytes and whether they were generated or uploaded."""
     workspace = workspace_of(context)
-    records = await workspace.list()
-    if not records:
+    files = await workspace.sizes()
+    if not files:
         return said("The workspace is empty.", artifact={"files": []})
-    listed = records[:MAX_LISTED]
-    rows = [f"{record.path}  {await workspace.size(record.path):,} bytes, {record.source}" for record in listed]
-    if len(records) > MAX_LISTED:
-        rows.append(f"[{len(records) - MAX_LISTED} more files are not listed; find them with search_files.]")
-    return said("\n".join(rows), artifact={"files": [artifact_of(record) for record in listed]})
+    listed = files[:MAX_LISTED]
+    rows = [f"{record.path}  {size:,} bytes, {record.source}" for record, size in listed]
+    if len(files) > MAX_LISTED:
+        rows.append(f"[{len(files) - MAX_LISTED} more files are not listed; find them with search_files.]")
+    return said("\n".join(rows), artifact={"files": [artifact_of(record) for record, _ in listed]})

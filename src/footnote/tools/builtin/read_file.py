@@ -3,10 +3,12 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from footnote.protocol.errors import ToolFailed
+from footnote.protocol.messages import Text
 from footnote.protocol.tools import ToolResult, said
 from footnote.tools.base import ToolContext
 from footnote.tools.define import tool
 from footnote.tools.workspace import artifact_of, is_on, workspace_of
+from footnote.workspace.pictures import is_picture, picture_of
 from footnote.workspace.text import Lines, Page, counted, numbered, slice_lines
 
 
@@ -26,13 +28,19 @@ class ReadFile(Struct, frozen=True, forbid_unknown_fields=True):
     bounded=True,
 )
 async def read_file(params: ReadFile, context: ToolContext) -> ToolResult:
-    """Read lines of a text file in the workspace.
+    """Read lines of a file in the workspace: a text, or the text of an upload such as a PDF, Word, Excel or
+    PowerPoint file. An image is shown to you, if you can see.
 
     Each line comes with its number, which counts from 1 and is not part of the file; a very long line goes on in
     rows such as 5.1 and 5.2. If something is left, the answer says with which offset and column to go on."""
     workspace = workspace_of(context)
     record = await workspace.record(params.file_path)
-    lines = slice_lines(await workspace.read_text(record.path), params.offset, params.limit)
+    if is_picture(record):
+        image = await picture_of(workspace, record)
+        return ToolResult((Text(f"{record.path} is this image:"), image), artifact=artifact_of(record))
+    # First, so that what a user writes at this moment counts as not seen.
+    await workspace.see(record.path)
+    lines = slice_lines(await workspace.text_of(record.path), params.offset, params.limit)
     if lines.total == 0:
         return said(f"{record.path} exists, but it is empty.", artifact=artifact_of(record))
     if params.offset >= lines.total:

@@ -30,7 +30,9 @@ class SearchFiles(Struct, frozen=True, forbid_unknown_fields=True):
     bounded=True,
 )
 async def search_files(params: SearchFiles, context: ToolContext) -> ToolResult:
-    """Find the lines that contain a text, and the files whose names do, in the text files of the workspace.
+    """Find the lines that contain a text, and the files whose names do, in the workspace.
+
+    The text of uploads is searched too, also that of PDF, Word, Excel and PowerPoint files.
 
     Each hit is shown as path:line: text, with the line number counting from 1."""
     workspace = workspace_of(context)
@@ -53,7 +55,7 @@ def _anchored(pattern: str) -> str:
 
 async def _text_of(path: str, workspace: Workspace) -> str:
     try:
-        return await workspace.read_text(path)
+        return await workspace.text_of(path)
     except NotText:
         return ""
 

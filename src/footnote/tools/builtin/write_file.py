@@ -43,7 +43,11 @@ async def write_file(params: WriteFile, context: ToolContext) -> ToolResult:
         return Change(params.content, "Wrote" if known is None else "Replaced")
 
     written = await workspace_of(context).change(
-        writable_key_of(params.file_path), write, message_id=context.message_id, call_id=context.call_id
+        writable_key_of(params.file_path),
+        write,
+        message_id=context.message_id,
+        call_id=context.call_id,
+        blindly=False,
     )
     record = written.record
     return said(f"{written.note} {record.path} ({size}).", artifact=artifact_of(record), files=(record,))

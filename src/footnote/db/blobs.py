@@ -1,0 +1,149 @@
+"""Contents by their hash, and the places of the storage that hold them.
+
+A content is settled in the transaction that first needs it, and goes with the last need (see the triggers). A place of
+the storage is loose before its bytes are written and until a content has it: what a crash leaves behind is known, and
+swept.
+"""
+
+from msgspec import Struct
+
+from footnote.db.script import Script, sql, sql_many
+
+
+class BlobGone(Exception):
+    """The content was there when it was looked for, and has gone with its last need since. Keep it once more."""
+
+
+class Kept(Struct, frozen=True):
+    """A content that is ready to be needed. It lies in `content` or at `place`; in neither: it was settled before."""
+
+    hash: str
+    size: int
+    place: str | None = None
+    content: bytes | None = None
+
+
+class Lying(Struct, frozen=True):
+    """Where a content is: in `content`, or at a place of the storage."""
+
+    size: int
+    place: str | None
+    content: bytes | None
+
+
+def settle(kept: Kept) -> Script[None]:
+    """Part of a transaction that needs the content."""
+    if (yield sql("SELECT 1 FROM blob WHERE hash = ?", kept.hash)):
+        return
+    if kept.place is None and kept.content is None:
+        raise BlobGone
+    yield sql(
+        "INSERT INTO blob (hash, size, place, content) VALUES (?, ?, ?, ?)",
+        kept.hash,
+        kept.size,
+        kept.place,
+        kept.content,
+    )
+    if kept.place is not None:
+        yield sql("DELETE FROM loose_place WHERE place = ?", kept.place)
+
+
+def is_settled(content_hash: str) -> Script[bool]:
+    return bool((yield sql("SELECT 1 FROM blob WHERE hash = ?", content_hash)))
+
+
+def lying(content_hash: str) -> Script[Lying | None]:
+    rows = yield sql("SELECT size, place, content FROM blob WHERE hash = ?", content_hash)
+    return Lying(*rows[0]) if rows else None
+
+
+def loosen(place: str, now: float) -> Script[None]:
+    """Before bytes are written there."""
+    yield sql("INSERT INTO loose_place (place, since) VALUES (?, ?)", place, now)
+
+
+def loose(before: float, most: int) -> Script[list[str]]:
+    rows = yield sql("SELECT place FROM loose_place WHERE since < ? ORDER BY since LIMIT ?", before, most)
+    return [place for (place,) in rows]
+
+
+def swept(places: list[str]) -> Script[None]:
+    yield sql_many("DELETE FROM loose_place WHERE place = ?", [(place,) for place in places])
+
+
+# Renditions ------------------------------------------------------------------------------------------------
+
+
+class RenditionRow(Struct, frozen=True):
+    """`notes` is a JSON list."""
+
+    hash: str
+    notes: bytes
+
+
+def rendition(session_id: str, key: str) -> Script[RenditionRow | None]:
+    rows = yield sql("SELECT hash, notes FROM rendition WHERE session_id = ? AND key = ?", session_id, key)
+    return RenditionRow(*rows[0]) if rows else None
+
+
+def keep_rendition(session_id: str, key: str, kept: Kept, notes: bytes, now: float) -> Script[bool]:
+    """False: the session is gone."""
+    if not (yield sql("SELECT 1 FROM session WHERE id = ?", session_id)):
+        return False
+    yield from settle(kept)
+    yield sql(
+        """
+        INSERT INTO rendition (session_id, key, hash, notes, created_at) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (session_id, key) DO UPDATE
+        SET hash = excluded.hash, notes = excluded.notes, created_at = excluded.created_at
+        """,
+        session_id,
+        key,
+        kept.hash,
+        notes,
+        now,
+    )
+    return True
+
+
+def touch_rendition(session_id: str, key: str, now: float) -> Script[bool]:
+    """It is handed out once more, and stays as long again. False: it has gone."""
+    rows = yield sql(
+        "UPDATE rendition SET created_at = ? WHERE session_id = ? AND key = ? RETURNING 1", now, session_id, key
+    )
+    return bool(rows)
+
+
+def forget_renditions(before: float) -> Script[None]:
+    yield sql("DELETE FROM rendition WHERE created_at < ?", before)
+
+
+# What may be handed out ------------------------------------------------------------------------------------
+
+
+def holds(user_id: str, session_id: str, content_hash: str) -> Script[bool]:
+    """Whether a file or a rendition of this session of this user has the content."""
+    rows = yield sql(
+        """
+        SELECT 1 FROM session JOIN account ON account.id = session.user_id
+        WHERE session.user_id = ? AND session.id = ? AND account.disabled = 0 AND (
+            EXISTS (
+                SELECT 1 FROM workspace_file JOIN file_version ON file_version.file_id = workspace_file.id
+                WHERE workspace_file.session_id = session.id AND file_version.hash = ?
+            )
+            OR EXISTS (SELECT 1 FROM rendition WHERE rendition.session_id = session.id AND rendition.hash = ?)
+        )
+        """,
+        user_id,
+        session_id,
+        content_hash,
+        content_hash,
+    )
+    return bool(rows)
+
+
+def secret(name: str, fresh: bytes) -> Script[bytes]:
+    """What is kept under a name; the first who asks decides what it is."""
+    yield sql("INSERT INTO secret (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", name, fresh)
+    ((value,),) = yield sql("SELECT value FROM secret WHERE name = ?", name)
+    return value

@@ -1,0 +1,278 @@
+"""The transactions of bundles: a whole session as rows, read on one state of the database and written in one."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import astuple
+
+from footnote.db.blobs import Kept, settle
+from footnote.db.library import Entry
+from footnote.db.runs import EventRow
+from footnote.db.script import Script, sql, sql_many
+from footnote.db.sessions import enter
+from footnote.protocol.errors import LimitReached
+
+
+class SessionRow(Struct, frozen=True):
+    id: str
+    title: str
+    agent_id: str
+    created_at: str
+    titled: int
+    origin: str
+    head: str | None
+
+
+class QuestionRow(Struct, frozen=True):
+    id: str
+    after_run: str | None
+    body: bytes
+    attachments: bytes
+    created_at: str
+
+
+class RunRow(Struct, frozen=True):
+    id: str
+    question_id: str
+    message_id: str
+    state: str
+    asked: bytes
+    ending: bytes | None
+    created_at: float
+    ended_at: float | None
+    pruned_to: int
+    events: int
+    digested: int | None
+    digest: str | None
+
+
+class SaidRow(Struct, frozen=True):
+    blocks: int
+    body: bytes
+
+
+class FileRow(Struct, frozen=True):
+    """`text` is packed; `reason` null: nothing is known of a text."""
+
+    path: str
+    id: str
+    source: str
+    created_at: str
+    message_id: str | None
+    seen: int
+    text: bytes | None
+    reason: str | None
+
+
+class VersionRow(Struct, frozen=True):
+    number: int
+    hash: str
+    size: int
+    created_at: str
+    author: str
+    message_id: str | None
+    call_id: str | None
+
+
+class Whole(Struct, frozen=True):
+    """`said` by run, `versions` by file, the newest first."""
+
+    session: SessionRow
+    questions: tuple[QuestionRow, ...]
+    runs: tuple[RunRow, ...]
+    said: dict[str, tuple[SaidRow, ...]]
+    files: tuple[FileRow, ...]
+    versions: dict[str, tuple[VersionRow, ...]]
+
+
+def whole(user_id: str, session_id: str) -> Script[Whole | None]:
+    """All but the events, the contents of files and what was read."""
+    found = yield sql(
+        "SELECT id, title, agent_id, created_at, titled, origin, head FROM session WHERE user_id = ? AND id = ?",
+        user_id,
+        session_id,
+    )
+    if not found:
+        return None
+    questions = yield sql(
+        "SELECT id, after_run, body, attachments, created_at FROM question WHERE session_id = ? ORDER BY id", session_id
+    )
+    runs = yield sql(
+        """
+        SELECT run.id, run.question_id, run.message_id, run.state, run.asked, run.ending, run.created_at, run.ended_at,
+            run.pruned_to, EXISTS (SELECT 1 FROM run_events WHERE run_events.run = run.number),
+            digest.messages, digest.text
+        FROM run LEFT JOIN digest ON digest.run_id = run.id WHERE run.session_id = ? ORDER BY run.id
+        """,
+        session_id,
+    )
+    said: dict[str, tuple[SaidRow, ...]] = {}
+    for run in runs:
+        rows = yield sql("SELECT blocks, body FROM run_message WHERE run_id = ? ORDER BY ordinal", run[0])
+        said[run[0]] = tuple(SaidRow(*row) for row in rows)
+    files = yield sql(
+        """
+        SELECT workspace_file.path, workspace_file.id, workspace_file.source, workspace_file.created_at,
+            workspace_file.message_id, workspace_file.seen, upload_text.text, upload_text.reason
+        FROM workspace_file LEFT JOIN upload_text ON upload_text.file_id = workspace_file.id
+        WHERE workspace_file.session_id = ? ORDER BY workspace_file.path
+        """,
+        session_id,
+    )
+    versions: dict[str, tuple[VersionRow, ...]] = {}
+    for file in files:
+        rows = yield sql(
+            """
+            SELECT file_version.number, file_version.hash, blob.size, file_version.created_at, file_version.author,
+                file_version.message_id, file_version.call_id
+            FROM file_version JOIN blob ON blob.hash = file_version.hash
+            WHERE file_version.file_id = ? ORDER BY file_version.number DESC
+            """,
+            file[1],
+        )
+        versions[file[1]] = tuple(VersionRow(*row) for row in rows)
+    return Whole(
+        SessionRow(*found[0]),
+        tuple(QuestionRow(*row) for row in questions),
+        tuple(RunRow(*row) for row in runs),
+        said,
+        tuple(FileRow(*row) for row in files),
+        versions,
+    )
+
+
+class Taken(Struct, frozen=True, kw_only=True):
+    """A session of a bundle under its new ids, to be stored for a user. `terms` are what its parts are found by, `kept`
+    the contents of the versions, `read` what was read."""
+
+    whole: Whole
+    events: tuple[EventRow, ...]
+    terms: tuple[tuple[str, str], ...]
+    kept: tuple[Kept, ...]
+    read: tuple[Entry, ...]
+
+
+def take(user_id: str, taken: Taken, now: float, *, most: int | None) -> Script[None]:
+    """All of it or nothing. `LimitReached`: the files of the user would have more than `most` bytes together."""
+    if most is not None:
+        yield from _check_room(user_id, taken.kept, most)
+    yield from _take_turns(user_id, taken, now)
+    yield from _take_files(taken)
+    for entry in taken.read:
+        yield from _keep_read(entry, user_id, now)
+    session_id = taken.whole.session.id
+    for part, terms in taken.terms:
+        yield from enter(session_id, part, terms)
+
+
+def _take_turns(user_id: str, taken: Taken, now: float) -> Script[None]:
+    whole = taken.whole
+    session = whole.session
+    yield sql(
+        """
+        INSERT INTO session (id, user_id, agent_id, title, titled, origin, head, created_at, changed_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """,
+        *(session.id, user_id, session.agent_id, session.title, session.titled, session.origin, session.head),
+        *(session.created_at, now),
+    )
+    for question in whole.questions:
+        yield sql(
+            """
+            INSERT INTO question (id, session_id, after_run, body, attachments, created_at) VALUES (?, ?, ?, ?, ?, ?)
+            """,
+            *(question.id, session.id, question.after_run, question.body, question.attachments, question.created_at),
+        )
+    for run in whole.runs:
+        yield sql(
+            """
+            INSERT INTO run (id, session_id, user_id, question_id, message_id, state, asked, ending, pruned_to,
+                created_at, ended_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            *(run.id, session.id, user_id, run.question_id, run.message_id, run.state, run.asked, run.ending),
+            *(run.pruned_to, run.created_at, run.ended_at),
+        )
+        for ordinal, said in enumerate(whole.said[run.id]):
+            yield sql(
+                "INSERT INTO run_message (run_id, ordinal, blocks, body) VALUES (?, ?, ?, ?)",
+                *(run.id, ordinal, said.blocks, said.body),
+            )
+        if run.digest is not None:
+            yield sql("INSERT INTO digest (run_id, messages, text) VALUES (?, ?, ?)", run.id, run.digested, run.digest)
+    yield sql_many(
+        "INSERT INTO run_events (run, first_id, last_id, frames) SELECT number, ?, ?, ? FROM run WHERE id = ?",
+        [(row.first_id, row.last_id, row.frames, row.run_id) for row in taken.events],
+    )
+
+
+def _take_files(taken: Taken) -> Script[None]:
+    for kept in taken.kept:
+        yield from settle(kept)
+    for file in taken.whole.files:
+        versions = taken.whole.versions[file.id]
+        yield sql(
+            """
+            INSERT INTO workspace_file (session_id, path, id, source, created_at, message_id, current, seen)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            *(taken.whole.session.id, file.path, file.id, file.source, file.created_at, file.message_id),
+            *(versions[0].number, file.seen),
+        )
+        for version in versions:
+            yield sql(
+                """
+                INSERT INTO file_version (file_id, number, hash, author, message_id, call_id, created_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """,
+                *(file.id, version.number, version.hash, version.author, version.message_id, version.call_id),
+                version.created_at,
+            )
+        if file.reason is not None:
+            yield sql(
+                "INSERT INTO upload_text (file_id, text, reason) VALUES (?, ?, ?)", file.id, file.text, file.reason
+            )
+
+
+def _keep_read(entry: Entry, user_id: str, now: float) -> Script[None]:
+    """To be opened from the footnotes that lead there, and no more. What is known of it here is left as it is, and it
+    does not become what a page has now: nobody here has read it there."""
+    reading = entry.reading
+    yield sql(
+        "INSERT INTO snapshot (id, text, characters) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING",
+        *(reading.snapshot_id, entry.packed, entry.characters),
+    )
+    yield sql(
+        """
+        INSERT INTO reading
+            (url, snapshot_id, title, author, published, language, site_name, canonical_url, media_type, fetched_at,
+             links, pages, kept_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (url, snapshot_id) DO NOTHING
+        """,
+        *astuple(reading),
+        now,
+    )
+    yield sql(
+        "INSERT INTO shelf (user_id, url) VALUES (?, ?) ON CONFLICT (user_id, url) DO NOTHING", user_id, reading.url
+    )
+
+
+def _check_room(user_id: str, kept: Sequence[Kept], most: int) -> Script[None]:
+    rows = yield sql(
+        """
+        SELECT hash, size FROM blob WHERE hash IN (
+            SELECT file_version.hash
+            FROM session JOIN workspace_file ON workspace_file.session_id = session.id
+            JOIN file_version ON file_version.file_id = workspace_file.id
+            WHERE session.user_id = ?
+        )
+        """,
+        user_id,
+    )
+    sizes: dict[str, int] = dict(rows) | {one.hash: one.size for one in kept}
+    if kept and (size := sum(sizes.values())) > most:
+        raise LimitReached(
+            f"With the files of this bundle your files and their versions would have {size:,} bytes; this server "
+            f"allows {most:,}. Delete files or sessions that you no longer need."
+        )

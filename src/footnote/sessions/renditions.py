@@ -1,0 +1,191 @@
+"""Files of a session as documents to be taken away: markdown as PDF and DOCX, uploads as markdown."""
+
+import asyncio
+import csv
+import hashlib
+import io
+import re
+import time
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Struct
+
+from footnote.db import blobs as db
+from footnote.db.engine import Database
+from footnote.documents.addresses import picture_names
+from footnote.documents.work import MOST_SOURCE_BYTES, Conversion, Converted, SourceNote
+from footnote.documents.workshop.workshop import Workshop
+from footnote.protocol.errors import Unknown, Unworkable, UsageError
+from footnote.protocol.files import ConvertType, FileRecord, FileVersion
+from footnote.protocol.times import seconds_of
+from footnote.protocol.version import __version__
+from footnote.sessions.store import Sessions
+from footnote.workspace.blobs import Blobs
+from footnote.workspace.files import NotText, Workspace
+
+MOST_IMAGE_BYTES = 50_000_000
+"""Of all images of one document."""
+MOST_ROWS = 5_000
+SECONDS = 30.0
+_STEM = re.compile(r"\.[^.]{1,16}$")
+_FENCE = re.compile(r"`{3,}")
+_notes = msgspec.json.Decoder(tuple[str, ...])
+
+
+class Rendition(Struct, frozen=True):
+    """A document that was made. `notes`: what could not be shown as it was written."""
+
+    hash: str
+    filename: str
+    notes: tuple[str, ...] = ()
+
+
+class Renditions:
+    def __init__(
+        self,
+        database: Database,
+        sessions: Sessions,
+        blobs: Blobs,
+        workshop: Workshop,
+        *,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._database = database
+        self._sessions = sessions
+        self._blobs = blobs
+        self._workshop = workshop
+        self._clock = clock
+
+    async def convert(self, user_id: str, session_id: str, path: str, target: ConvertType) -> Rendition:
+        """`FileMissing`: no such file. `Unworkable`: it cannot be made, and why. The same document again is the one
+        that was made before, as long as it is kept."""
+        await self._sessions.head(user_id, session_id)
+        workspace = self._sessions.workspace(user_id, session_id)
+        opened = await workspace.open(path)
+        record = opened.record
+        if record.filename.lower().endswith(f".{target}"):
+            return Rendition(opened.version.hash, record.filename)
+        markdown = await _markdown_of(workspace, record)
+        filename = f"{_STEM.sub('', record.filename)}.{target}"
+        if target == "md":
+            return await self._kept(session_id, filename, f"md {markdown}", Converted(content=markdown.encode()))
+        conversion = Conversion(
+            target=target,
+            markdown=markdown,
+            filename=record.filename,
+            images=await _images(workspace, record, markdown),
+            sources=await self._sources(user_id, session_id),
+            made_at=_moment(opened.version),
+        )
+        return await self._made(session_id, filename, conversion)
+
+    async def _made(self, session_id: str, filename: str, conversion: Conversion) -> Rendition:
+        key = await asyncio.to_thread(_key, conversion)
+        found = await self._database.read(db.rendition(session_id, key))
+        if found and await self._database.write(db.touch_rendition(session_id, key, self._clock())):
+            return Rendition(found.hash, filename, _notes.decode(found.notes))
+        made = await self._workshop.do(conversion, SECONDS)
+        return await self._kept(session_id, filename, key, made)
+
+    async def _kept(self, session_id: str, filename: str, what: str, made: Converted) -> Rendition:
+        key = what if len(what) == 64 else hashlib.sha256(what.encode("utf-8", "surrogatepass")).hexdigest()
+        notes = msgspec.json.encode(made.notes)
+
+        async def need(kept: db.Kept) -> str:
+            script = db.keep_rendition(session_id, key, kept, notes, self._clock())
+            if not await self._database.write(script):
+                raise Unknown("There is no such session.")
+            return kept.hash
+
+        return Rendition(await self._blobs.keep_for(made.content, need), filename, made.notes)
+
+    async def _sources(self, user_id: str, session_id: str) -> dict[int, SourceNote]:
+        sources = await self._sessions.sources(user_id, session_id)
+        return {
+            number: SourceNote(source.title or source.domain, source.url, source.fetched_at, source.published)
+            for number, source in sources.items()
+        }
+
+
+def _key(conversion: Conversion) -> str:
+    """Of all that a document is made from, and of who makes it."""
+    return hashlib.sha256(__version__.encode() + msgspec.msgpack.encode(conversion)).hexdigest()
+
+
+def _moment(version: FileVersion) -> int:
+    """The date in a document is that of its text, so that the same text gives the same document."""
+    return int(seconds_of(version.created_at))
+
+
+async def _markdown_of(workspace: Workspace, record: FileRecord) -> str:
+    """What a file says, as markdown: code in a fence, a table as one."""
+    if record.icon_type in ("image", "audio", "video", "archive"):
+        raise Unworkable(f"{record.filename} is no text, so it cannot be converted. Download it as it is.")
+    try:
+        text = (await workspace.text_of(record.path)).removeprefix("\ufeff")
+    except NotText as error:
+        raise Unworkable(f"{error.message} It cannot be converted.") from error
+    if len(text.encode("utf-8", "replace")) > MOST_SOURCE_BYTES:
+        raise Unworkable(
+            f"{record.filename} has more than {MOST_SOURCE_BYTES:,} bytes of text, which is too large to convert. "
+            "Split it into smaller files, or download it as it is."
+        )
+    match record.icon_type:
+        case "code" | "json":
+            return _fenced(text, record.filename.rpartition(".")[2])
+        case "csv":
+            return await asyncio.to_thread(_table, text, record.filename)
+        case _:
+            return text
+
+
+def _fenced(text: str, language: str) -> str:
+    longest = max((len(run) for run in _FENCE.findall(text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}\n"
+
+
+def _table(text: str, filename: str) -> str:
+    separator = "\t" if filename.lower().endswith(".tsv") else _separator(text)
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if row]
+    except csv.Error:
+        return _fenced(text, "")
+    if not rows:
+        return ""
+    width = max(len(row) for row in rows)
+    lines = ["| " + " | ".join(map(_cell, [*row, *[""] * (width - len(row))])) + " |" for row in rows[: MOST_ROWS + 1]]
+    left_out = len(rows) - len(lines)
+    more = [f"\n… {left_out:,} more rows: download {_cell(filename)}."] if left_out > 0 else []
+    return "\n".join([lines[0], "|" + " --- |" * width, *lines[1:], *more]) + "\n"
+
+
+def _separator(text: str) -> str:
+    first = text.partition("\n")[0]
+    return max(",;\t", key=first.count)
+
+
+def _cell(text: str) -> str:
+    """As it stands: what looks like markup there is none."""
+    plain = " ".join(text.split())
+    return re.sub(r"([\\`*_\[\]<>|~$#])", r"\\\1", plain)
+
+
+async def _images(workspace: Workspace, record: FileRecord, markdown: str) -> dict[str, bytes]:
+    """The files that a document shows. One that is not there is shown as its words."""
+    images: dict[str, bytes] = {}
+    room = MOST_IMAGE_BYTES
+    for name in await asyncio.to_thread(picture_names, markdown):
+        folder = "" if record.source == "upload" else record.path.rpartition("/")[0]
+        for path in dict.fromkeys((folder + name, name)):
+            try:
+                found = await workspace.open(path)
+                if found.record.icon_type != "image" or found.version.size > room:
+                    continue
+                images[name] = await workspace.read(path)
+            except UsageError:
+                continue
+            room -= len(images[name])
+            break
+    return images

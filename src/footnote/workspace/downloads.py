@@ -1,0 +1,104 @@
+"""Addresses at which a content can be fetched for an hour. They are made when they are asked for, and never stored."""
+
+import base64
+import binascii
+import hmac
+import mimetypes
+import secrets
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct
+
+from footnote.db import blobs as db
+from footnote.db.engine import Database
+from footnote.protocol.errors import Unknown
+from footnote.workspace.blobs import Blobs
+
+SECONDS = 3600
+PATH = "/v2/downloads/"
+_SIGNATURE_BYTES = 32
+_LONGEST = 4000
+
+
+class _Ticket(Struct, frozen=True, array_like=True):
+    """Whose content of which session, under which name, until when."""
+
+    user_id: str
+    session_id: str
+    hash: str
+    filename: str
+    expires: int
+
+
+_ticket = msgspec.json.Decoder(_Ticket)
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    filename: str
+    media_type: str
+    size: int
+    hash: str
+    read: Callable[[int, int | None], AsyncGenerator[bytes, None]]
+    signed_url: Callable[[], Awaitable[str | None]]
+    """An address of the storage itself for the rest of the time, where it has one."""
+
+
+class Downloads:
+    def __init__(self, database: Database, blobs: Blobs, *, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._blobs = blobs
+        self._clock = clock
+        self._key: bytes | None = None
+
+    async def url(self, user_id: str, session_id: str, content_hash: str, filename: str) -> str:
+        """The path and the name of an address on this server."""
+        ticket = _Ticket(user_id, session_id, content_hash, filename, int(self._clock()) + SECONDS)
+        body = msgspec.json.encode(ticket)
+        token = base64.urlsafe_b64encode(await self._signature(body) + body).decode().rstrip("=")
+        return f"{PATH}{token}/{quote(filename, safe='')}"
+
+    async def open(self, token: str, asker: str | None) -> Download:
+        """`Unknown`: it is not one of ours, it has expired, the content is gone, or `asker` is somebody else. A session
+        or a user that is gone takes its addresses along."""
+        ticket = await self._read(token)
+        left = ticket.expires - int(self._clock())
+        if left <= 0 or asker not in (None, ticket.user_id):
+            raise _unknown()
+        lying = await self._database.read(db.lying(ticket.hash))
+        if lying is None or not await self._database.read(db.holds(ticket.user_id, ticket.session_id, ticket.hash)):
+            raise _unknown()
+        media_type = mimetypes.guess_type(ticket.filename)[0] or "application/octet-stream"
+        return Download(
+            ticket.filename,
+            media_type,
+            lying.size,
+            ticket.hash,
+            partial(self._blobs.stream, ticket.hash),
+            partial(self._blobs.signed_url, ticket.hash, seconds=left, filename=ticket.filename, media_type=media_type),
+        )
+
+    async def _read(self, token: str) -> _Ticket:
+        try:
+            raw = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
+        except (binascii.Error, ValueError):
+            raise _unknown() from None
+        signature, body = raw[:_SIGNATURE_BYTES], raw[_SIGNATURE_BYTES:]
+        if len(token) > _LONGEST or not hmac.compare_digest(signature, await self._signature(body)):
+            raise _unknown()
+        return _ticket.decode(body)
+
+    async def _signature(self, body: bytes) -> bytes:
+        if self._key is None:
+            self._key = await self._database.write(db.secret("downloads", secrets.token_bytes(32)))
+        return hmac.digest(self._key, body, sha256)
+
+
+def _unknown() -> Unknown:
+    return Unknown("There is nothing to download here. Addresses expire after an hour: ask for a new one.")

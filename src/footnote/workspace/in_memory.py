@@ -1,0 +1,79 @@
+"""Files of a run that ends with its process."""
+
+import hashlib
+from collections.abc import AsyncGenerator
+from uuid import uuid4
+
+from msgspec.structs import replace
+
+from footnote.protocol.files import FileVersion
+from footnote.workspace.files import Held, Outdated, Workspace, Writing
+from footnote.workspace.records import record_of
+
+
+class FilesInMemory:
+    def __init__(self, user_id: str = "local") -> None:
+        self._user_id = user_id
+        self._files: dict[str, Held] = {}
+        self._versions: dict[str, list[FileVersion]] = {}
+        self._contents: dict[str, bytes] = {}
+        self._notes: dict[tuple[str, str | None, str], str] = {}
+
+    async def find(self, key: str) -> Held | None:
+        return self._files.get(key)
+
+    async def all(self) -> tuple[Held, ...]:
+        return tuple(self._files[key] for key in sorted(self._files))
+
+    async def versions(self, held: Held) -> tuple[FileVersion, ...]:
+        return tuple(reversed(self._versions[held.record.id]))
+
+    async def content(self, version: FileVersion, start: int, end: int | None) -> AsyncGenerator[bytes, None]:
+        yield self._contents[version.hash][start:end]
+
+    async def noted(self, key: str, message_id: str | None, call_id: str) -> str | None:
+        return self._notes.get((key, message_id, call_id))
+
+    async def add(self, key: str, writing: Writing, basis: FileVersion | None) -> Held:
+        known = self._files.get(key)
+        if (known and known.version) != basis:
+            raise Outdated
+        version = FileVersion(
+            number=1 if known is None else known.version.number + 1,
+            hash=hashlib.sha256(writing.content).hexdigest(),
+            size=len(writing.content),
+            created_at=writing.created_at,
+            author=writing.author,
+            message_id=writing.message_id if writing.author == "agent" else None,
+            call_id=writing.call_id,
+        )
+        record = record_of(
+            self._user_id,
+            key,
+            file_id=known.record.id if known else str(uuid4()),
+            source=known.record.source if known else writing.source,
+            created_at=known.record.created_at if known else writing.created_at,
+            message_id=writing.message_id,
+            address="local://",
+        )
+        unseen = writing.author == "user" or (known is not None and known.unseen)
+        self._contents[version.hash] = writing.content
+        self._versions.setdefault(record.id, []).append(version)
+        if writing.call_id is not None:
+            self._notes[key, writing.message_id, writing.call_id] = writing.note
+        held = self._files[key] = Held(key, record, version, unseen)
+        return held
+
+    async def see(self, held: Held) -> None:
+        self._files[held.key] = replace(self._files[held.key], unseen=False)
+
+    async def text(self, held: Held) -> str | None:  # noqa: ARG002 - nothing is uploaded here
+        return None
+
+    async def remove(self, key: str) -> bool:
+        held = self._files.pop(key, None)
+        return held is not None and bool(self._versions.pop(held.record.id))
+
+
+def workspace_in_memory(user_id: str = "local") -> Workspace:
+    return Workspace(FilesInMemory(user_id))

@@ -1,0 +1,89 @@
+"""What somebody sends, as a file of ours until it is known what becomes of it."""
+
+import asyncio
+import errno
+import hashlib
+import tempfile
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from msgspec import Struct
+
+from footnote.protocol.errors import TooLarge
+from footnote.storage.failures import StorageFailed, StorageFull
+
+STALE_SECONDS = 86_400.0
+"""What is older was left behind by a process that was killed."""
+_PREFIX = "footnote-"
+
+
+class Spooled(Struct, frozen=True):
+    path: Path
+    size: int
+    sha256: str
+
+
+class Spool:
+    """A folder for such files; None: that of the system, which may lie in memory."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+
+    @asynccontextmanager
+    async def hold(self, pieces: AsyncIterator[bytes], *, most: int) -> AsyncGenerator[Spooled, None]:
+        """All pieces, as a file that only this user of the machine can read, and that is gone at the end.
+        `TooLarge`: they are more than `most` bytes."""
+        file = await asyncio.to_thread(self._open)
+        try:
+            hashed, size = hashlib.sha256(), 0
+            async for piece in pieces:
+                size += len(piece)
+                if size > most:
+                    raise TooLarge(
+                        f"The file is larger than {most:,} bytes, the most that is taken here. Send a smaller one."
+                    )
+                hashed.update(piece)
+                await asyncio.to_thread(_write, file, piece)
+            await asyncio.to_thread(_flush, file)
+            yield Spooled(Path(file.name), size, hashed.hexdigest())
+        finally:
+            await asyncio.to_thread(file.close)
+
+    def _open(self) -> IO[bytes]:
+        try:
+            if self._folder is not None:
+                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _clear(self._folder)
+            return tempfile.NamedTemporaryFile(prefix=_PREFIX, dir=self._folder)
+        except OSError as error:
+            raise _failed(error) from error
+
+
+def _clear(folder: Path) -> None:
+    before = time.time() - STALE_SECONDS
+    for left in folder.glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            if left.stat().st_mtime < before:
+                left.unlink()
+
+
+def _write(file: IO[bytes], piece: bytes) -> None:
+    try:
+        file.write(piece)
+    except OSError as error:
+        raise _failed(error) from error
+
+
+def _flush(file: IO[bytes]) -> None:
+    try:
+        file.flush()
+    except OSError as error:
+        raise _failed(error) from error
+
+
+def _failed(error: OSError) -> StorageFailed:
+    kind = StorageFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StorageFailed
+    return kind(f"What is sent cannot be written to {error.filename or 'the disk'}: {error.strerror}.")

@@ -1,0 +1,168 @@
+"""What users bring: taken as it came, looked at before it is kept, and read for the agent and the library."""
+
+import asyncio
+import logging
+import mmap
+import time
+import zipfile
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager
+from typing import cast
+from uuid import uuid4
+
+from footnote.db import files as db
+from footnote.db import sessions
+from footnote.db.blobs import Kept
+from footnote.db.engine import Database
+from footnote.db.failures import DatabaseFailed
+from footnote.db.script import Script
+from footnote.documents.inspection.archives import read_entry, safe_entries
+from footnote.documents.inspection.inspection import inspect
+from footnote.documents.work import Reading, TextOf
+from footnote.documents.workshop.workshop import Workshop
+from footnote.library import Library
+from footnote.library.library import file_url
+from footnote.protocol.errors import Unknown, WrongKind
+from footnote.protocol.files import FileRecord
+from footnote.protocol.sources import Snapshot
+from footnote.protocol.times import written
+from footnote.workspace.blobs import Blobs
+from footnote.workspace.export import safe_name
+from footnote.workspace.paths import PathRefused, upload_key
+from footnote.workspace.spool import Spool, Spooled
+from footnote.workspace.stored import packed, stored_record, stored_workspace
+
+READ_BYTES = 50_000_000
+"""Of a file that is read for its text. What is larger is kept all the same."""
+READ_SECONDS = 30.0
+ARCHIVE = "application/zip"
+
+log = logging.getLogger(__name__)
+
+
+class Uploads:
+    """`most`: the bytes of one upload; `file_bytes`: those of all files of a user; None: as many as there is room
+    for."""
+
+    def __init__(
+        self,
+        database: Database,
+        blobs: Blobs,
+        library: Library,
+        workshop: Workshop,
+        spool: Spool,
+        *,
+        most: int,
+        file_bytes: int | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._database = database
+        self._blobs = blobs
+        self._library = library
+        self._workshop = workshop
+        self._spool = spool
+        self._most = most
+        self._file_bytes = file_bytes
+        self._clock = clock
+
+    def spool(self, pieces: AsyncIterator[bytes]) -> AbstractAsyncContextManager[Spooled]:
+        """What comes in pieces, as a temporary file of ours. `TooLarge`: it is more than one upload may be."""
+        return self._spool.hold(pieces, most=self._most)
+
+    async def take(self, user_id: str, session_id: str, filename: str, spooled: Spooled) -> FileRecord:
+        """Keeps it in the session. The same file with the same name again is the one that is there.
+
+        `WrongKind`, `Unworkable`: it is not taken, and why. `Unknown`: no such session. `LimitReached`: no room.
+        """
+        await self._check(user_id, session_id)
+        file_id, name = str(uuid4()), _name(filename)
+        key = upload_key(user_id, file_id, name)
+        for row in await self._database.read(db.files(user_id, session_id)):
+            if row.version.hash == spooled.sha256 and row.path.endswith(f"/{name}") and row.source == "upload":
+                return stored_record(user_id, row, self._blobs.address)
+        inspected = await asyncio.to_thread(inspect, spooled.path, name)
+        said = await self._read(spooled, name, inspected.media_type)
+        row = await self._blobs.keep_for(
+            spooled, lambda kept: self._database.write(self._adding(user_id, session_id, key, file_id, kept, said))
+        )
+        await self._shelve(user_id, key, file_id, name, inspected.media_type, said)
+        return stored_record(user_id, row, self._blobs.address)
+
+    async def unpack(self, user_id: str, session_id: str, path: str) -> tuple[FileRecord, ...]:
+        """The files of a zip file, each as an upload of its own. All of them are looked at before the first is kept."""
+        workspace = stored_workspace(self._database, self._blobs, self._library, user_id, session_id)
+        opened = await workspace.open(path)
+        async with self.spool(opened.read(0, None)) as archive:
+            if not await asyncio.to_thread(zipfile.is_zipfile, archive.path):
+                raise WrongKind(f"{opened.record.filename} is not a zip file, so it cannot be unpacked.")
+            entries = await asyncio.to_thread(safe_entries, archive.path)
+            taken: list[FileRecord] = []
+            for entry in entries:
+                async with self.spool(_in_thread(read_entry(archive.path, entry))) as one:
+                    taken.append(await self.take(user_id, session_id, entry.name, one))
+        return tuple(taken)
+
+    async def _check(self, user_id: str, session_id: str) -> None:
+        if await self._database.read(sessions.session(user_id, session_id)) is None:
+            raise Unknown("There is no such session.")
+
+    async def _read(self, spooled: Spooled, name: str, media_type: str) -> TextOf:
+        if spooled.size > READ_BYTES:
+            return TextOf(text=None, reason=f"it is larger than {READ_BYTES:,} bytes")
+        reading = Reading(content=_mapped(spooled), filename=name, media_type=media_type)
+        return await self._workshop.do(reading, READ_SECONDS)
+
+    def _adding(
+        self, user_id: str, session_id: str, key: str, file_id: str, kept: Kept, said: TextOf
+    ) -> Script[db.FileRow]:
+        version = db.NewVersion(kept=kept, author="user", created_at=written(self._clock()))
+        new = db.NewFile(file_id, "upload", None)
+        row = yield from db.add(user_id, session_id, key, new, version, basis=None, most=self._file_bytes)
+        text = None if said.text is None else packed(said.text)
+        yield from db.keep_text(file_id, db.UploadText(text, said.reason.rstrip(".")))
+        return row
+
+    async def _shelve(self, user_id: str, key: str, file_id: str, name: str, media_type: str, said: TextOf) -> None:
+        """In the library it can be found and quoted."""
+        if not (said.text or "").strip():
+            return
+        snapshot = Snapshot(
+            url=file_url(name),
+            text=said.text or "",
+            title=said.title or name,
+            author=said.author,
+            published=said.published,
+            language=said.language,
+            media_type=media_type,
+            fetched_at=written(self._clock()),
+            links=said.links,
+            pages=said.pages,
+        )
+        try:
+            kept = await self._library.of(user_id).add(snapshot, key)
+            await self._database.write(db.name_in_library(file_id, kept.url))
+        except DatabaseFailed as error:  # it is kept, and can be read by its path
+            log.warning("An upload could not be put into the library: %s", error.message)
+
+
+def _name(filename: str) -> str:
+    """The last part of what a client calls it, in characters that a key can have."""
+    last = filename.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    try:
+        upload_key("user", "file", last)
+    except PathRefused:
+        return safe_name(last)
+    return last
+
+
+def _mapped(spooled: Spooled) -> bytes:
+    """Its bytes, of which no more are in memory at once than are being handed on."""
+    if not spooled.size:
+        return b""
+    with spooled.path.open("rb") as file:
+        return cast("bytes", mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+async def _in_thread(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+    while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
+        yield piece

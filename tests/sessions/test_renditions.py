@@ -1,0 +1,136 @@
+"""Files of a session as documents, with what the session knows of its sources."""
+
+import zipfile
+from collections.abc import AsyncIterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pypdfium2
+import pytest
+
+from footnote.app import App
+from footnote.protocol.errors import Unknown, Unworkable
+from footnote.protocol.messages import ToolCall
+from footnote.protocol.sources import Snapshot, Source
+from footnote.sessions.renditions import Rendition
+from footnote.workspace.files import FileMissing, Workspace
+from library.pages import Clock
+from sessions.stored import Desk, answer, calling, result
+from workspace.uploaded import uploaded
+
+PAGE = Snapshot(url="https://a.example/sky", text="The sky is blue because air scatters blue light most.", title="Sky")
+SOURCE = Source(
+    url=PAGE.url, title="Why the sky is blue", snippet="", domain="a.example", number=1, status="read",
+    snapshot_id=PAGE.id, fetched_at="2024-03-17T10:00:00Z",
+)  # fmt: skip
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
+    "1f15c4890000000d49444154789c636460f85f0f0002870180eb47ba920000000049454e44ae426082"
+)
+
+
+class Study:
+    """A session in which a source was found."""
+
+    def __init__(self, app: App, session_id: str) -> None:
+        self.app = app
+        self.session_id = session_id
+        self.workspace: Workspace = app.sessions.workspace("local", session_id)
+
+    async def convert(self, path: str, target: Any) -> Rendition:
+        return await self.app.renditions.convert("local", self.session_id, path, target)
+
+    async def pdf_text(self, path: str) -> str:
+        rendition = await self.convert(path, "pdf")
+        document = pypdfium2.PdfDocument(await self.app.blobs.read(rendition.hash))
+        try:
+            return "\n".join(page.get_textpage().get_text_bounded() for page in document).replace("\r\n", "\n")
+        finally:
+            document.close()
+
+
+@pytest.fixture
+async def study(tmp_path: Path) -> AsyncIterator[Study]:
+    async with App.open(home=tmp_path, environ={}) as app:
+        desk = Desk(app._database, app.sessions, Clock())
+        session_id = await desk.session(user_id="local")
+        artifact = {"query": "sky", "sources": [msgspec.to_builtins(SOURCE)]}
+        said = (calling(ToolCall("c1", "web_search", {})), result("c1", "Found.", artifact), answer("Because [1]."))
+        await desk.turn(session_id, "Why?", *said, user_id="local")
+        yield Study(app, session_id)
+
+
+async def test_a_marker_in_a_report_becomes_a_footnote_with_its_source(study: Study) -> None:
+    await study.workspace.write("/report.md", "# Bầu trời\n\nTrời xanh vì tán xạ [1]. Không có [7].", message_id=None)
+    text = await study.pdf_text("/report.md")
+    assert "Bầu trời" in text
+    assert "Why the sky is blue" in text
+    assert "a.example/sky" in text
+    assert "Không có [7]." in text
+
+
+async def test_the_same_document_is_made_once_and_another_text_makes_another(study: Study) -> None:
+    await study.workspace.write("/report.md", "# One", message_id=None)
+    first = await study.convert("/report.md", "docx")
+    assert first == await study.convert("/report.md", "docx")
+    await study.workspace.write("/report.md", "# Two", message_id=None)
+    second = await study.convert("/report.md", "docx")
+    assert second.filename == first.filename == "report.docx"
+    assert second.hash != first.hash
+    assert "word/document.xml" in zipfile.ZipFile(BytesIO(await study.app.blobs.read(second.hash))).namelist()
+
+
+async def test_pictures_of_the_workspace_are_in_it_and_those_of_anywhere_else_are_not(study: Study) -> None:
+    await study.workspace.write("/notes/dot.png", PNG, message_id=None)
+    await study.workspace.write("/root.png", PNG, message_id=None)
+    text = (
+        "![a dot](dot.png) ![root](/root.png) ![gone](gone.png) ![far](https://a.example/x.png) ![etc](file:///etc/x)"
+    )
+    await study.workspace.write("/notes/report.md", text, message_id=None)
+    rendition = await study.convert("/notes/report.md", "docx")
+    names = zipfile.ZipFile(BytesIO(await study.app.blobs.read(rendition.hash))).namelist()
+    assert len([name for name in names if name.startswith("word/media/")]) == 1  # the two are the same
+    assert any("gone" in note for note in rendition.notes)
+
+
+async def test_code_and_tables_become_what_they_are(study: Study) -> None:
+    await study.workspace.write("/a.py", "print('*no emphasis*')\n```\n", message_id=None)
+    assert "print('*no emphasis*')" in await study.pdf_text("/a.py")
+    await study.workspace.write("/b.csv", 'name,price\n"*rice*, white",1|2\n', message_id=None)
+    text = await study.pdf_text("/b.csv")
+    assert "*rice*, white" in text
+    assert "1|2" in text
+
+
+async def test_an_upload_becomes_markdown(study: Study) -> None:
+    record = await uploaded(study.workspace, "x.bin", b"\xff\xfe\xfd")
+    with pytest.raises(Unworkable):
+        await study.convert(record.path, "md")
+    await study.workspace.write("/t.md", "# Text\n", message_id=None)
+    rendition = await study.convert("/t.md", "md")
+    assert (rendition.filename, await study.app.blobs.read(rendition.hash)) == ("t.md", b"# Text\n")
+    await study.workspace.write("/t.csv", "a,b\n1,2\n", message_id=None)
+    rendition = await study.convert("/t.csv", "md")
+    table = b"| a | b |\n| --- | --- |\n| 1 | 2 |\n"
+    assert (rendition.filename, await study.app.blobs.read(rendition.hash)) == ("t.md", table)
+
+
+async def test_what_is_such_a_document_already_is_handed_out_as_it_is(study: Study) -> None:
+    record = await uploaded(study.workspace, "Scan.PDF", b"%PDF-1.7 as it came")
+    rendition = await study.convert(record.path, "pdf")
+    assert (rendition.filename, await study.app.blobs.read(rendition.hash)) == ("Scan.PDF", b"%PDF-1.7 as it came")
+
+
+async def test_what_cannot_be_converted_says_so(study: Study) -> None:
+    with pytest.raises(FileMissing):
+        await study.convert("/none.md", "pdf")
+    with pytest.raises(Unknown):
+        await study.app.renditions.convert("ann", study.session_id, "/none.md", "pdf")
+    await study.workspace.write("/dot.png", PNG, message_id=None)
+    with pytest.raises(Unworkable, match=r"dot\.png is no text, so it cannot be converted\. Download it as it is\."):
+        await study.convert("/dot.png", "pdf")
+    await study.workspace.write("/long.md", "x" * 2_000_001, message_id=None)
+    with pytest.raises(Unworkable, match=r"long\.md has more than 2,000,000 bytes of text"):
+        await study.convert("/long.md", "pdf")

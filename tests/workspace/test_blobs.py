@@ -1,0 +1,198 @@
+"""Contents are kept once, as long as something needs them, and whatever happens meanwhile."""
+
+from collections.abc import AsyncIterator
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from footnote.db.blobs import BlobGone, Kept, is_settled, keep_rendition
+from footnote.db.engine import Database
+from footnote.library import Library
+from footnote.sessions.store import Sessions
+from footnote.storage.failures import StorageFailed
+from footnote.storage.memory import MemoryStorage
+from footnote.workspace.blobs import INLINE_BYTES, LOOSE_SECONDS, RENDITION_SECONDS, Blobs
+from footnote.workspace.spool import Spooled
+from library.pages import Clock
+
+FAR = 1e12
+SMALL, LARGE = b"s" * INLINE_BYTES, b"l" * (INLINE_BYTES + 1)
+
+
+class Lazy(MemoryStorage):
+    """One that deletes nothing while it is `down`."""
+
+    down = False
+
+    async def delete(self, place: str) -> None:
+        if self.down:
+            raise StorageFailed("It does not answer.")
+        await super().delete(place)
+
+
+@pytest.fixture
+async def database() -> AsyncIterator[Database]:
+    async with Database.in_memory() as opened:
+        yield opened
+
+
+@pytest.fixture
+def storage() -> Lazy:
+    return Lazy()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def blobs(database: Database, storage: Lazy, clock: Clock) -> Blobs:
+    return Blobs(database, storage, clock=clock)
+
+
+@pytest.fixture
+async def sessions(database: Database, blobs: Blobs) -> Sessions:
+    return Sessions(database, Library(database), blobs)
+
+
+async def new_session(sessions: Sessions) -> str:
+    return (await sessions.create("local", "researcher")).id
+
+
+async def keep(blobs: Blobs, database: Database, session_id: str, content: bytes | Spooled, key: str = "k") -> Kept:
+    async def need(kept: Kept) -> Kept:
+        assert await database.write(keep_rendition(session_id, key, kept, b"[]", FAR))
+        return kept
+
+    return await blobs.keep_for(content, need)
+
+
+async def test_small_contents_lie_in_the_database_and_large_ones_in_the_storage(
+    database: Database, storage: Lazy, blobs: Blobs, sessions: Sessions
+) -> None:
+    session_id = await new_session(sessions)
+    small = await keep(blobs, database, session_id, SMALL, "small")
+    assert storage._contents == {}
+    large = await keep(blobs, database, session_id, LARGE, "large")
+    assert list(storage._contents.values()) == [LARGE]
+    for kept, content in ((small, SMALL), (large, LARGE)):
+        assert (kept.hash, kept.size) == (sha256(content).hexdigest(), len(content))
+        assert await blobs.read(kept.hash) == content
+        assert [piece async for piece in blobs.stream(kept.hash, 3, 7)] == [content[3:7]]
+
+
+async def test_a_file_is_kept_as_its_bytes_are(
+    tmp_path: Path, database: Database, storage: Lazy, blobs: Blobs, sessions: Sessions
+) -> None:
+    session_id = await new_session(sessions)
+    for content in (b"", SMALL, LARGE):
+        path = tmp_path / "spooled"
+        path.write_bytes(content)
+        spooled = Spooled(path, len(content), sha256(content).hexdigest())
+        kept = await keep(blobs, database, session_id, spooled, str(len(content)))
+        assert await blobs.read(kept.hash) == content
+    assert len(storage._contents) == 1
+
+
+async def test_the_same_content_is_kept_once_and_goes_with_its_last_need(
+    database: Database, storage: Lazy, blobs: Blobs, sessions: Sessions
+) -> None:
+    first, second = await new_session(sessions), await new_session(sessions)
+    one = await keep(blobs, database, first, LARGE)
+    await sessions.workspace("local", second).write("/a.txt", LARGE, message_id=None)
+    assert len(storage._contents) == 1
+    await sessions.delete("local", first)
+    assert await blobs.read(one.hash) == LARGE
+    await sessions.workspace("local", second).delete("/a.txt")
+    assert storage._contents == {}
+    with pytest.raises(BlobGone):
+        await blobs.read(one.hash)
+
+
+async def test_what_nobody_came_to_need_is_swept_when_it_is_old(
+    database: Database, storage: Lazy, blobs: Blobs, clock: Clock
+) -> None:
+    async def need(kept: Kept) -> None:
+        raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        await blobs.keep_for(LARGE, need)
+    assert len(storage._contents) == 1
+    await blobs.sweep()
+    assert len(storage._contents) == 1  # it may be about to be needed
+    clock.time += LOOSE_SECONDS + 1
+    await blobs.sweep()
+    assert storage._contents == {}
+    assert not await database.read(is_settled(sha256(LARGE).hexdigest()))
+
+
+async def test_a_content_that_goes_before_it_is_needed_again_is_written_anew(
+    database: Database, storage: Lazy, blobs: Blobs, sessions: Sessions
+) -> None:
+    first, second = await new_session(sessions), await new_session(sessions)
+    await keep(blobs, database, first, LARGE)
+    tries: list[Kept] = []
+
+    async def need(kept: Kept) -> Kept:
+        tries.append(kept)
+        if len(tries) == 1:
+            await sessions.delete("local", first)
+        assert await database.write(keep_rendition(second, "k", kept, b"[]", FAR))
+        return kept
+
+    kept = await blobs.keep_for(LARGE, need)
+    assert [one.place is None for one in tries] == [True, False]
+    assert await blobs.read(kept.hash) == LARGE
+    assert len(storage._contents) == 1
+
+
+async def test_two_who_keep_the_same_at_once_leave_one(
+    database: Database, storage: Lazy, blobs: Blobs, sessions: Sessions, clock: Clock
+) -> None:
+    session_id = await new_session(sessions)
+
+    async def need(kept: Kept) -> str:
+        if not await database.read(is_settled(kept.hash)):
+            await keep(blobs, database, session_id, LARGE, "the other")
+        assert await database.write(keep_rendition(session_id, "one", kept, b"[]", FAR))
+        return kept.hash
+
+    content_hash = await blobs.keep_for(LARGE, need)
+    assert len(storage._contents) == 2
+    clock.time += LOOSE_SECONDS + 1
+    await database.write(keep_rendition(session_id, "young", Kept(content_hash, 0), b"[]", clock.time))
+    await blobs.sweep()
+    assert len(storage._contents) == 1
+    assert await blobs.read(content_hash) == LARGE
+
+
+async def test_a_storage_that_does_not_answer_is_swept_later(
+    database: Database, storage: Lazy, blobs: Blobs, sessions: Sessions
+) -> None:
+    session_id = await new_session(sessions)
+    await keep(blobs, database, session_id, LARGE)
+    storage.down = True
+    await sessions.delete("local", session_id)
+    assert len(storage._contents) == 1
+    storage.down = False
+    await blobs.sweep()
+    assert storage._contents == {}
+
+
+async def test_renditions_are_forgotten_after_a_day(
+    database: Database, storage: Lazy, blobs: Blobs, sessions: Sessions, clock: Clock
+) -> None:
+    session_id = await new_session(sessions)
+
+    async def need(kept: Kept) -> bool:
+        return await database.write(keep_rendition(session_id, "k", kept, b"[]", clock.time))
+
+    assert await blobs.keep_for(LARGE, need)
+    clock.time += RENDITION_SECONDS - 1
+    await blobs.sweep()
+    assert len(storage._contents) == 1
+    clock.time += 2
+    await blobs.sweep()
+    assert storage._contents == {}
