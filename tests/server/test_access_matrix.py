@@ -1,6 +1,9 @@
 """Who may do what: every route of the table by everybody who may ask. A route without a row here fails the suite."""
 
+import hashlib
+import io
 import itertools
+import zipfile
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,11 +14,14 @@ import pytest
 from cli.searching import small_web
 from footnote.protocol.accounts import Login, NewToken, NewUser
 from footnote.server.routes import TABLE
+from server.forms import CONTENT_TYPE, form, uploaded
 from server.house import PASSWORD, House, Person, open_house
 from upstream import Request, Upstream, call, reply, say, stop
 
 PUBLIC_URL = "http://footnote.example"
 FOREIGN = "https://evil.example"
+FILES = "/v2/sessions/{session_id}/files"
+NOTES = "?file_path=/notes.md"
 
 
 @dataclass(frozen=True)
@@ -29,6 +35,9 @@ class Row:
     admin: int | None = None
     nobody: int = 401
     """To whoever proves nothing."""
+    query: str = ""
+    raw: str = ""
+    """What is sent where it is not JSON: `form` or `bundle`."""
 
 
 ROWS = {
@@ -39,6 +48,22 @@ ROWS = {
     "DELETE /v2/sessions/{session_id}": Row(204, theirs=True),
     "GET /v2/sessions/{session_id}/history": Row(200, theirs=True),
     "GET /v2/sessions/{session_id}/sources/{number:int}": Row(200, theirs=True),
+    "GET /v2/sessions/{session_id}/export": Row(200, theirs=True),
+    "POST /v2/bundles": Row(201, raw="bundle"),
+    f"GET {FILES}": Row(200, theirs=True),
+    f"POST {FILES}": Row(201, theirs=True, raw="form"),
+    f"DELETE {FILES}": Row(204, theirs=True, query=NOTES),
+    f"GET {FILES}/content": Row(200, theirs=True, query=NOTES),
+    f"PUT {FILES}/content": Row(201, {"file_path": "/new.md", "content": "x", "base_hash": None}, theirs=True),
+    f"GET {FILES}/versions": Row(200, theirs=True, query=NOTES),
+    f"GET {FILES}/diff": Row(200, theirs=True, query=NOTES),
+    f"GET {FILES}/versions/diff": Row(200, theirs=True, query=NOTES),
+    f"POST {FILES}/restore": Row(200, {"file_path": "/notes.md", "version": 1}, theirs=True),
+    f"POST {FILES}/versions/restore": Row(200, {"file_path": "/notes.md", "version": 1}, theirs=True),
+    f"POST {FILES}/convert": Row(200, {"file_path": "/notes.md", "convert_type": "md"}, theirs=True),
+    f"POST {FILES}/unpack": Row(201, {"file_path": "papers.zip"}, theirs=True),
+    f"GET {FILES}/archive": Row(200, theirs=True),
+    "GET /v2/downloads/{token}/{filename}": Row(200, theirs=True, nobody=200),
     "POST /v2/sessions/{session_id}/messages": Row(202, {"content": "Why?"}, theirs=True),
     "POST /v2/sessions/{session_id}/messages/{message_id}/retry": Row(202, {}, theirs=True),
     "POST /v2/sessions/{session_id}/messages/{message_id}/edit": Row(202, {"content": "How?"}, theirs=True),
@@ -100,17 +125,43 @@ class Cast:
             question = "What does the page say?" if "{number:int}" in path else "Why?"
             message = (await self.owner.told(things["session_id"], question))[0]["message"]
             things |= {"run_id": message["run_id"], "message_id": message["id"]}
+        if "/files" in path or "{token}" in path:
+            things |= await self._files(things.get("session_id") or await self.owner.session())
         if "{user_id}" in path:
             things["user_id"] = (await accounts.add(NewUser(f"victim {next(self.numbers)}", PASSWORD))).id
         if "{token_id}" in path:
             things["token_id"] = (await accounts.issue(self.owner.id, NewToken("one"))).id
         return things
 
+    async def _files(self, session_id: str) -> dict[str, str]:
+        """Files in a session of the owner, and an address of one of them."""
+        app = self.house.app
+        await app.sessions.workspace(self.owner.id, session_id).write("/notes.md", "Notes.", message_id=None)
+        assert (await uploaded(self.owner, session_id, ("papers.zip", _zip_file()))).status == 201
+        content_hash = hashlib.sha256(b"Notes.").hexdigest()
+        url = await app.downloads.url(self.owner.id, session_id, content_hash, "notes.md")
+        _, _, token, filename = url.strip("/").split("/")
+        return {"token": token, "filename": filename}
+
+    async def raw(self, kind: str) -> tuple[bytes, str]:
+        """A body that is not JSON, and its type."""
+        if kind == "form":
+            return form(("notes.txt", b"Notes.")), CONTENT_TYPE
+        session_id = await self.owner.session()
+        return (await self.owner.ask("GET", f"/v2/sessions/{session_id}/export")).body, "application/zip"
+
     async def visit(self, person: Person) -> str:
         """A new cookie."""
         accounts = self.house.app.accounts
         _, cookie = await accounts.log_in(Login(token=await accounts.mint_login(person.id)))
         return cookie
+
+
+def _zip_file() -> bytes:
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        archive.writestr("paper.txt", "A paper.")
+    return written.getvalue()
 
 
 @pytest.mark.slow
@@ -216,7 +267,9 @@ async def _status(cast: Cast, name: str, things: dict[str, str], headers: dict[s
     # Each comes from an address of its own, so that no limit of an address is in the way.
     address = f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
     accept = "application/json" if row.owner == 202 else "*/*"
-    answer = await cast.house.ask(method, path, body=body, accept=accept, x_forwarded_for=address, **headers)
+    data, kind = await cast.raw(row.raw) if row.raw else (None, "application/json")
+    sent = {"accept": accept, "x_forwarded_for": address, "content_type": kind, **headers}
+    answer = await cast.house.ask(method, path + row.query, body=body, data=data, **sent)
     if answer.status == 202:
         await cast.owner.ask("GET", f"/v2/runs/{answer.json['run_id']}/events")
     return answer.status

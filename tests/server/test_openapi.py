@@ -29,6 +29,11 @@ CHECKS: list[CheckFunction] = [
 ]
 
 
+@schemathesis.serializer("application/zip")
+def _as_it_is(_: schemathesis.SerializationContext, value: Any) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server in a process of its own, without a model but the reader and without a web."""

@@ -9,8 +9,7 @@ from msgspec import Struct
 from starlette.datastructures import Headers
 from starlette.types import Receive
 
-from footnote.protocol.errors import UsageError
-from footnote.server.failures import NotJson, TooLarge
+from footnote.protocol.errors import TooLarge, UsageError, WrongKind
 
 S = TypeVar("S", bound=Struct)
 MOST_QUERY_FIELDS = 50
@@ -51,7 +50,7 @@ def decode_body(raw: bytes, headers: Headers, kind: type[S]) -> S:
     if not raw and may_be_empty(kind):
         raw = b"{}"
     elif headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise NotJson("Send the body as JSON, with the header `Content-Type: application/json`.")
+        raise WrongKind("Send the body as JSON, with the header `Content-Type: application/json`.")
     try:
         raw.decode("utf-8")
         value = msgspec.json.decode(raw, type=kind)

@@ -18,13 +18,13 @@ from footnote.protocol.errors import NotAllowed, NotLoggedIn, Unknown
 from footnote.server.access import check_origin, principal_of
 from footnote.server.decoding import checked, decode_body, decode_query, read_body
 from footnote.server.failures import WrongMethod, reply_to
+from footnote.server.incoming import Incoming, lingering
 from footnote.server.limits import Buckets, place_of
 from footnote.server.negotiation import locale_of
 from footnote.server.openapi import document_of
 from footnote.server.replies import Reply, as_json
 from footnote.server.site import Site
-from footnote.server.stream import EventStream
-from footnote.server.table import Call, Route
+from footnote.server.table import Answer, Call, Route
 
 UNKNOWN_PATH = "unknown"
 """What requests to no route are counted as: an address that somebody made up is no label."""
@@ -59,14 +59,15 @@ class Dispatcher:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             raise AssertionError("the server speaks HTTP alone")
-        asking = _Asking(scope)
+        asking = _Asking(scope, receive)
         name, answer = await self._answer(asking, scope, receive)
         self.site.requests[name, answer.status_code] += 1
         if isinstance(answer, Reply) and asking.leaves_body:
             answer.headers["connection"] = "close"  # or the rest of it would be read, however much that is
+            send = lingering(receive, send)
         await answer(scope, receive, send)
 
-    async def _answer(self, asking: "_Asking", scope: Scope, receive: Receive) -> tuple[str, Reply | EventStream]:
+    async def _answer(self, asking: "_Asking", scope: Scope, receive: Receive) -> tuple[str, Answer]:
         """The name of the route, for the metrics, and what is sent."""
         route: Route | None = None
         try:
@@ -107,6 +108,7 @@ class Dispatcher:
             body = decode_body(raw, asking.headers, route.body)
         return Call(
             site=self.site,
+            method=asking.method,
             principal=asking.principal,
             path=found.parameters,
             query=query,
@@ -114,26 +116,28 @@ class Dispatcher:
             headers=asking.headers,
             address=asking.address,
             locale=locale_of(asking.headers.get("accept-language")),
+            incoming=asking.incoming,
         )
 
 
 class _Asking:
     """What is known of a request before its route is."""
 
-    __slots__ = ("address", "has_read", "headers", "principal", "query")
+    __slots__ = ("address", "has_read", "headers", "incoming", "method", "principal", "query")
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, receive: Receive) -> None:
         self.headers = Headers(scope=scope)
+        self.incoming = Incoming(receive, self.headers)
         self.address: str = scope["client"][0] if scope.get("client") else "unknown"
+        self.method: str = scope["method"]
         self.query: bytes = scope["query_string"]
         self.principal: Principal | None = None
         self.has_read = False
 
     @property
     def leaves_body(self) -> bool:
-        """It has a body that nobody read."""
-        sent = self.headers.get("content-length", "0") != "0" or "transfer-encoding" in self.headers
-        return sent and not self.has_read
+        """It has a body that nobody read to its end."""
+        return not self.incoming.is_done and not self.has_read
 
     @property
     def key(self) -> str:
@@ -179,8 +183,8 @@ def _check_rights(route: Route, principal: Principal | None) -> None:
         raise NotAllowed("Only an admin of this server may do this.")
 
 
-def _reply(route: Route, answer: Struct | Reply | EventStream | None) -> Reply | EventStream:
-    if isinstance(answer, Reply | EventStream):
+def _reply(route: Route, answer: Struct | Answer | None) -> Answer:
+    if isinstance(answer, Answer):
         return answer
     if answer is None:
         return Reply(status=204)

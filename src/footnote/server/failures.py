@@ -11,25 +11,21 @@ from footnote.protocol.errors import (
     LimitReached,
     NotAllowed,
     NotLoggedIn,
+    TooLarge,
     Unknown,
+    Unworkable,
     UpstreamError,
     UsageError,
+    WrongKind,
 )
 from footnote.protocol.events import ErrorBody
 from footnote.protocol.ids import new_id
 from footnote.server.replies import Reply, as_json
 from footnote.server.table import ErrorForm, refusal
+from footnote.storage.failures import StorageFailed, StorageFull
 from footnote.workspace.files import FileMissing
 
 log = logging.getLogger(__name__)
-
-
-class TooLarge(UsageError):
-    type = "too_large"
-
-
-class NotJson(UsageError):
-    type = "unsupported_media_type"
 
 
 class WrongMethod(UsageError):
@@ -42,7 +38,8 @@ class WrongMethod(UsageError):
 
 STATUSES: tuple[tuple[type[FootnoteError], int], ...] = (
     (TooLarge, 413),
-    (NotJson, 415),
+    (WrongKind, 415),
+    (Unworkable, 422),
     (WrongMethod, 405),
     (Unknown, 404),
     (FileMissing, 404),
@@ -54,6 +51,8 @@ STATUSES: tuple[tuple[type[FootnoteError], int], ...] = (
     (UpstreamError, 502),
     (DatabaseFull, 507),
     (DatabaseFailed, 503),
+    (StorageFull, 507),
+    (StorageFailed, 503),
     (FootnoteError, 500),
 )
 """The first that fits."""
@@ -86,9 +85,13 @@ def reply_to(error: Exception, form: ErrorForm = refusal, *, operator: bool = Fa
 
 
 def _for_anyone(error: FootnoteError) -> str:
-    if not isinstance(error, DatabaseFailed | ConfigError):
+    if not isinstance(error, DatabaseFailed | StorageFailed | ConfigError):
         return error.message
     log.error("%s", error.message)
     if isinstance(error, DatabaseFailed):
         return "The database cannot be used now, so nothing was changed. Who runs the server finds out why in its log."
+    if isinstance(error, StorageFull):
+        return "There is no room for more files on the server. Who runs it finds out more in its log."
+    if isinstance(error, StorageFailed):
+        return "The files of the server cannot be reached now. Try again later; who runs it finds out why in its log."
     return "The server is not set up for this. Who runs it finds the reason in its log."

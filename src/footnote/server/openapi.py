@@ -17,6 +17,16 @@ _PARAMETER = re.compile(r"\{(\w+)(?::(\w+))?\}")
 _REFERENCE = "#/components/schemas/{name}"
 EVENTS = "text/event-stream"
 EVENT_SCHEMA = "Event"
+_RAW = {
+    "multipart/form-data": {
+        "type": "object",
+        "properties": {"files": {"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}}},
+        "required": ["files"],
+    },
+    "application/zip": {"type": "string", "format": "binary"},
+}
+"""Bodies that are not JSON."""
+_ELSEWHERE = {304: "You have it already.", 307: "The storage itself hands it out."}
 ABOUT = (
     "Ask a research agent, follow its answer as it is written, and open every source that it read. "
     "Runs belong to the server: a stream that breaks off is resumed with `Last-Event-ID`."
@@ -75,6 +85,8 @@ def _operation(route: Route, named: dict[type[Struct], dict[str, Any]]) -> dict[
             "required": not may_be_empty(route.body),
             "content": {JSON: {"schema": named[route.body]}},
         }
+    if route.raw is not None:
+        operation["requestBody"] = {"required": True, "content": {route.raw: {"schema": _RAW[route.raw]}}}
     return operation
 
 
@@ -146,6 +158,8 @@ def _answers(route: Route, named: dict[type[Struct], dict[str, Any]]) -> dict[in
     elif not route.streams:
         content: dict[str, Any] = {} if route.status == 204 else {"content": {route.media_type: {}}}
         answers[route.status] = {"description": "Done.", **content}
+    for status in route.also:
+        answers[status] = answers[route.status] if status < 300 else {"description": _ELSEWHERE[status]}
     for status, reason in _refusals(route).items():
         answers[status] = {"description": reason, "content": {JSON: {"schema": named[Refusal]}}}
     if not route.safe:  # opened by a person, who is told on a page
@@ -170,4 +184,10 @@ def _refusals(route: Route) -> dict[int, str]:
         reasons |= {502: "The model's provider failed."}
     if route.body is not None:
         reasons |= {401: "Nothing proves who asks.", 413: "The body is too large.", 415: "The body is not JSON."}
+    if route.raw is not None:
+        reasons |= {413: "It is too large.", 415: "It is of a kind that is not taken."}
+    if route.raw is not None or "/files" in route.path:
+        reasons |= {422: "It was understood, but cannot be done with this file."}
+    if 206 in route.also:
+        reasons |= {416: "It has no such part.", 503: "The storage cannot be used now."}
     return dict(sorted(reasons.items()))

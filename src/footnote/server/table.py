@@ -18,6 +18,8 @@ from footnote.protocol.accounts import Principal
 from footnote.protocol.errors import NotLoggedIn
 from footnote.protocol.events import ErrorBody
 from footnote.protocol.tools import Locale
+from footnote.server.downloads import FileStream
+from footnote.server.incoming import Incoming
 from footnote.server.replies import Reply
 from footnote.server.site import Site
 from footnote.server.stream import EventStream
@@ -38,6 +40,8 @@ class Call:
     """One request, as its endpoint gets it: known who asks, with query and body decoded into the types of the route."""
 
     site: Site
+    method: str
+    """GET and HEAD are asked for by the same route."""
     principal: Principal | None
     path: Mapping[str, Any]
     query: Any
@@ -49,6 +53,8 @@ class Call:
     """Where the request comes from: an IP address."""
     locale: Locale
     """What the client would like to read, from `Accept-Language`."""
+    incoming: Incoming
+    """The body of a route that takes one `raw`."""
 
     @property
     def app(self) -> App:
@@ -66,8 +72,9 @@ class Call:
         return self.known.user_id
 
 
-Endpoint: TypeAlias = Callable[[Call], Awaitable[Struct | Reply | EventStream | None]]
-"""Returns a value (sent as JSON with the route's status), a `Reply` or `EventStream`, or None where there is no body.
+Answer: TypeAlias = Reply | EventStream | FileStream
+Endpoint: TypeAlias = Callable[[Call], Awaitable[Struct | Answer | None]]
+"""Returns a value (sent as JSON with the route's status), an `Answer`, or None where there is no body.
 
 Whatever it raises becomes an answer: an error of ours with its own status, anything else a 500 that tells nothing.
 """
@@ -82,8 +89,9 @@ def refusal(error: ErrorBody, _status: int) -> Refusal:
 @dataclass(frozen=True, slots=True)
 class Route:
     """`path` may hold `{name}` and `{name:int}`. The body is JSON; where all of its fields have defaults it may be
-    left out. `streams`: answers with server-sent events (status 200), and with `answer` only to who asked for JSON.
-    `media_type` is what comes instead of JSON where there is no `answer`.
+    left out. `raw` is the media type of one that is something else: the endpoint reads it as it comes (`incoming`).
+    `streams`: answers with server-sent events (status 200), and with `answer` only to who asked for JSON.
+    `media_type` is what comes instead of JSON where there is no `answer`. `also`: other statuses of a success.
     """
 
     method: Method
@@ -92,9 +100,11 @@ class Route:
     summary: str
     access: Access = "user"
     body: type[Struct] | None = None
+    raw: str | None = None
     query: type[Struct] | None = None
     answer: type[Struct] | None = None
     status: int = 200
+    also: tuple[int, ...] = ()
     streams: bool = False
     media_type: str = "application/json"
     errors: ErrorForm = refusal

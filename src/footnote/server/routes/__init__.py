@@ -1,12 +1,14 @@
 """The table: every route of the server."""
 
 from footnote.server import doors
-from footnote.server.routes import about, auth, catalog, page, runs, sessions, users
+from footnote.server.routes import about, auth, catalog, downloads, files, page, runs, sessions, users
 from footnote.server.table import Route
 
 TABLE: tuple[Route, ...] = (
     *sessions.ROUTES,
     *runs.ROUTES,
+    *files.ROUTES,
+    *downloads.ROUTES,
     *catalog.ROUTES,
     *auth.ROUTES,
     *users.ROUTES,

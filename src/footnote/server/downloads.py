@@ -1,0 +1,121 @@
+"""Answers whose body comes in pieces: files that are saved, or shown by the page."""
+
+import asyncio
+import logging
+import re
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from msgspec import Struct
+from starlette.datastructures import Headers
+from starlette.types import Receive, Scope, Send
+
+from footnote.protocol.errors import FootnoteError
+from footnote.server.replies import SAFE_HEADERS
+
+STALL_SECONDS = 120.0
+"""A client that takes nothing for so long is no longer waited for."""
+_POLICY = (b"content-security-policy", b"sandbox; default-src 'none'")
+"""Whatever is in a file, a browser that shows it runs nothing of it."""
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
+
+log = logging.getLogger(__name__)
+
+
+class FileStream:
+    """Sends each of `pieces` as it comes. It ends with them, or when the client goes; they are closed in any case.
+
+    What fails in the middle can only be told by breaking off: the length, or the last chunk, is missing then.
+    """
+
+    __slots__ = ("_headers", "_pieces", "status_code")
+
+    def __init__(self, pieces: AsyncGenerator[bytes, None], status: int = 200, **headers: str) -> None:
+        """`headers` are named as arguments: `content_length="3"`."""
+        self._pieces = pieces
+        self._headers = headers
+        self.status_code = status
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self._all_headers()})
+        if scope["method"] == "HEAD":
+            await self._pieces.aclose()
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+            return
+        sending = asyncio.create_task(self._send(send))
+        leaving = asyncio.create_task(_without_client(receive))
+        try:
+            await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            leaving.cancel()
+            sending.cancel()
+            await asyncio.wait((sending, leaving))
+
+    async def _send(self, send: Send) -> None:
+        try:
+            async for piece in self._pieces:
+                if piece:
+                    async with asyncio.timeout(STALL_SECONDS):
+                        await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        except TimeoutError:
+            log.info("A client took nothing for %g seconds, and is no longer waited for.", STALL_SECONDS)
+        except FootnoteError as error:
+            log.error("A download broke off: %s", error.message)  # noqa: TRY400 - a sentence that says all
+        except Exception:
+            log.exception("A download broke off.")
+        finally:
+            await self._pieces.aclose()
+
+    def _all_headers(self) -> list[tuple[bytes, bytes]]:
+        named = [(name.replace("_", "-").encode(), value.encode("latin-1")) for name, value in self._headers.items()]
+        safe = [header for header in SAFE_HEADERS if header[0] != _POLICY[0]]
+        return [_POLICY, *safe, *named]
+
+
+async def begun(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    """The same pieces, of which the first is there: what fails at once can still be answered with its error."""
+    first = await anext(pieces, b"")
+
+    async def all_of_them() -> AsyncGenerator[bytes, None]:
+        async with aclosing(pieces):
+            yield first
+            async for piece in pieces:
+                yield piece
+
+    return all_of_them()
+
+
+async def _without_client(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+class Span(Struct, frozen=True):
+    """The bytes from `start` to before `end`; none where somebody asked for what is behind the end."""
+
+    start: int
+    end: int
+
+    @property
+    def is_empty(self) -> bool:
+        return self.start >= self.end
+
+
+def span_of(headers: Headers, etag: str, size: int) -> Span | None:
+    """The part that is asked for; None: all of it, also where several parts are, or it is about another content."""
+    found = _RANGE.fullmatch(headers.get("range", "").replace(" ", ""))
+    if found is None or headers.get("if-range", etag) != etag:
+        return None
+    first, last = found.groups()
+    if not first:
+        return Span(max(0, size - int(last)), size) if last else None
+    if last and int(last) < int(first):
+        return None
+    return Span(int(first), min(size, int(last) + 1) if last else size)
+
+
+def is_known(headers: Headers, etag: str) -> bool:
+    """Whether the client has this content already."""
+    known = {tag.strip().removeprefix("W/") for tag in headers.get("if-none-match", "").split(",")}
+    return etag in known or "*" in known

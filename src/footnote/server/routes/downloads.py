@@ -1,0 +1,66 @@
+"""Files at addresses that are signed for an hour."""
+
+from functools import partial
+
+from footnote.protocol.events import ErrorBody
+from footnote.server.access import cookie_of
+from footnote.server.downloads import FileStream, is_known, span_of
+from footnote.server.replies import Reply, as_json
+from footnote.server.table import Call, Refusal, Route
+from footnote.storage.disposition import attachment
+from footnote.workspace.downloads import PATH, SECONDS, Download
+
+ANYTHING = "*/*"
+_PRIVATE = f"private, max-age={SECONDS}"
+
+
+async def _download(call: Call) -> Reply | FileStream:
+    asker = call.principal.user_id if call.principal else None
+    download = await call.app.downloads.open(call.path["token"], asker)
+    etag = f'"{download.hash}"'
+    if is_known(call.headers, etag):
+        return Reply(status=304, etag=etag, cache_control=_PRIVATE)
+    if _may_leave(call) and (address := await download.signed_url()):
+        return Reply(status=307, location=address)
+    return _stream(call, download, etag)
+
+
+def _may_leave(call: Call) -> bool:
+    """A browser that saves, or a program, goes where the bytes are; the page may only ask this server. Over plain http
+    browsers do not say what they want, but still who they are."""
+    wanted = call.headers.get("sec-fetch-dest") or ("page" if cookie_of(call.headers) else "document")
+    return call.method == "GET" and wanted == "document"
+
+
+def _stream(call: Call, download: Download, etag: str) -> Reply | FileStream:
+    span = span_of(call.headers, etag, download.size)
+    if span is not None and span.is_empty:
+        message = f"The file has {download.size:,} bytes; ask for a part within them."
+        refusal = Refusal(ErrorBody("range_not_satisfiable", message, retryable=False))
+        return as_json(refusal, 416, content_range=f"bytes */{download.size}")
+    answer = partial(
+        FileStream,
+        content_type=download.media_type,
+        content_disposition=attachment(download.filename),
+        accept_ranges="bytes",
+        etag=etag,
+        cache_control=_PRIVATE,
+    )
+    if span is None:
+        return answer(download.read(0, None), content_length=str(download.size))
+    content_range = f"bytes {span.start}-{span.end - 1}/{download.size}"
+    length = str(span.end - span.start)
+    return answer(download.read(span.start, span.end), 206, content_length=length, content_range=content_range)
+
+
+ROUTES = (
+    Route(
+        "GET",
+        f"{PATH}{{token}}/{{filename}}",
+        _download,
+        "A file, at an address that is good for an hour",
+        access="anyone",
+        media_type=ANYTHING,
+        also=(206, 304, 307),
+    ),
+)

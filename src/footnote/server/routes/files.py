@@ -1,0 +1,259 @@
+"""The files of a session: brought, read, changed, compared, converted and taken away."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from footnote.protocol.errors import LimitReached, Unworkable, UsageError, WrongKind
+from footnote.protocol.files import (
+    ConvertedFile,
+    FileContent,
+    FileConversion,
+    FileDiff,
+    FileEdit,
+    FileList,
+    FilePath,
+    FileRecord,
+    FileRestore,
+    FileVersions,
+    IconType,
+    Unpacking,
+)
+from footnote.protocol.history import SessionHead
+from footnote.server.downloads import FileStream, begun
+from footnote.server.multipart import FORM, MOST_FILES, parts_of
+from footnote.server.replies import Reply, as_json
+from footnote.server.table import Call, Route
+from footnote.storage.disposition import attachment
+from footnote.workspace.archive import zipped
+from footnote.workspace.diffs import diff_of
+from footnote.workspace.export import safe_name
+from footnote.workspace.files import MAX_FILE_BYTES, Opened, Workspace
+
+ZIP = "application/zip"
+MOST_SHOWN_BYTES = 2_000_000
+"""A text that is larger is fetched like a file that is none."""
+MOST_EDIT_BYTES = 50_000_000
+"""A file may have 20 MB, and some characters are written as several."""
+MOST_BUNDLE_BYTES = 1024**3
+_FORM_BYTES = 1_000_000
+"""What stands around the files of a form."""
+_NO_TEXT: frozenset[IconType] = frozenset({"pdf", "image", "xlsx", "docx", "pptx", "archive", "audio", "video"})
+
+_Number = Annotated[int, Meta(ge=1)]
+
+
+class FileQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    file_path: FilePath
+
+
+class ContentQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """`version`: an earlier one; left out, the newest."""
+
+    file_path: FilePath
+    version: _Number | None = None
+
+
+class DiffQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"older": "from", "newer": "to"}):
+    """Left out: the newest version, and the one before the other."""
+
+    file_path: FilePath
+    older: _Number | None = None
+    newer: _Number | None = None
+
+
+async def _list(call: Call) -> FileList:
+    return FileList(await (await _workspace(call)).list())
+
+
+async def _upload(call: Call) -> FileList:
+    """Each file is kept as soon as it has come. One of a kind that is not taken does not keep out those behind it."""
+    session_id = (await _session(call)).id
+    most = call.app.configuration.settings.limits.upload_bytes * MOST_FILES + _FORM_BYTES
+    taken: list[FileRecord] = []
+    refused: list[tuple[str, UsageError | LimitReached]] = []
+    async with aclosing(parts_of(call.headers.get("content-type"), call.incoming.up_to(most))) as parts:
+        async for part in parts:
+            try:
+                async with call.app.uploads.spool(part) as file:
+                    taken.append(await call.app.uploads.take(call.user_id, session_id, part.filename, file))
+            except (UsageError, LimitReached) as error:
+                refused.append((part.filename, error))
+                if not isinstance(error, WrongKind | Unworkable):
+                    break
+    if refused:
+        raise _told(refused, len(taken))
+    if not taken:
+        raise UsageError("The form has no file in it: send at least one part that has a file name.")
+    return FileList(tuple(taken))
+
+
+def _told(refused: list[tuple[str, UsageError | LimitReached]], taken: int) -> UsageError | LimitReached:
+    """The first of the errors, which says all that the sender has to know."""
+    said = [f"{safe_name(name.rpartition('/')[2])} was not taken: {error.message}" for name, error in refused]
+    if taken:
+        said.append("1 other file was taken." if taken == 1 else f"{taken} other files were taken.")
+    first = refused[0][1]
+    first.message = " ".join(said)
+    return first
+
+
+async def _content(call: Call) -> Reply:
+    wanted: ContentQuery = call.query
+    opened = await (await _workspace(call)).open(wanted.file_path, wanted.version)
+    record, version = opened.record, opened.version
+    text = await _text(opened)
+    url = None
+    if text is None:
+        path = await call.app.downloads.url(call.user_id, call.path["session_id"], version.hash, record.filename)
+        url = _address(call, path)
+    return as_json(FileContent(text, record.filename, record.path, url), etag=f'"{version.hash}"')
+
+
+async def _text(opened: Opened) -> str | None:
+    """What can be shown as it is; None: it is no text, or too much of it."""
+    if opened.record.icon_type in _NO_TEXT or opened.version.size > MOST_SHOWN_BYTES:
+        return None
+    async with aclosing(opened.read(0, None)) as pieces:
+        content = b"".join([piece async for piece in pieces])
+    try:
+        return None if b"\0" in content else content.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+async def _put(call: Call) -> Reply:
+    edit: FileEdit = call.body
+    workspace = await _workspace(call)
+    record = await workspace.put(edit.file_path, edit.content, base_hash=edit.base_hash)
+    written = await asyncio.to_thread(_hash, edit.content)
+    return as_json(record, 201 if edit.base_hash is None else 200, etag=f'"{written}"')
+
+
+def _hash(content: str) -> str:
+    return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
+
+
+async def _versions(call: Call) -> FileVersions:
+    wanted: FileQuery = call.query
+    workspace = await _workspace(call)
+    record = await workspace.record(wanted.file_path)
+    return FileVersions(record.path, record.filename, await workspace.versions(wanted.file_path))
+
+
+async def _diff(call: Call) -> FileDiff:
+    wanted: DiffQuery = call.query
+    workspace = await _workspace(call)
+    newer = await workspace.open(wanted.file_path, wanted.newer)
+    older = await workspace.open(wanted.file_path, wanted.older or max(1, newer.version.number - 1))
+    versions = older.version, newer.version
+    if max(one.size for one in versions) > MAX_FILE_BYTES:  # uploads alone are so large, and have one version
+        return FileDiff(newer.record.path, versions[0].number, versions[1].number, diff=None)
+    contents = [(one, await workspace.read(wanted.file_path, one.number)) for one in versions]
+    return await asyncio.to_thread(diff_of, newer.record, contents[0], contents[1])
+
+
+async def _restore(call: Call) -> FileRecord:
+    wanted: FileRestore = call.body
+    workspace = await _workspace(call)
+    return await workspace.restore(wanted.file_path, wanted.version, base_hash=wanted.base_hash)
+
+
+async def _convert(call: Call) -> ConvertedFile:
+    wanted: FileConversion = call.body
+    session_id = (await _session(call)).id
+    made = await call.app.renditions.convert(call.user_id, session_id, wanted.file_path, wanted.convert_type)
+    path = await call.app.downloads.url(call.user_id, session_id, made.hash, made.filename)
+    return ConvertedFile(_address(call, path), made.filename, made.notes)
+
+
+async def _unpack(call: Call) -> FileList:
+    wanted: Unpacking = call.body
+    session_id = (await _session(call)).id
+    return FileList(await call.app.uploads.unpack(call.user_id, session_id, wanted.file_path))
+
+
+async def _delete(call: Call) -> None:
+    wanted: FileQuery = call.query
+    await (await _workspace(call)).delete(wanted.file_path)
+
+
+async def _archive(call: Call) -> FileStream:
+    head = await _session(call)
+    return await _as_zip(head, zipped(call.app.sessions.workspace(call.user_id, head.id)))
+
+
+async def _export(call: Call) -> FileStream:
+    head = await _session(call)
+    return await _as_zip(head, call.app.bundles.export(call.user_id, head.id))
+
+
+async def _import(call: Call) -> SessionHead:
+    if call.headers.get("content-type", "").partition(";")[0].strip().lower() != ZIP:
+        raise WrongKind(f"Send the bundle as it is, with the header `Content-Type: {ZIP}`.")
+    pieces = call.incoming.up_to(MOST_BUNDLE_BYTES)
+    async with call.app.spool.hold(pieces, most=MOST_BUNDLE_BYTES) as file:
+        return await call.app.bundles.take(call.user_id, file.path)
+
+
+async def _workspace(call: Call) -> Workspace:
+    """`Unknown`: there is no such session, or not for this user."""
+    return call.app.sessions.workspace(call.user_id, (await _session(call)).id)
+
+
+async def _session(call: Call) -> SessionHead:
+    return await call.app.sessions.head(call.user_id, call.path["session_id"])
+
+
+async def _as_zip(head: SessionHead, pieces: AsyncGenerator[bytes, None]) -> FileStream:
+    name = f"{safe_name(head.title or head.id)}.zip"
+    return FileStream(
+        await begun(pieces),
+        content_type=ZIP,
+        content_disposition=attachment(name),
+        cache_control="no-store",
+    )
+
+
+def _address(call: Call, path: str) -> str:
+    """Below the address that people see, where it is known; else below the one that was asked."""
+    return (call.app.configuration.settings.server.public_url or "").rstrip("/") + path
+
+
+_FILES = "/v2/sessions/{session_id}/files"
+ROUTES = (
+    Route("GET", _FILES, _list, "All files of a session", answer=FileList),
+    Route("POST", _FILES, _upload, "Upload files", raw=FORM, answer=FileList, status=201),
+    Route("DELETE", _FILES, _delete, "Delete a file with all its versions", query=FileQuery, status=204),
+    Route("GET", f"{_FILES}/content", _content, "What a file holds", query=ContentQuery, answer=FileContent),
+    Route(
+        "PUT",
+        f"{_FILES}/content",
+        _put,
+        "Change a file, or make one",
+        body=FileEdit,
+        answer=FileRecord,
+        also=(201,),
+        most_bytes=MOST_EDIT_BYTES,
+    ),
+    Route("GET", f"{_FILES}/versions", _versions, "All that a file held", query=FileQuery, answer=FileVersions),
+    *(
+        Route("GET", f"{_FILES}/{path}", _diff, "What two versions differ in", query=DiffQuery, answer=FileDiff)
+        for path in ("diff", "versions/diff")
+    ),
+    *(
+        Route(
+            "POST", f"{_FILES}/{path}", _restore, "Bring an earlier version back", body=FileRestore, answer=FileRecord
+        )
+        for path in ("restore", "versions/restore")
+    ),
+    Route("POST", f"{_FILES}/convert", _convert, "A file as a document", body=FileConversion, answer=ConvertedFile),
+    Route("POST", f"{_FILES}/unpack", _unpack, "The files of a zip file", body=Unpacking, answer=FileList, status=201),
+    Route("GET", f"{_FILES}/archive", _archive, "All files as one zip file", media_type=ZIP),
+    Route("GET", "/v2/sessions/{session_id}/export", _export, "A session as a research bundle", media_type=ZIP),
+    Route("POST", "/v2/bundles", _import, "A research bundle as a session", raw=ZIP, answer=SessionHead, status=201),
+)

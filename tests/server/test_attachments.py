@@ -1,0 +1,102 @@
+"""Files that come with a question: the model reads their names, sees the images among them, and history has them."""
+
+import base64
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from footnote.protocol.files import FileRecord
+from server.house import House, open_house
+from upstream import Upstream, call, reply, say, stop
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
+
+
+@pytest.fixture
+async def house(tmp_path: Path, upstream: Upstream) -> AsyncIterator[House]:
+    async with open_house(tmp_path, upstream) as opened:
+        yield opened
+
+
+async def upload(house: House, session_id: str, name: str, content: bytes) -> FileRecord:
+    async def pieces() -> AsyncIterator[bytes]:
+        yield content
+
+    async with house.app.uploads.spool(pieces()) as spooled:
+        return await house.app.uploads.take("local", session_id, name, spooled)
+
+
+async def test_a_model_that_sees_is_shown_the_images_and_told_the_names(house: House, upstream: Upstream):
+    upstream.script(reply(say("A dot."), stop()), reply(say("Still a dot."), stop()))
+    session_id = await house.local.session()
+    picture = await upload(house, session_id, "dot.png", PNG)
+    table = await upload(house, session_id, "bảng.csv", b"a,b\n1,2\n")
+    assert (picture.source, picture.icon_type, picture.message_id) == ("upload", "image", None)
+    assert picture.path == f"local://uploads/local/{picture.id}/dot.png"
+    assert picture.url == f"uploads/local/{picture.id}/dot.png"
+    ask = {"content": "What is it?", "attachments": [picture.path, "bảng.csv"]}
+    assert (await house.local.ask("POST", f"/v2/sessions/{session_id}/messages", ask)).status == 200
+    await house.local.told(session_id, "And now?")
+    for request in upstream.requests:
+        first = next(message for message in request.body["messages"] if message["role"] == "user")
+        assert first["content"] == [
+            {"type": "text", "text": "What is it?"},
+            {"type": "text", "text": f"Files that come with this message:\n- {picture.path}\n- {table.path}"},
+            {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{base64.b64encode(PNG).decode()}"}},
+        ]
+    history = (await house.local.ask("GET", f"/v2/sessions/{session_id}/history")).json
+    question = history["messages"][0]
+    assert [(file["path"], file["message_id"]) for file in question["attachments"]] == [
+        (picture.path, question["id"]),
+        (table.path, question["id"]),
+    ]
+    assert {file["path"]: file["message_id"] for file in history["workspace"]["workspace_files"]} == {
+        picture.path: question["id"],
+        table.path: question["id"],
+    }
+
+
+async def test_history_has_both_kinds_of_files_and_the_attachments_of_the_answer(house: House, upstream: Upstream):
+    upstream.script(
+        reply(call("write_file", {"file_path": "/report.md", "content": "# Report"}, id="toolu_1"), stop("tool_use")),
+        reply(call("read_file", {"file_path": "data.csv"}, id="toolu_2"), stop("tool_use")),
+        reply(say("Done."), stop()),
+    )
+    session_id = await house.local.session()
+    data = await upload(house, session_id, "data.csv", "tên,giá\ngạo,1\n".encode())
+    told = await house.local.told(session_id, "Write a report on data.csv")
+    blocks = [event["content_block"] for event in told if event["type"] == "content_block_start"]
+    (attachments,) = [block for block in blocks if block["type"] == "attachments"]
+    assert [file["path"] for file in attachments["files"]] == ["/report.md"]
+    (read,) = [block for block in blocks if block["type"] == "tool_result" and block["name"] == "read_file"]
+    assert "tên,giá" in read["content"]
+    history = (await house.local.ask("GET", f"/v2/sessions/{session_id}/history")).json
+    assert history["messages"][-1]["attachments"] == attachments["files"]
+    files = {file["path"]: file["source"] for file in history["workspace"]["workspace_files"]}
+    assert files == {"/report.md": "generated", data.path: "upload"}
+    assert "/v2/downloads/" not in str(history)
+
+
+async def test_a_file_of_somebody_else_cannot_come_with_a_question(house: House, upstream: Upstream):
+    ann = await house.person("ann")
+    session_id = await house.local.session()
+    secret = await upload(house, session_id, "secret.txt", b"secret")
+    theirs = await ann.session()
+    ask = {"content": "What?", "attachments": [secret.path]}
+    assert (await ann.ask("POST", f"/v2/sessions/{theirs}/messages", ask)).error == "file_not_found"
+    assert upstream.requests == []
+
+
+async def test_an_upload_that_is_deleted_is_gone_from_the_library_too(house: House):
+    session_id = await house.local.session()
+    text = "The quokka is a small macropod about the size of a domestic cat. " * 3
+    record = await upload(house, session_id, "quokka.txt", text.encode())
+    assert [hit.title for hit in await house.app.library.search("quokka macropod", 3)] == ["quokka.txt"]
+    await house.app.sessions.workspace("local", session_id).delete(record.path)
+    assert await house.app.library.search("quokka macropod", 3) == ()
+    await upload(house, session_id, "quokka.txt", text.encode())
+    assert (await house.local.ask("DELETE", f"/v2/sessions/{session_id}")).status == 204
+    assert await house.app.library.search("quokka macropod", 3) == ()

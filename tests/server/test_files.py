@@ -1,0 +1,298 @@
+"""Files of a session over HTTP: brought, read, changed, compared, converted, taken away."""
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from server.desk import Desk, hash_of
+from server.forms import CONTENT_TYPE, END, part, uploaded
+from server.house import House, open_house
+
+
+@pytest.fixture
+async def desk(house: House) -> Desk:
+    return Desk(house.local, await house.local.session(title="Báo cáo: các nguồn"))
+
+
+async def test_an_upload_is_listed_with_a_record_as_clients_know_it(desk: Desk):
+    answer = await uploaded(desk.person, desk.session_id, ("notes.txt", b"hello"), ("số liệu.csv", b"a,b\n1,2\n"))
+    assert answer.status == 201
+    first, second = answer.json["files"]
+    assert {**first, "id": "", "path": "", "url": "", "created_at": ""} == {
+        "id": "",
+        "path": "",
+        "filename": "notes.txt",
+        "icon_type": "txt",
+        "source": "upload",
+        "created_at": "",
+        "url": "",
+        "message_id": None,
+    }
+    assert first["url"] == f"uploads/local/{first['id']}/notes.txt"
+    assert first["path"] == f"local://{first['url']}"
+    assert (second["filename"], second["icon_type"]) == ("số liệu.csv", "csv")
+    listed = (await desk.ask("GET")).json["files"]
+    assert sorted(listed, key=lambda one: one["filename"]) == [first, second]
+
+
+async def test_the_same_file_again_is_the_one_that_is_there(desk: Desk):
+    first = await uploaded(desk.person, desk.session_id, ("notes.txt", b"hello"))
+    again = await uploaded(desk.person, desk.session_id, ("notes.txt", b"hello"))
+    assert again.json == first.json
+    assert await desk.names() == ["notes.txt"]
+
+
+async def test_fields_beside_the_files_are_passed_over(desk: Desk):
+    body = part(None, b"x", name="title") + part("a.txt", b"a", name="whatever") + part("", b"") + END
+    answer = await desk.person.house.ask(
+        "POST", desk.path, token=desk.person.token, data=body, content_type=CONTENT_TYPE
+    )
+    assert (answer.status, [one["filename"] for one in answer.json["files"]]) == (201, ["a.txt"])
+
+
+async def test_a_form_without_a_file_is_the_senders_mistake(desk: Desk):
+    answer = await uploaded(desk.person, desk.session_id)
+    assert (answer.status, answer.error) == (400, "invalid_request")
+    assert "no file in it" in answer.json["error"]["message"]
+
+
+async def test_one_file_of_several_that_is_refused_is_named_and_the_others_are_kept(desk: Desk):
+    answer = await uploaded(
+        desk.person, desk.session_id, ("a.txt", b"a"), ("lying.pdf", b"no PDF at all"), ("b.txt", b"b")
+    )
+    assert answer.status in (415, 422)
+    message = answer.json["error"]["message"]
+    assert message.startswith("lying.pdf was not taken: ")
+    assert message.endswith(" 2 other files were taken.")
+    assert await desk.names() == ["a.txt", "b.txt"]
+
+
+async def test_a_file_larger_than_the_limit_is_too_large_and_those_before_it_stay(tmp_path: Path):
+    async with open_house(tmp_path, FOOTNOTE_LIMITS_UPLOAD_BYTES="1000") as house:
+        desk = Desk(house.local, await house.local.session())
+        answer = await uploaded(
+            house.local, desk.session_id, ("a.txt", b"a" * 1000), ("b.txt", b"b" * 1001), ("c.txt", b"c")
+        )
+        assert (answer.status, answer.error) == (413, "too_large")
+        assert answer.json["error"]["message"].startswith("b.txt was not taken: The file is larger than 1,000 bytes.")
+        assert answer.json["error"]["message"].endswith("1 other file was taken.")
+        assert await desk.names() == ["a.txt"]
+        assert list((tmp_path / ".footnote" / "spool").iterdir()) == []
+
+
+async def test_a_user_who_has_no_room_left_is_told_so(tmp_path: Path):
+    async with open_house(tmp_path, FOOTNOTE_LIMITS_STORAGE_BYTES_PER_USER="1500") as house:
+        desk = Desk(house.local, await house.local.session())
+        first = await uploaded(house.local, desk.session_id, ("a.txt", b"a" * 1000))
+        second = await uploaded(house.local, desk.session_id, ("b.txt", b"b" * 1000))
+        assert (first.status, second.status, second.error) == (201, 429, "limit_reached")
+        assert await desk.names() == ["a.txt"]
+
+
+async def test_a_text_is_shown_exactly_as_it_was_written(desk: Desk):
+    text = "\ufeffZeile 1\r\nchữ Việt 中文 🎉\n\n\u2028 end"
+    written = await desk.write("/notes/báo cáo.md", text)
+    shown = await desk.ask("GET", "/content", file_path="/notes/báo cáo.md")
+    assert (written.status, shown.status) == (201, 200)
+    assert shown.json == {
+        "content": text,
+        "filename": "báo cáo.md",
+        "file_path": "/notes/báo cáo.md",
+        "download_url": None,
+    }
+    assert written.headers["etag"] == shown.headers["etag"] == f'"{hash_of(text)}"'
+
+
+async def test_what_is_no_text_is_fetched_from_an_address(desk: Desk, picture: bytes):
+    path = (await uploaded(desk.person, desk.session_id, ("ảnh.png", picture))).json["files"][0]["path"]
+    shown = (await desk.ask("GET", "/content", file_path=path)).json
+    assert {**shown, "download_url": ""} == {
+        "content": None,
+        "filename": "ảnh.png",
+        "file_path": path,
+        "download_url": "",
+    }
+    assert shown["download_url"].startswith("/v2/downloads/")
+    assert (await desk.person.house.ask("GET", shown["download_url"])).body == picture
+
+
+async def test_a_text_that_is_too_long_to_be_shown_is_fetched_from_an_address(desk: Desk):
+    text = "Một dòng.\n" * 250_000
+    await desk.write("/long.txt", text)
+    shown = (await desk.ask("GET", "/content", file_path="/long.txt")).json
+    assert shown["content"] is None
+    assert (await desk.person.house.ask("GET", shown["download_url"])).body == text.encode()
+
+
+async def test_an_address_is_whole_where_people_see_another_server(tmp_path: Path, picture: bytes):
+    async with open_house(tmp_path, FOOTNOTE_SERVER_PUBLIC_URL="https://footnote.example/") as house:
+        desk = Desk(house.local, await house.local.session())
+        await uploaded(house.local, desk.session_id, ("a.png", picture))
+        shown = (await desk.ask("GET", "/content", file_path="a.png")).json
+        await desk.write("/a.md", "# A")
+        converted = (await desk.ask("POST", "/convert", {"file_path": "/a.md", "convert_type": "md"})).json
+    assert shown["download_url"].startswith("https://footnote.example/v2/downloads/")
+    assert converted["download_url"].startswith("https://footnote.example/v2/downloads/")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "query", "body"),
+    [
+        ("GET", "/content", {"file_path": "/no.md"}, None),
+        ("GET", "/content", {"file_path": "/a.md", "version": 9}, None),
+        ("GET", "/versions", {"file_path": "/no.md"}, None),
+        ("GET", "/diff", {"file_path": "/no.md"}, None),
+        ("GET", "/diff", {"file_path": "/a.md", "from_": 7, "to": 1}, None),
+        ("POST", "/restore", {}, {"file_path": "/no.md", "version": 1}),
+        ("POST", "/restore", {}, {"file_path": "/a.md", "version": 9}),
+        ("POST", "/convert", {}, {"file_path": "/no.md", "convert_type": "md"}),
+        ("POST", "/unpack", {}, {"file_path": "/no.zip"}),
+        ("DELETE", "", {"file_path": "/no.md"}, None),
+    ],
+)
+async def test_a_file_or_a_version_that_is_not_there_is_a_404(
+    desk: Desk, method: str, path: str, query: dict[str, Any], body: Any
+):
+    await desk.write("/a.md", "one")
+    answer = await desk.ask(method, path, body, **query)
+    assert (answer.status, answer.error) == (404, "file_not_found")
+
+
+@pytest.mark.parametrize("path", ["", "/..", "/a/../../etc/passwd", "C:\\x", "a\u202eb", "/" + "x" * 5000])
+async def test_a_path_that_is_none_is_the_callers_mistake(desk: Desk, path: str):
+    assert (await desk.ask("GET", "/content", file_path=path)).status == 400
+    assert (await desk.write(path, "x")).status == 400
+
+
+async def test_a_deleted_file_is_gone(desk: Desk):
+    await desk.write("/a.md", "one")
+    assert (await desk.ask("DELETE", file_path="/a.md")).status == 204
+    assert await desk.names() == []
+    assert (await desk.ask("GET", "/content", file_path="/a.md")).status == 404
+
+
+async def test_a_file_is_converted_to_a_document_at_an_address(desk: Desk):
+    await desk.write("/báo cáo.md", "# Tiêu đề\n\nMột đoạn.\n")
+    answers = {
+        kind: (await desk.ask("POST", "/convert", {"file_path": "/báo cáo.md", "convert_type": kind})).json
+        for kind in ("md", "pdf", "docx")
+    }
+    bodies = {kind: (await desk.person.house.ask("GET", one["download_url"])).body for kind, one in answers.items()}
+    assert {kind: (one["filename"], one["notes"]) for kind, one in answers.items()} == {
+        "md": ("báo cáo.md", []),
+        "pdf": ("báo cáo.pdf", []),
+        "docx": ("báo cáo.docx", []),
+    }
+    assert bodies["md"].decode() == "# Tiêu đề\n\nMột đoạn.\n"
+    assert bodies["pdf"].startswith(b"%PDF-")
+    assert "word/document.xml" in zipfile.ZipFile(io.BytesIO(bodies["docx"])).namelist()
+
+
+async def test_the_files_of_a_zip_file_become_uploads(desk: Desk):
+    await uploaded(desk.person, desk.session_id, ("papers.zip", _zip(**{"a.txt": b"a", "folder/b.txt": b"b"})))
+    answer = await desk.ask("POST", "/unpack", {"file_path": "papers.zip"})
+    assert (answer.status, [one["filename"] for one in answer.json["files"]]) == (201, ["a.txt", "b.txt"])
+    assert await desk.names() == ["a.txt", "b.txt", "papers.zip"]
+
+
+async def test_what_is_no_zip_file_is_not_unpacked(desk: Desk):
+    await uploaded(desk.person, desk.session_id, ("a.txt", b"a"))
+    answer = await desk.ask("POST", "/unpack", {"file_path": "a.txt"})
+    assert (answer.status, answer.error) == (415, "unsupported_media_type")
+
+
+async def test_everything_comes_as_one_zip_file_named_after_the_session(desk: Desk, picture: bytes):
+    await desk.write("/report.md", "# Report")
+    await desk.write("/data/a.csv", "a,b")
+    await uploaded(desk.person, desk.session_id, ("ảnh.png", picture))
+    answer = await desk.ask("GET", "/archive")
+    with zipfile.ZipFile(io.BytesIO(answer.body)) as archive:
+        found = {name: archive.read(name) for name in archive.namelist()}
+    assert answer.headers["content-type"] == "application/zip"
+    assert answer.headers["content-disposition"] == (
+        'attachment; filename="B_o c_o_ c_c ngu_n.zip"; '
+        "filename*=UTF-8''B%C3%A1o%20c%C3%A1o_%20c%C3%A1c%20ngu%E1%BB%93n.zip"
+    )
+    assert answer.headers["content-security-policy"] == "sandbox; default-src 'none'"
+    assert found == {"report.md": b"# Report", "data/a.csv": b"a,b", "uploads/ảnh.png": picture}
+
+
+async def test_no_answer_tells_where_files_are_on_the_host(desk: Desk, tmp_path: Path):
+    await desk.write("/a.md", "x" * 100_000)
+    await uploaded(desk.person, desk.session_id, ("b.txt", b"b" * 100_000), ("c.pdf", b"no PDF"))
+    for method, path, query in (("GET", "", {}), ("GET", "/content", {"file_path": "/../x"})):
+        await desk.ask(method, path, **query)
+    for kind in ("pdf", "md"):
+        await desk.ask("POST", "/convert", {"file_path": "/a.md", "convert_type": kind})
+    assert [one for one in desk.person.house.answers if str(tmp_path).encode() in one.body] == []
+
+
+async def test_a_session_goes_out_as_a_bundle_and_comes_back_as_another(desk: Desk):
+    await desk.person.told(desk.session_id)
+    await desk.write("/report.md", "# Report")
+    bundle = await desk.person.ask("GET", f"/v2/sessions/{desk.session_id}/export")
+    assert (bundle.status, bundle.headers["content-type"]) == (200, "application/zip")
+
+    taken = await desk.person.house.ask(
+        "POST", "/v2/bundles", token=desk.person.token, data=bundle.body, content_type="application/zip"
+    )
+
+    assert taken.status == 201, taken
+    assert taken.json["id"] != desk.session_id
+    assert taken.json["title"] == "Báo cáo: các nguồn"
+    other = Desk(desk.person, taken.json["id"])
+    assert (await other.ask("GET", "/content", file_path="/report.md")).json["content"] == "# Report"
+
+
+@pytest.mark.parametrize(("kind", "status"), [("application/zip", 422), ("application/json", 415), ("text/plain", 415)])
+async def test_what_is_no_bundle_is_not_taken(house: House, kind: str, status: int):
+    answer = await house.ask("POST", "/v2/bundles", token=house.local.token, data=b"no bundle", content_type=kind)
+    assert answer.status in (status, 400)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", ""),
+        ("GET", "/content?file_path=/a.md"),
+        ("GET", "/versions?file_path=/a.md"),
+        ("GET", "/diff?file_path=/a.md"),
+        ("GET", "/archive"),
+        ("DELETE", "?file_path=/a.md"),
+    ],
+)
+async def test_the_files_of_somebody_else_are_not_there(house: House, method: str, path: str):
+    ann, bob = await house.person("ann"), await house.person("bob")
+    hers = Desk(ann, await ann.session())
+    await hers.write("/a.md", "hers alone")
+    theirs = await bob.ask(method, hers.path + path)
+    nowhere = await bob.ask(method, f"/v2/sessions/nowhere/files{path}")
+    assert (theirs.status, theirs.body) == (404, nowhere.body)
+    assert (await hers.ask("GET", "/content", file_path="/a.md")).json["content"] == "hers alone"
+
+
+async def test_nobody_uploads_into_the_session_of_somebody_else(house: House):
+    ann, bob = await house.person("ann"), await house.person("bob")
+    session_id = await ann.session()
+    assert (await uploaded(bob, session_id, ("a.txt", b"a"))).status == 404
+    assert await Desk(ann, session_id).names() == []
+
+
+def _zip(**files: bytes) -> bytes:
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return written.getvalue()
+
+
+@pytest.fixture
+def picture() -> bytes:
+    """A PNG of one red pixel."""
+    return bytes.fromhex(
+        "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154789c63f8cfc0000003010100"
+        "c9fe92ef0000000049454e44ae426082"
+    )
