@@ -198,7 +198,7 @@ async def test_every_problem_of_the_configuration_is_a_failure_and_the_rest_is_s
     assert [(finding["status"], finding["message"]) for finding in found["configuration"]] == [
         ("FAIL", f'{tmp_path}/config.json, line 1, sever: unknown key "sever"; the nearest valid key is "server".'),
         ("FAIL", f"{tmp_path}/config.json, line 2, bus: expected an object, found a number."),
-        ("WARN", "keys, models, search and tool servers were not checked"),
+        ("WARN", "keys, models, search, documents and tool servers were not checked"),
     ]
     assert set(found) == {"configuration", "home", "disk", "extras"}
 

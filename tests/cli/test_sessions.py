@@ -11,6 +11,7 @@ import pytest
 
 from cli.process import Footnote, environment, footnote
 from cli.searching import FACT, article, env_for, hits
+from footnote.bundles.verify import verify
 from server.house import LOCAL_TOKEN, open_house
 from upstream import Upstream, call, reply, say, stop
 from web import Web
@@ -100,6 +101,7 @@ async def test_an_id_can_be_shortened_as_long_as_it_means_one_session(env: dict[
     code, out, err = await run(env, "sessions", "show", "session_")
     assert (code, out) == (2, "")
     assert "2 sessions begin or end with session_. Say more of one of them: " in err
+    assert (await run(env, "sessions", "show", "last"))[1].startswith("# Two?")
     code, _, err = await run(env, "sessions", "show", "")
     assert (code, "There is no session ''." in err) == (2, True)
 
@@ -128,7 +130,9 @@ async def test_deleting_with_yes_is_for_good(env: dict[str, str], upstream: Upst
     assert not [path for path in tmp_path.rglob("footnote.db*") if b"Unforgettable" in path.read_bytes()]
 
 
-async def test_an_export_holds_what_was_said_and_read_and_written(tmp_path: Path, upstream: Upstream) -> None:
+async def test_an_export_is_a_bundle_that_holds_what_was_said_and_read_and_written(
+    tmp_path: Path, upstream: Upstream
+) -> None:
     async with Web() as web, SearchServer("brave", lambda _: hits(web, "/oxygen")) as server:
         web.put("/oxygen", article("Oxygen", FACT))
         upstream.script(
@@ -139,25 +143,23 @@ async def test_an_export_holds_what_was_said_and_read_and_written(tmp_path: Path
         env = {**env_for(tmp_path, web, server, upstream=upstream, **default), "SERVER": ""}
         session = await asked(env, "Who?")
         target = tmp_path / "out.zip"
-        code, out, err = await run(env, "sessions", "export", session, "--output", str(target))
+        code, out, err = await run(env, "sessions", "export", "last", "--output", str(target))
         url = web.url("/oxygen")
-    assert (code, out, err) == (0, f"{target}\n", "")
+    assert (code, out) == (0, f"{target}\n")
     with zipfile.ZipFile(BytesIO(target.read_bytes())) as archive:
         content = {name: archive.read(name).decode() for name in archive.namelist()}
-    assert set(content) == {
-        "transcript.md",
-        "history.json",
-        "sources/1-Title of _oxygen.txt",
-        "files/notes/báo cáo.md",
-    }
+    assert err == f"Seal: {json.loads(content['bundle.json'])['seal']}\n"
     assert content["files/notes/báo cáo.md"] == "# R\n"
     assert json.loads(content["history.json"])["session"]["id"] == session
-    assert f"URL: {url}\n" in content["sources/1-Title of _oxygen.txt"]
-    assert FACT in content["sources/1-Title of _oxygen.txt"]
+    [source] = json.loads(content["sources.json"])["sources"]
+    assert (source["number"], source["url"]) == (1, url)
+    assert FACT in content[f"snapshots/{source['snapshots'][0]}.txt"]
     assert (
         f"Sources:\n\n- [1] [Title of /oxygen](<{url}>)\n  - “{FACT}”\n  - not supported: “" in content["transcript.md"]
     )
     assert list(tmp_path.glob(".out.zip*")) == []
+    report = verify(target)
+    assert (report.findings, report.notes, report.verdicts) == ((), (), 4)
 
 
 async def test_an_export_overwrites_nothing(env: dict[str, str], upstream: Upstream, tmp_path: Path) -> None:
@@ -171,3 +173,6 @@ async def test_an_export_overwrites_nothing(env: dict[str, str], upstream: Upstr
     code, _, err = await run(env, "sessions", "export", session, "--output", str(tmp_path / "no" / "x.zip"))
     assert (code, "cannot be written" in err) == (2, True)
     assert (await run(env, "sessions", "export", session, "--output", str(tmp_path / "x.zip")))[0] == 0
+    assert (await run(env, "sessions", "export", session, "--output", str(target), "--force"))[0] == 0
+    assert target.read_bytes().startswith(b"PK")
+    assert target.stat().st_mode == (tmp_path / "x.zip").stat().st_mode

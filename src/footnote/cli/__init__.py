@@ -31,6 +31,8 @@ COMMANDS = {
     "ask": ("footnote.cli.ask", "ask one question and read the answer as it is written"),
     "search": ("footnote.cli.search", "search the web, read the pages, and see how each of them went"),
     "sessions": ("footnote.cli.sessions", "conversations that were kept: list, show, export, delete them"),
+    "files": ("footnote.cli.files", "the files of a session: list, get, put, convert, compare them"),
+    "bundle": ("footnote.cli.bundle", "a session that was exported: check it, open it here"),
     "library": ("footnote.cli.library", "what was read before: list it, open it, add files, remove pages"),
     "serve": ("footnote.cli.serve", "the server with its page and its API"),
     "users": ("footnote.cli.users", "who may use a shared Footnote: add, list, disable, remove"),

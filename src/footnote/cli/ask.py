@@ -12,6 +12,7 @@ from footnote.cli import Exit
 from footnote.cli.approval import Approval, Keyboard
 from footnote.cli.live import Live, add_output_options, redrawn, text_from
 from footnote.cli.places import Place, add_server_option, opened, session_named, short_id
+from footnote.cli.saving import check_readable
 from footnote.cli.terminal.lines import Line, Span
 from footnote.cli.terminal.summary import Summary, file_lines
 from footnote.config.environment import process_environment
@@ -28,7 +29,10 @@ def register(subparsers: Any) -> None:
     parser.add_argument("question", nargs="*", metavar="QUESTION", help="the question; - or nothing reads stdin")
     parser.add_argument("--agent", metavar="ID", help="the agent of agents.json that answers (default: the first)")
     parser.add_argument("--model", metavar="PROVIDER/MODEL", help="the model that answers")
-    parser.add_argument("--session", metavar="ID", help="go on with a session (default: a new one)")
+    parser.add_argument("--session", metavar="ID", help="go on with a session, or with the `last` (default: a new one)")
+    parser.add_argument(
+        "--file", metavar="FILE", type=Path, action="append", default=[], help="a file to ask about; again for more"
+    )
     add_server_option(parser)
     parser.add_argument("--output", metavar="DIR", type=Path, help="where files that the agent writes are saved")
     add_output_options(
@@ -47,6 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     question = text_from(arguments.question, sys.stdin, "question", 'footnote ask "What is …?"')
     if arguments.session is not None and arguments.agent is not None:
         raise UsageError("A session keeps its agent: leave out --agent, or --session.")
+    check_readable(arguments.file)
     if arguments.output is not None:
         if arguments.server is not None:
             raise UsageError("Files that are written on a server stay there: leave out --output, or --server.")
@@ -89,12 +94,13 @@ class _Ask:
 
     async def _start(self, place: Place, session_id: str, question: str) -> Started:
         """A run that has begun is stopped by its id. So Ctrl-C must not come between the two."""
-        new = NewMessage(question, model=self._arguments.model, locale=self._live.wishes.locale)
         interrupts = self._live.interrupts
-        interrupts.stop_with(lambda: None)
         try:
+            files = [(await place.files.upload(session_id, file)).path for file in self._arguments.file]
+            new = NewMessage(question, tuple(files), self._arguments.model, self._live.wishes.locale)
+            interrupts.stop_with(lambda: None)
             run = await place.start(session_id, new, self._approval())
-        except FootnoteError:
+        except (FootnoteError, asyncio.CancelledError):
             if self._arguments.session is None:  # made for this question alone
                 with suppress(FootnoteError):
                     await place.delete(session_id)

@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from footnote.cli import Exit
+from footnote.cli.document_checks import converter_works, fonts_are_there, storage_can_be_used
 from footnote.cli.findings import Check, Examined, Finding
 from footnote.cli.search_checks import library_opens, pages_can_be_read, search_is_ready
 from footnote.cli.terminal.clean import clean_line
@@ -99,7 +100,7 @@ async def configuration_is_valid(examined: Examined) -> AsyncIterator[Finding]:
         message = f"{one.variable} is set, but {one.place} in {one.file} wins over it."
         yield Finding("configuration", "WARN", message, "Remove one of the two.")
     if examined.problems:
-        unchecked = "keys, models, search and tool servers were not checked"
+        unchecked = "keys, models, search, documents and tool servers were not checked"
         yield Finding("configuration", "WARN", unchecked, "Correct the problems above first.")
         return
     origins = examined.configuration.origins.values()
@@ -127,7 +128,9 @@ async def home_is_writable(examined: Examined) -> AsyncIterator[Finding]:
 
 EXTRAS = (
     ("rich", "terminal", "formatted answers"),
-    ("pypdfium2", "pdf", "PDF pages"),
+    ("pypdfium2", "documents", "PDF pages"),
+    ("python_calamine", "documents", "spreadsheets"),
+    ("typst", "convert", "PDF and Word documents"),
     ("mcp", "mcp", "MCP tool servers"),
 )
 
@@ -248,5 +251,8 @@ CHECKS: tuple[Check, ...] = (
     search_is_ready,
     pages_can_be_read,
     library_opens,
+    fonts_are_there,
+    converter_works,
+    storage_can_be_used,
     tool_servers_answer,
 )

@@ -184,7 +184,7 @@ def _read(file: Path, most_bytes: int) -> Snapshot:
 
 
 def _snapshot(body: bytes, content_type: str, name: str) -> Snapshot:
-    from footnote.web_search.extract import Unreadable, extract  # noqa: PLC0415 - slow to import, and for `add` alone
+    from footnote.documents.extract import Unreadable, extract  # noqa: PLC0415 - slow to import, and for `add` alone
 
     url = file_url(name)
     try:

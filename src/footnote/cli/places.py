@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from footnote.cli.filing import Files, FilesHere, FilesThere
 from footnote.config.environment import text_of
 from footnote.config.load import home_folder
 from footnote.protocol.accounts import LOCAL_USER
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 TOKEN_VARIABLE = "FOOTNOTE_TOKEN"  # noqa: S105 - the name of a variable
 TOKEN_FILE = "token"  # noqa: S105 - the name of a file
 MOST_NAMED = 5
+LAST = "last"
 _WHOLE_ID = re.compile(r"session_[0-9a-f]{28}")
 
 
@@ -60,12 +62,16 @@ class Place(Protocol):
         """The files of a session, or none: they are not here."""
         ...
 
+    @property
+    def files(self) -> Files: ...
+
 
 class Here:
     """The sessions of the person at this machine."""
 
     def __init__(self, app: "App") -> None:
         self.forgets = app.forgets
+        self.files = FilesHere(app)
         self._app = app
 
     async def create(self, agent_id: str | None) -> SessionHead:
@@ -110,6 +116,7 @@ class There:
     forgets = False
 
     def __init__(self, api: "Api") -> None:
+        self.files = FilesThere(api.files)
         self._api = api
 
     async def create(self, agent_id: str | None) -> SessionHead:
@@ -147,7 +154,8 @@ async def opened(arguments: argparse.Namespace, environ: Mapping[str, str]) -> A
     """The place that `--server` names, or the home folder. What each needs is slow to import, and Ctrl-C must work
     meanwhile."""
     if arguments.server is not None:
-        from footnote.client.api import STALL_SECONDS, Api, server_url  # noqa: PLC0415 - see above
+        from footnote.client.api import STALL_SECONDS, Api  # noqa: PLC0415 - see above
+        from footnote.client.door import server_url  # noqa: PLC0415 - see above
         from footnote.net.client import Net  # noqa: PLC0415 - see above
         from footnote.net.proxies import Proxies  # noqa: PLC0415 - see above
 
@@ -206,10 +214,16 @@ def short_id(session_id: str) -> str:
 
 
 async def session_named(place: Place, text: str) -> str:
-    """The id that is meant by an id, or by a beginning or an end that no other has."""
+    """The id that is meant by an id, or by a beginning or an end that no other has; `last` is the session that was used
+    last."""
     wanted = text.strip()
     if _WHOLE_ID.fullmatch(wanted):
         return wanted
+    if wanted == LAST:
+        newest = (await place.sessions(None, None)).sessions
+        if not newest:
+            raise UsageError("There is no session yet.")
+        return newest[0].id
     known = [head.id async for head in every_session(place)] if wanted else []
     found = [one for one in known if _is_meant(one, wanted)]
     if len(found) == 1:

@@ -17,11 +17,11 @@ from footnote.config.resolve import missing_for_search, search_with
 from footnote.config.settings import Settings
 from footnote.db.engine import Database
 from footnote.db.library import pages
+from footnote.documents.extract import Unreadable
+from footnote.documents.extract.pool import Extractor
 from footnote.protocol.accounts import LOCAL_USER
 from footnote.protocol.errors import FootnoteError
 from footnote.protocol.receipts import ProviderTry
-from footnote.web_search.extract import Unreadable
-from footnote.web_search.extract.pool import Extractor
 from footnote.web_search.finding.find import Finder
 from footnote.workspace.text import counted
 

@@ -3,24 +3,26 @@
 import argparse
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from footnote.cli import Exit
-from footnote.cli.export import export
 from footnote.cli.places import Place, add_server_option, every_session, opened, session_named, short_id
 from footnote.cli.presentation import Wishes, as_json, present
+from footnote.cli.saving import save
 from footnote.cli.terminal.answer import AnswerWriter
 from footnote.cli.terminal.cells import cut, one_line, padded, width
 from footnote.cli.terminal.clean import clean_line
+from footnote.cli.terminal.footnotes import Footnotes
 from footnote.cli.terminal.layout import Layout
 from footnote.cli.terminal.lines import symbols_for
-from footnote.cli.transcript import heading, turns_of
 from footnote.config.environment import process_environment
 from footnote.protocol.errors import UsageError
-from footnote.protocol.history import History
+from footnote.protocol.events import BlockDelta, BlockStart, CitationsGrowth, Event, TextBlock, ToolResultBlock
+from footnote.protocol.history import History, PastAssistantMessage, PastMessage, PastText, PastToolMessage
 from footnote.protocol.sessions import FoundSession
 
 WIDEST_TITLE = 60
@@ -45,12 +47,13 @@ def register(subparsers: Any) -> None:
 
     exporting = actions.add_parser(
         "export",
-        help="one zip file: what was said and what was read",
-        description="Writes transcript.md, history.json, the text of every source, and the agent's files where they "
-        "are on this machine.",
+        help="one zip file: what was said, read and written",
+        description="Writes a research bundle: the conversation, the text of every source, all files with their "
+        "versions, and every verdict, with hashes. `footnote bundle` checks it and opens it elsewhere.",
     )
     _add_id(exporting)
     exporting.add_argument("--output", metavar="FILE", type=Path, help="where to (default: session-ID.zip, here)")
+    exporting.add_argument("--force", action="store_true", help="overwrite what is there")
     _finish(exporting, _export)
 
     delete = actions.add_parser(
@@ -65,7 +68,7 @@ def register(subparsers: Any) -> None:
 
 
 def _add_id(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help="the id of a session; its beginning or its end will do")
+    parser.add_argument("id", metavar="ID", help="the id of a session, its beginning or its end, or `last`")
 
 
 def _finish(parser: argparse.ArgumentParser, action: Action) -> None:
@@ -98,12 +101,15 @@ async def _show(place: Place, arguments: argparse.Namespace) -> int:
 
 
 async def _export(place: Place, arguments: argparse.Namespace) -> int:
-    history = await place.history(await session_named(place, arguments.id))
-    target: Path = arguments.output or Path(f"session-{short_id(history.session.id)}.zip")
-    await export(place, history, target)
+    from footnote.bundles.opening import opened as opened_bundle  # noqa: PLC0415 - slow to import, for this alone
+
+    session_id = await session_named(place, arguments.id)
+    target: Path = arguments.output or Path(f"session-{short_id(session_id)}.zip")
+    await save(target, place.files.export(session_id), force=arguments.force)
+    with opened_bundle(target) as bundle:
+        seal = bundle.manifest.seal
     print(clean_line(str(target)))
-    if arguments.server is not None and history.workspace.workspace_files:
-        print("footnote: The files of the agent stay on the server and are not in it.", file=sys.stderr)
+    print(f"Seal: {seal}", file=sys.stderr)
     return Exit.OK
 
 
@@ -128,6 +134,8 @@ def _agrees(history: History) -> bool:
 
 def _write(history: History) -> None:
     """On a terminal formatted as answers are, elsewhere as markdown."""
+    from footnote.bundles.transcript import heading, turns_of  # noqa: PLC0415 - slow to import, for this alone
+
     view = present(Wishes(quiet=True), sys.stdout, sys.stderr, process_environment())
     screen, answer = view.screen, view.answer
     layout = Layout(screen.answer_columns, symbols_for(screen.out.encoding))
@@ -135,10 +143,34 @@ def _write(history: History) -> None:
         _say(answer, heading(history))
         for turn in turns_of(history):
             _say(answer, f"## Question\n\n{turn.question}\n\n## Answer\n\n{turn.answer}")
-            answer.add(turn.footnotes.lines(layout))
+            answer.add(_footnotes_of(history, turn.messages).lines(layout))
     finally:
         for sink in (screen.out, screen.err):
             sink.close()
+
+
+def _footnotes_of(history: History, messages: Sequence[PastMessage]) -> Footnotes:
+    """Of the turn that has these messages. It may cite what an earlier one found."""
+    footnotes = Footnotes()
+    footnotes.know(source for group in history.workspace.sources for source in group.sources)
+    for event in _events(messages):
+        footnotes.feed(event)
+    return footnotes
+
+
+def _events(messages: Sequence[PastMessage]) -> Iterator[Event]:
+    """The events that footnotes are made of."""
+    index = count()
+    for message in messages:
+        if isinstance(message, PastToolMessage):
+            result = ToolResultBlock(message.tool_call_id, message.name, message.status, "", message.artifact)
+            yield BlockStart(next(index), result)
+        elif isinstance(message, PastAssistantMessage):
+            for block in message.content:
+                if isinstance(block, PastText):
+                    place = next(index)
+                    yield BlockStart(place, TextBlock(block.text))
+                    yield BlockDelta(place, CitationsGrowth(block.citations))
 
 
 def _say(answer: AnswerWriter, text: str) -> None:

@@ -7,14 +7,18 @@ import msgspec
 
 from footnote.protocol.errors import (
     Conflict,
+    FileChanged,
     FootnoteError,
     LimitReached,
     NotAllowed,
     NotLoggedIn,
     RunActive,
+    TooLarge,
     Unknown,
+    Unworkable,
     UpstreamError,
     UsageError,
+    WrongKind,
 )
 from footnote.protocol.events import ErrorBody
 
@@ -22,7 +26,11 @@ PASSING = frozenset({502, 503, 504})
 """Statuses after which it is worth another try: a server that starts, or what stands before it."""
 
 _KINDS: dict[str, type[UsageError]] = {
-    kind.type: kind for kind in (UsageError, Unknown, Conflict, RunActive, NotLoggedIn, NotAllowed)
+    kind.type: kind
+    for kind in (
+        *(UsageError, Unknown, Conflict, RunActive, FileChanged, TooLarge, WrongKind, Unworkable),
+        *(NotLoggedIn, NotAllowed),
+    )
 }
 
 

@@ -1,13 +1,11 @@
 """A session as text to be read: questions, what was done, answers, and what they rest on. Pure."""
 
-from collections.abc import Iterator
-from itertools import count
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from footnote.cli.terminal.footnotes import Cited, Footnotes, title_of
+from footnote.bundles.form import SourceRecord
 from footnote.language.quotation import inline, link
-from footnote.protocol.events import BlockDelta, BlockStart, CitationsGrowth, Event, TextBlock, ToolResultBlock
 from footnote.protocol.files import FileRecord
 from footnote.protocol.history import (
     History,
@@ -19,6 +17,7 @@ from footnote.protocol.history import (
     PastTurn,
     PastUserMessage,
 )
+from footnote.protocol.sources import Citation
 
 _ENDINGS = {
     "aborted": "Stopped here.",
@@ -29,11 +28,11 @@ _VERDICTS = {"partial": "partly supported", "unsupported": "not supported"}
 
 
 class Turn(Struct, frozen=True):
-    """One question with all that answers it. `footnotes` are those of the answer."""
+    """One question with all that answers it."""
 
     question: str
     answer: str
-    footnotes: Footnotes
+    messages: tuple[PastMessage, ...]
 
 
 def heading(history: History) -> str:
@@ -45,25 +44,20 @@ def heading(history: History) -> str:
 def turns_of(history: History) -> Iterator[Turn]:
     """The turns of the branch that is shown."""
     known = {turn.question_id: turn for turn in history.turns or ()}
-    numbered = [source for group in history.workspace.sources for source in group.sources]
     for asked, messages in _parted(history.messages):
-        footnotes = Footnotes()
-        footnotes.know(numbered)
-        for event in _events(messages):
-            footnotes.feed(event)
-        told = known.get(asked.id)
-        parts = [*_blocks(messages), *_ending(told, messages)]
-        question = "\n\n".join(block.text for block in asked.content)
-        yield Turn(question, "\n\n".join(parts), footnotes)
+        question = [*(block.text for block in asked.content), *_attached(asked)]
+        answer = [*_blocks(messages), *_ending(known.get(asked.id), messages)]
+        yield Turn("\n\n".join(question), "\n\n".join(answer), tuple(messages))
 
 
-def markdown(history: History) -> str:
-    """The whole session as one markdown text."""
+def markdown(history: History, sources: Iterable[SourceRecord]) -> str:
+    """The branch that is shown as one text. `sources` are those of all branches: one may cite what another found."""
+    numbered = {source.number: source for source in sources}
     parts = [heading(history)]
     for turn in turns_of(history):
         parts += ["## Question", turn.question, "## Answer", turn.answer]
-        if cited := turn.footnotes.cited():
-            lines = [line for number, ones in cited.items() for line in _entry(number, ones, turn.footnotes)]
+        if cited := _cited(turn.messages):
+            lines = [line for number in sorted(cited) for line in _entry(number, cited[number], numbered.get(number))]
             parts.append("\n".join(["Sources:", "", *lines]))
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -82,22 +76,24 @@ def _parted(messages: tuple[PastMessage, ...]) -> Iterator[tuple[PastUserMessage
         yield asked, following
 
 
-def _events(messages: list[PastMessage]) -> Iterator[Event]:
-    """The events that footnotes are made of."""
-    index = count()
+def _attached(asked: PastUserMessage) -> Iterator[str]:
+    if asked.attachments:
+        yield "\n".join(["Files:", "", *(f"- {inline(file.filename)}" for file in asked.attachments)])
+
+
+def _cited(messages: Sequence[PastMessage]) -> dict[int, list[tuple[str, Citation]]]:
+    """The footnoted sentences of the answer, by the number of their source."""
+    cited: dict[int, list[tuple[str, Citation]]] = {}
     for message in messages:
-        if isinstance(message, PastToolMessage):
-            result = ToolResultBlock(message.tool_call_id, message.name, message.status, "", message.artifact)
-            yield BlockStart(next(index), result)
-        elif isinstance(message, PastAssistantMessage):
+        if isinstance(message, PastAssistantMessage):
             for block in message.content:
-                if isinstance(block, PastText):
-                    place = next(index)
-                    yield BlockStart(place, TextBlock(block.text))
-                    yield BlockDelta(place, CitationsGrowth(block.citations))
+                for one in block.citations if isinstance(block, PastText) else ():
+                    sentence = block.text[one.start : one.end] if isinstance(block, PastText) else ""
+                    cited.setdefault(one.number, []).append((sentence, one))
+    return cited
 
 
-def _blocks(messages: list[PastMessage]) -> Iterator[str]:
+def _blocks(messages: Sequence[PastMessage]) -> Iterator[str]:
     """The words of the agent, and a line for each thing that it did."""
     failed = {one.tool_call_id for one in messages if isinstance(one, PastToolMessage) and one.status == "error"}
     for message in messages:
@@ -123,7 +119,7 @@ def _file(record: FileRecord) -> str:
     return f"- {inline(record.path)}"
 
 
-def _ending(turn: PastTurn | None, messages: list[PastMessage]) -> Iterator[str]:
+def _ending(turn: PastTurn | None, messages: Sequence[PastMessage]) -> Iterator[str]:
     if turn is None:
         return
     if turn.error is not None:
@@ -136,23 +132,23 @@ def _ending(turn: PastTurn | None, messages: list[PastMessage]) -> Iterator[str]
         yield "*There is no answer.*"
 
 
-def _entry(number: int, cited: list[Cited], footnotes: Footnotes) -> Iterator[str]:
-    source = footnotes.source(number)
+def _entry(number: int, cited: Sequence[tuple[str, Citation]], source: SourceRecord | None) -> Iterator[str]:
     if source is None:
         yield f"- [{number}] no such source"
         return
-    yield f"- [{number}] {link(title_of(source), source.url)}"
+    yield f"- [{number}] {link(source.title.strip() or source.domain or source.url, source.url)}"
     told: set[str] = set()
-    for one in cited:
-        line = _evidence(one)
+    for sentence, citation in cited:
+        line = _evidence(sentence, citation)
         if line and line not in told:
             told.add(line)
             yield f"  - {line}"
 
 
-def _evidence(one: Cited) -> str:
-    quote = f"“{inline(one.citation.quote)}”" if one.citation.quote else ""
-    verdict = _VERDICTS.get(one.citation.verdict)
+def _evidence(sentence: str, citation: Citation) -> str:
+    quote = f"“{inline(citation.quote)}”" if citation.quote else ""
+    verdict = _VERDICTS.get(citation.verdict)
     if verdict is None:
         return quote
-    return f"{verdict}: “{inline(one.sentence)}”" + (f"; the page says: {quote}" if quote else "")
+    bare = sentence.replace(f" {citation.marker}", "").replace(citation.marker, "")
+    return f"{verdict}: “{inline(bare)}”" + (f"; the page says: {quote}" if quote else "")

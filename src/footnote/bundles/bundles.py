@@ -1,0 +1,238 @@
+"""`Bundles`: a session as one file, and such a file as a session."""
+
+import asyncio
+import hashlib
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from footnote.bundles.contents import head_of, history_of, named_snapshots, sources_of, verdicts_of
+from footnote.bundles.form import (
+    EVENTS_FOLDER,
+    FILES,
+    HISTORY,
+    MOST_BYTES,
+    README,
+    SESSION,
+    SNAPSHOTS,
+    SNAPSHOTS_FOLDER,
+    SOURCES,
+    TRANSCRIPT,
+    VERDICTS,
+    FilesEntry,
+    Manifest,
+    SessionEntry,
+    SnapshotRecord,
+    SnapshotsEntry,
+    manifest_bytes,
+    seal_of,
+    written_json,
+)
+from footnote.bundles.opening import opened
+from footnote.bundles.packing import Packing
+from footnote.bundles.records import files_entry, session_entry
+from footnote.bundles.taking import Prepared, prepared
+from footnote.bundles.transcript import markdown
+from footnote.db import bundles as db
+from footnote.db import runs
+from footnote.db.blobs import BlobGone, Kept
+from footnote.db.engine import Database
+from footnote.library import Library
+from footnote.protocol.errors import Conflict, LimitReached, Unknown
+from footnote.protocol.history import SessionHead
+from footnote.protocol.times import written
+from footnote.protocol.version import __version__
+from footnote.storage.failures import StorageFailed
+from footnote.workspace.blobs import Blobs
+from footnote.workspace.spool import Spooled
+
+ROWS_AT_ONCE = 50
+AT_ONCE = 2
+"""Bundles that are taken side by side: as values, one may need a gigabyte."""
+_TRIES = 5
+READ_ME = """\
+A research bundle of Footnote: one session with all that it rests on.
+
+transcript.md    what was asked and answered, with the sources
+files/           the files of the session as they are now; versions/ holds earlier ones; files.json says who wrote them
+snapshots/       the exact text of every page that was read; snapshots.json and sources.json say where and when
+verdicts.json    every footnote: the sentence, the passage that it rests on, and whether the passage says so
+history.json     the conversation for programs; session.json the same with all branches; events/ how it was written
+bundle.json      the size and the SHA-256 of everything here, and one seal over all of it
+
+`footnote bundle verify FILE` checks all of it again without a network. `footnote bundle import FILE` opens it in
+another Footnote. The seal is the SHA-256 of the lines "HASH  NAME" of all entries but bundle.json, sorted by bytes.
+Who rewrites everything makes another bundle with another seal: compare the seals to know that two are the same.
+"""
+
+
+class Bundles:
+    """`file_bytes`: how much the files of one user may have together. `agents`: those that there are; a session of
+    another one goes on with the first of them."""
+
+    def __init__(
+        self,
+        database: Database,
+        library: Library,
+        blobs: Blobs,
+        *,
+        file_bytes: int | None = None,
+        agents: Sequence[str] = (),
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._database = database
+        self._library = library
+        self._blobs = blobs
+        self._file_bytes = file_bytes
+        self._agents = agents
+        self._clock = clock
+        self._taking = asyncio.Semaphore(AT_ONCE)
+
+    # Out ---------------------------------------------------------------------------------------------------
+
+    async def export(self, user_id: str, session_id: str) -> AsyncGenerator[bytes, None]:
+        """The bundle as it is made. `Unknown`: no such session. `LimitReached`: it is too large for one.
+        `Conflict`: it was changed meanwhile."""
+        whole = await self._database.read(db.whole(user_id, session_id))
+        if whole is None:
+            raise Unknown("There is no such session.")
+        session = await asyncio.to_thread(session_entry, whole)
+        files = files_entry(whole, user_id, self._blobs.address)
+        _check_size(files)
+        packing = Packing()
+        for name, content in await asyncio.to_thread(_told, session, files):
+            yield await packing.add(name, content)
+        for part in (
+            self._pack_events(packing, session),
+            self._pack_files(packing, files),
+            self._pack_snapshots(packing, user_id, session),
+        ):
+            async with aclosing(part) as pieces:
+                async for piece in pieces:
+                    yield piece
+        manifest = Manifest(
+            footnote=__version__,
+            exported_at=written(self._clock()),
+            session=head_of(session),
+            seal=seal_of(packing.listed),
+            entries=tuple(sorted(packing.listed, key=lambda entry: entry.name)),
+        )
+        yield await packing.end(manifest_bytes(manifest))
+
+    async def _pack_events(self, packing: Packing, session: SessionEntry) -> AsyncGenerator[bytes, None]:
+        for run in session.runs:
+            if run.events:
+                name = f"{EVENTS_FOLDER}{run.id}.sse"
+                async with aclosing(packing.add_pieces(name, self._events(run.id))) as pieces:
+                    async for piece in pieces:
+                        yield piece
+
+    async def _events(self, run_id: str) -> AsyncGenerator[bytes, None]:
+        after = 0
+        while rows := await self._database.read(runs.events(run_id, after, ROWS_AT_ONCE)):
+            for row in rows:
+                yield row.frames
+                after = row.last_id
+
+    async def _pack_files(self, packing: Packing, files: FilesEntry) -> AsyncGenerator[bytes, None]:
+        contents = {version.entry: version.hash for file in files.files for version in file.versions}
+        for name in sorted(contents):
+            async with aclosing(packing.add_pieces(name, self._content(contents[name]))) as pieces:
+                async for piece in pieces:
+                    yield piece
+
+    async def _content(self, content_hash: str) -> AsyncGenerator[bytes, None]:
+        try:
+            async with aclosing(self._blobs.stream(content_hash)) as pieces:
+                async for piece in pieces:
+                    yield piece
+        except BlobGone:
+            raise Conflict("A file of the session was deleted while it was exported. Export it again.") from None
+
+    async def _pack_snapshots(
+        self, packing: Packing, user_id: str, session: SessionEntry
+    ) -> AsyncGenerator[bytes, None]:
+        library = self._library.of(user_id)
+        records: list[SnapshotRecord] = []
+        missing: list[str] = []
+        for snapshot_id in named_snapshots(session):
+            snapshot = await library.snapshot(snapshot_id)
+            if snapshot is None:
+                missing.append(snapshot_id)
+                continue
+            records.append(SnapshotRecord.of(snapshot))
+            text = snapshot.text.encode("utf-8", "surrogatepass")
+            yield await packing.add(f"{SNAPSHOTS_FOLDER}{snapshot_id}.txt", text)
+        yield await packing.add(SNAPSHOTS, written_json(SnapshotsEntry(tuple(records), tuple(missing))))
+
+    # In ----------------------------------------------------------------------------------------------------
+
+    async def take(self, user_id: str, file: Path) -> SessionHead:
+        """A session of its own for this user, under new ids, with all that the bundle holds.
+
+        `NotABundle`, `Damaged`: nothing was taken, and why. `LimitReached`: there is no room for its files.
+        """
+        async with self._taking:
+            return await self._take(user_id, file)
+
+    async def _take(self, user_id: str, file: Path) -> SessionHead:
+        ready = await asyncio.to_thread(prepared, file, user_id, self._blobs.address, self._agents, self._clock())
+        for _ in range(_TRIES):
+            kept = await self._keep_contents(file, ready)
+            try:
+                taken = ready.taken(kept)
+                await self._database.write(db.take(user_id, taken, self._clock(), most=self._file_bytes))
+            except BlobGone:  # the last need of a content went between the two; the next try writes it anew
+                continue
+            return ready.head
+        raise StorageFailed("The files could not be kept, because they were deleted again and again. Try again.")
+
+    async def _keep_contents(self, file: Path, ready: Prepared) -> tuple[Kept, ...]:
+        """Before anything needs them: what a crash leaves of them is swept."""
+        kept: list[Kept] = []
+        with TemporaryDirectory(prefix="footnote-") as folder:
+            for entry in ready.contents:
+                spooled = await asyncio.to_thread(_spooled, file, entry, Path(folder) / "content")
+                kept.append(await self._blobs.keep_for(spooled, _ready))
+        return tuple(kept)
+
+
+async def _ready(kept: Kept) -> Kept:
+    """It is settled together with all others."""
+    return kept
+
+
+def _spooled(file: Path, entry: str, aside: Path) -> Spooled:
+    """An entry as a file of ours: it may be larger than memory."""
+    digest, size = hashlib.sha256(), 0
+    with opened(file) as bundle, aside.open("wb") as target:
+        for piece in bundle.pieces(entry):
+            target.write(piece)
+            digest.update(piece)
+            size += len(piece)
+    return Spooled(aside, size, digest.hexdigest())
+
+
+def _told(session: SessionEntry, files: FilesEntry) -> list[tuple[str, bytes]]:
+    """What is written about a session."""
+    history, sources = history_of(session, files), sources_of(session)
+    return [
+        (README, READ_ME.encode()),
+        (TRANSCRIPT, markdown(history, sources.sources).encode("utf-8", "replace")),
+        (HISTORY, written_json(history)),
+        (SESSION, written_json(session)),
+        (SOURCES, written_json(sources)),
+        (VERDICTS, written_json(verdicts_of(session))),
+        (FILES, written_json(files)),
+    ]
+
+
+def _check_size(files: FilesEntry) -> None:
+    contents = {version.entry: version.size for file in files.files for version in file.versions}
+    if (size := sum(contents.values())) > MOST_BYTES:
+        raise LimitReached(
+            f"The files of this session and their versions have {size:,} bytes, and a bundle holds {MOST_BYTES:,}. "
+            "Delete those that you no longer need."
+        )

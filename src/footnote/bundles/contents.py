@@ -1,0 +1,203 @@
+"""What follows from a session by itself: its history, its sources, its verdicts, as a bundle has them. Pure, so that
+whoever checks a bundle makes them anew."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import msgspec
+from msgspec import Struct
+
+from footnote.bundles.form import (
+    FilesEntry,
+    RunRecord,
+    SessionEntry,
+    SourceRecord,
+    SourcesEntry,
+    VerdictRecord,
+    VerdictsEntry,
+)
+from footnote.citations.numbering import Sources
+from footnote.db.turns import TurnRow
+from footnote.protocol.history import ActiveRun, History, PastMessage, SessionHead, WorkspaceView
+from footnote.protocol.messages import AssistantMessage, Message, Text, ToolResultMessage
+from footnote.protocol.sources import Citation, Source, sources_in
+from footnote.sessions.branches import branch_to
+from footnote.sessions.history import ACTIVE, past_messages, past_turns, source_groups
+from footnote.sessions.turns import encode
+from footnote.workspace.paths import LARGE_RESULTS
+
+
+class Spoken(Struct, frozen=True):
+    """A message of a run, with the id that the history gives it; results of tools have none."""
+
+    run: RunRecord
+    message_id: str | None
+    message: AssistantMessage | ToolResultMessage
+
+
+class Cited(Struct, frozen=True):
+    """A text with footnotes: block `block` of a message, or the summary in the artifact of a result."""
+
+    spoken: Spoken
+    block: int
+    text: str
+    citations: tuple[Citation, ...]
+
+
+# What was said ---------------------------------------------------------------------------------------------
+
+
+def turns_of(entry: SessionEntry) -> list[TurnRow]:
+    questions = {question.id: question for question in entry.questions}
+    return [
+        TurnRow(
+            run.id,
+            run.question_id,
+            run.message_id,
+            questions[run.question_id].after_run,
+            run.state,
+            encode(run.asked),
+            None if run.ending is None else encode(run.ending),
+            encode(questions[run.question_id].message),
+            encode(questions[run.question_id].attachments),
+        )
+        for run in entry.runs
+    ]
+
+
+def said_in(runs: Sequence[RunRecord]) -> dict[str, list[bytes]]:
+    return {run.id: [encode(said.message) for said in run.messages] for run in runs}
+
+
+def head_of(entry: SessionEntry) -> SessionHead:
+    session = entry.session
+    return SessionHead(session.id, session.title, session.agent_id, session.created_at)
+
+
+def history_of(entry: SessionEntry, files: FilesEntry) -> History:
+    """As the server has it, with all JSON read."""
+    turns = turns_of(entry)
+    branch = branch_to(turns, entry.session.head)
+    messages: tuple[PastMessage, ...] = tuple(past_messages(branch, said_in(entry.runs)))
+    active = next((run.id for run in entry.runs if run.state in ACTIVE), None)
+    history = History(
+        session=head_of(entry),
+        messages=messages,
+        workspace=WorkspaceView(
+            source_groups(messages),
+            tuple(file.record for file in files.files if not file.record.path.startswith(LARGE_RESULTS)),
+        ),
+        active_run=None if active is None else ActiveRun(active),
+        turns=tuple(past_turns(turns, branch)),
+    )
+    return msgspec.json.decode(msgspec.json.encode(history), type=History)
+
+
+def spoken_in(entry: SessionEntry) -> Iterator[Spoken]:
+    """Of all branches, in the order of the runs."""
+    for run in entry.runs:
+        rounds = sum(isinstance(said.message, AssistantMessage) for said in run.messages)
+        number = 0
+        for said in run.messages:
+            message_id = None
+            if isinstance(said.message, AssistantMessage):
+                number += 1
+                message_id = run.message_id if number == rounds else f"{run.message_id}-{number}"
+            yield Spoken(run, message_id, said.message)
+
+
+# What it rests on ------------------------------------------------------------------------------------------
+
+
+def named_snapshots(entry: SessionEntry) -> list[str]:
+    """The ids of all texts that something in the session rests on, sorted."""
+    found = {source.snapshot_id for spoken in spoken_in(entry) for source in sources_named(spoken.message)}
+    found |= {one.snapshot_id for spoken in spoken_in(entry) for text in cited_in(spoken) for one in text.citations}
+    return sorted(one for one in found if one)
+
+
+def sources_of(entry: SessionEntry) -> SourcesEntry:
+    """By number. Should two branches have given one to two sources, it is that of the branch that is shown."""
+    shown = {turn.run_id: None for turn in branch_to(turns_of(entry), entry.session.head)}
+    order = [*shown, *(run.id for run in entry.runs if run.id not in shown)]
+    by_run = {run.id: run for run in entry.runs}
+    messages: list[Message] = [said.message for run_id in order for said in by_run[run_id].messages]
+    sources = Sources.of(messages, {})
+    read: dict[int, dict[str, None]] = {}
+    for message in messages:
+        for source in sources_named(message):
+            if source.snapshot_id and (source.number or 0) > 0:
+                read.setdefault(sources.number(source.url), {})[source.snapshot_id] = None
+    records = ((number, sources.source(number)) for number in sources.numbers)
+    return SourcesEntry(
+        tuple(_source(number, source, tuple(read.get(number, ()))) for number, source in records if source is not None)
+    )
+
+
+def _source(number: int, source: Source, snapshots: tuple[str, ...]) -> SourceRecord:
+    return SourceRecord(
+        number=number,
+        url=source.url,
+        title=source.title,
+        domain=source.domain,
+        status=source.status,
+        published=source.published,
+        fetched_at=source.fetched_at,
+        snapshots=snapshots,
+    )
+
+
+def verdicts_of(entry: SessionEntry) -> VerdictsEntry:
+    return VerdictsEntry(
+        tuple(
+            _verdict(text, citation)
+            for spoken in spoken_in(entry)
+            for text in cited_in(spoken)
+            for citation in text.citations
+        )
+    )
+
+
+def _verdict(text: Cited, citation: Citation) -> VerdictRecord:
+    message = text.spoken.message
+    return VerdictRecord(
+        message_id=text.spoken.message_id,
+        call_id=message.tool_call_id if isinstance(message, ToolResultMessage) else None,
+        block=text.block,
+        marker=citation.marker,
+        number=citation.number,
+        start=citation.start,
+        end=citation.end,
+        sentence=text.text[max(citation.start, 0) : max(citation.end, 0)],
+        verdict=citation.verdict,
+        quote=citation.quote,
+        quote_start=citation.quote_start,
+        quote_end=citation.quote_end,
+        snapshot_id=citation.snapshot_id,
+    )
+
+
+def cited_in(spoken: Spoken) -> Iterator[Cited]:
+    """Every text of a message that may have footnotes, also one in which none was judged."""
+    message = spoken.message
+    if isinstance(message, AssistantMessage):
+        for index, block in enumerate(message.content):
+            if isinstance(block, Text):
+                yield Cited(spoken, index, block.text, block.citations)
+    elif message.artifact is not None and isinstance(message.artifact.get("summary"), str):
+        listed = message.artifact.get("citations")
+        yield Cited(spoken, 0, message.artifact["summary"], tuple(_converted(listed)))
+
+
+def sources_named(message: Message) -> Iterator[Source]:
+    if isinstance(message, ToolResultMessage) and message.artifact is not None:
+        yield from sources_in(cast("Mapping[str, Any]", message.artifact))
+
+
+def _converted(listed: Any) -> Iterator[Citation]:
+    """Those of a list that are what they should be: tools of others may have artifacts of any form."""
+    for one in cast("Sequence[Any]", listed) if isinstance(listed, list | tuple) else ():
+        try:
+            yield msgspec.convert(one, Citation)
+        except msgspec.ValidationError:
+            continue

@@ -1,0 +1,119 @@
+"""From the rows of a session to what a bundle says of it."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from footnote.bundles.form import (
+    FILES_FOLDER,
+    VERSIONS_FOLDER,
+    DigestRecord,
+    FileEntry,
+    FilesEntry,
+    QuestionRecord,
+    RunRecord,
+    SaidRecord,
+    SessionEntry,
+    SessionRecord,
+    TextRecord,
+    VersionRecord,
+)
+from footnote.db import bundles as db
+from footnote.protocol.files import Author, FileOrigin
+from footnote.protocol.sessions import Origin, RunState
+from footnote.sessions import turns as stored
+from footnote.sessions.history import ACTIVE
+from footnote.workspace.records import record_of
+from footnote.workspace.stored import unpacked
+from footnote.workspace.zipping import HarmlessNames
+
+
+def session_entry(whole: db.Whole) -> SessionEntry:
+    row = whole.session
+    return SessionEntry(
+        SessionRecord(
+            id=row.id,
+            title=row.title,
+            agent_id=row.agent_id,
+            created_at=row.created_at,
+            titled=bool(row.titled),
+            origin=cast("Origin", row.origin),
+            head=row.head,
+        ),
+        tuple(_question(question) for question in whole.questions),
+        tuple(_run(run, whole.said[run.id]) for run in whole.runs),
+    )
+
+
+def _question(row: db.QuestionRow) -> QuestionRecord:
+    return QuestionRecord(
+        id=row.id,
+        after_run=row.after_run,
+        message=stored.question.decode(row.body),
+        attachments=stored.files.decode(row.attachments),
+        created_at=row.created_at,
+    )
+
+
+def _run(row: db.RunRow, said: Sequence[db.SaidRow]) -> RunRecord:
+    is_whole = row.state not in ACTIVE and row.pruned_to <= 0 and bool(row.events)
+    return RunRecord(
+        id=row.id,
+        question_id=row.question_id,
+        message_id=row.message_id,
+        state=cast("RunState", row.state),
+        asked=stored.asked.decode(row.asked),
+        ending=None if row.ending is None else stored.ending.decode(row.ending),
+        created_at=row.created_at,
+        ended_at=row.ended_at,
+        events=is_whole,
+        digest=None if row.digest is None else DigestRecord(row.digested or 0, row.digest),
+        messages=tuple(SaidRecord(one.blocks, stored.said.decode(one.body)) for one in said),
+    )
+
+
+def files_entry(whole: db.Whole, user_id: str, address: str) -> FilesEntry:
+    """`address`: what stands before the key of an upload."""
+    names = HarmlessNames()
+    return FilesEntry(tuple(_file(file, whole.versions[file.id], user_id, address, names) for file in whole.files))
+
+
+def _file(
+    row: db.FileRow, versions: Sequence[db.VersionRow], user_id: str, address: str, names: HarmlessNames
+) -> FileEntry:
+    record = record_of(
+        user_id,
+        row.path,
+        file_id=row.id,
+        source=cast("FileOrigin", row.source),
+        created_at=row.created_at,
+        message_id=row.message_id,
+        address=address,
+    )
+    text = None
+    if row.reason is not None:
+        text = TextRecord(None if row.text is None else _unpacked(row.text), row.reason)
+    current = FILES_FOLDER + names.of(row.path)
+    return FileEntry(
+        record=record,
+        key=row.path,
+        seen=row.seen,
+        versions=(_version(versions[0], current), *(_version(one, VERSIONS_FOLDER + one.hash) for one in versions[1:])),
+        text=text,
+    )
+
+
+def _version(row: db.VersionRow, entry: str) -> VersionRecord:
+    return VersionRecord(
+        row.number,
+        row.hash,
+        row.size,
+        row.created_at,
+        cast("Author", row.author),
+        row.message_id,
+        row.call_id,
+        entry=entry,
+    )
+
+
+def _unpacked(text: bytes) -> str:
+    return unpacked(text).encode("utf-8", "replace").decode()

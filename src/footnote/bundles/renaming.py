@@ -1,0 +1,161 @@
+"""New ids for old ones, through everything that names them. What was said stays as it is, letter for letter: the places
+of its footnotes are counted in it."""
+
+import re
+import secrets
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+from uuid import uuid4
+
+from msgspec.structs import replace
+
+from footnote.bundles.form import DEEPEST, SESSION, Damaged, FilesEntry, SessionEntry
+from footnote.protocol.events import (
+    AttachmentsBlock,
+    BlockStart,
+    ContentBlock,
+    Event,
+    MessageStart,
+    ToolResultBlock,
+    ToolUseBlock,
+)
+from footnote.protocol.files import FileRecord
+from footnote.protocol.messages import AssistantMessage, Block, Part, Text, ToolCall, ToolResultMessage
+from footnote.sessions.turns import Ending
+from footnote.workspace.paths import UPLOADS, filename_of
+
+_UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_UPLOAD = re.compile(rf"{UPLOADS}[^/\s\"]{{1,200}}/({_UUID})(?=/)")
+_ADDRESS = re.compile(r"(?:local|s3)://[^\s\"]*\Z")
+_LONGEST_ADDRESS = 300
+_ID = re.compile(rf"(?:session|run|msg)_[0-9a-f]{{28}}|{_UUID}")
+
+
+class Renaming:
+    """`ids` are all that a bundle may name, the old ones with the new. They are as long, and in the same order."""
+
+    def __init__(self, session: SessionEntry, files: FilesEntry, user_id: str, address: str) -> None:
+        self._user_id = user_id
+        self._address = address
+        self.ids: dict[str, str] = {
+            **_renamed("session", [session.session.id]),
+            **_renamed("run", [run.id for run in session.runs]),
+            **_renamed("msg", [*(one.id for one in session.questions), *(run.message_id for run in session.runs)]),
+        }
+        self._files = {file.record.id: str(uuid4()) for file in files.files}
+        named = 1 + len(session.questions) + 2 * len(session.runs)
+        if len(self.ids) != named or len(self._files) != len(files.files):
+            raise Damaged(SESSION, "two things in it have the same id")
+
+    def known(self, old: str, entry: str) -> str:
+        """`Damaged`: nothing in the bundle has this id."""
+        new = self.ids.get(old)
+        if new is None:
+            raise Damaged(entry, f"it names {old[:60]!r}, which is not in the bundle")
+        return new
+
+    def link(self, old: str | None) -> str | None:
+        """What leads to a message; to none, if it is not in the bundle."""
+        return None if old is None else self.ids.get(old)
+
+    def file(self, record: FileRecord) -> FileRecord:
+        """Of a file that is gone since, the record has an id that nothing else has."""
+        file_id = self._files.setdefault(record.id, str(uuid4()))
+        if record.url.startswith(UPLOADS):
+            key = self.upload_key(record.id, filename_of(record.url))
+            path, url = self._address + key, key
+        else:
+            path, url = record.path, f"workspace/{self._user_id}{record.path}"
+        return replace(record, id=file_id, path=path, url=url, message_id=self.link(record.message_id))
+
+    def upload_key(self, old_id: str, filename: str) -> str:
+        return f"{UPLOADS}{self._user_id}/{self._files[old_id]}/{filename}"
+
+    def text(self, text: str) -> str:
+        """Words of a program, in which ids stand: what a tool was given, and what it answered."""
+        return _ID.sub(self._new_id, self._with_new_uploads(text))
+
+    def _with_new_uploads(self, text: str) -> str:
+        """Keys of uploads, and their addresses, which have that of a storage before the key."""
+        parts: list[str] = []
+        done = 0
+        for found in _UPLOAD.finditer(text):
+            new = self._files.get(found[1])
+            if new is not None:
+                before = text[max(done, found.start() - _LONGEST_ADDRESS) : found.start()]
+                address = _ADDRESS.search(before)
+                start = found.start() - (len(address[0]) if address else 0)
+                parts += [text[done:start], self._address if address else "", f"{UPLOADS}{self._user_id}/{new}"]
+                done = found.end()
+        return "".join([*parts, text[done:]])
+
+    def _new_id(self, found: re.Match[str]) -> str:
+        return self.ids.get(found[0]) or self._files.get(found[0]) or found[0]
+
+    def value(self, value: Any, depth: int = 0) -> Any:
+        """JSON of any form."""
+        if depth > DEEPEST:
+            raise Damaged(SESSION, "a value in it is nested too deeply")
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            entries = cast("Mapping[str, Any]", value)
+            return {name: self.value(one, depth + 1) for name, one in entries.items()}
+        if isinstance(value, list | tuple):
+            return [self.value(one, depth + 1) for one in cast("Iterable[Any]", value)]
+        return value
+
+    def artifact(self, artifact: dict[str, Any] | None) -> dict[str, Any] | None:
+        """What was found in a search names pages, and places in texts: nothing of ours."""
+        renamed = self.value(artifact)
+        return artifact if artifact is None or "sources" in artifact else renamed
+
+    # Messages ----------------------------------------------------------------------------------------------
+
+    def said(self, message: AssistantMessage | ToolResultMessage) -> AssistantMessage | ToolResultMessage:
+        if isinstance(message, AssistantMessage):
+            return replace(message, content=tuple(self._block(block) for block in message.content))
+        parts = tuple(self._part(part) for part in message.content)
+        return replace(message, content=parts, artifact=self.artifact(message.artifact))
+
+    def _block(self, block: Block) -> Block:
+        if not isinstance(block, ToolCall):
+            return block
+        invalid = None if block.invalid is None else self.text(block.invalid)
+        return replace(block, arguments=self.value(block.arguments), invalid=invalid)
+
+    def _part(self, part: Part) -> Part:
+        return replace(part, text=self.text(part.text)) if isinstance(part, Text) else part
+
+    def ending(self, ending: Ending) -> Ending:
+        return replace(ending, attachments=tuple(self.file(file) for file in ending.attachments))
+
+    # Events ------------------------------------------------------------------------------------------------
+
+    def event(self, event: Event, entry: str) -> Event:
+        if isinstance(event, MessageStart):
+            head = event.message
+            ids = (self.known(old, entry) for old in (head.id, head.run_id, head.session_id))
+            message_id, run_id, session_id = ids
+            return MessageStart(replace(head, id=message_id, run_id=run_id, session_id=session_id))
+        if isinstance(event, BlockStart):
+            return replace(event, content_block=self._shown(event.content_block))
+        return event
+
+    def _shown(self, block: ContentBlock) -> ContentBlock:
+        if isinstance(block, ToolUseBlock):
+            return replace(block, input=self.value(block.input))
+        if isinstance(block, ToolResultBlock):
+            return replace(block, content=self.text(block.content), artifact=self.artifact(block.artifact))
+        if isinstance(block, AttachmentsBlock):
+            return AttachmentsBlock(tuple(self.file(file) for file in block.files))
+        return block
+
+
+def _renamed(kind: str, ids: Iterable[str]) -> dict[str, str]:
+    """All of one moment, and sorted as the old ones are: what is told in order stays in order."""
+    old = sorted(set(ids))
+    endings = sorted(secrets.token_hex(8) for _ in old)
+    moment = f"{time.time_ns() // 1_000_000:012x}"
+    return {one: f"{kind}_{moment}{ending}" for one, ending in zip(old, endings, strict=True)}

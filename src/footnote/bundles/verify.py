@@ -1,0 +1,76 @@
+"""Checks a bundle: that it is the one that was exported, and that what it says holds. Without a network, and without
+believing anything in it.
+
+First every entry is held against the list of them. Only of a bundle that is whole the inside is looked at: otherwise
+one change would be told many times over.
+"""
+
+from pathlib import Path
+
+from msgspec import Struct
+
+from footnote.bundles.form import Damaged
+from footnote.bundles.inside import Inside
+from footnote.bundles.opening import Bundle, Finding, opened
+from footnote.protocol.history import SessionHead
+from footnote.protocol.version import __version__
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """What came of it. `findings`: what is wrong, nothing if all is right. `notes`: what could not be checked."""
+
+    ok: bool
+    seal: str | None = None
+    session: SessionHead | None = None
+    footnote: str | None = None
+    exported_at: str | None = None
+    entries: int = 0
+    snapshots: int = 0
+    versions: int = 0
+    runs: int = 0
+    verdicts: int = 0
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def verify(file: Path) -> Report:
+    """`NotABundle`: there is nothing to be checked."""
+    try:
+        with opened(file) as bundle:
+            return _report(bundle)
+    except Damaged as error:
+        return Report(ok=False, findings=(Finding(error.entry, "unreadable", error.reason),))
+
+
+def _report(bundle: Bundle) -> Report:
+    manifest = bundle.manifest
+    inside = Inside(bundle)
+    notes: list[str] = []
+    try:
+        findings = list(bundle.findings())
+    except Damaged as error:
+        findings = [Finding(error.entry, "unreadable", error.reason)]
+    if findings:
+        notes.append("Because of that, what the bundle says was not checked.")
+    else:
+        findings = list(inside.findings())
+        notes += inside.notes
+        if manifest.footnote != __version__ and any(one.problem == "wrong" for one in findings):
+            notes.append(
+                f"The bundle was made by Footnote {manifest.footnote}, and checked by {__version__}: another version "
+                "may judge otherwise."
+            )
+    return Report(
+        ok=not findings,
+        seal=manifest.seal,
+        session=manifest.session,
+        footnote=manifest.footnote,
+        exported_at=manifest.exported_at,
+        entries=len(bundle.entries),
+        snapshots=inside.snapshots,
+        versions=inside.versions,
+        runs=inside.runs,
+        verdicts=inside.verdicts,
+        findings=tuple(findings),
+        notes=tuple(notes),
+    )

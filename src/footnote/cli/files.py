@@ -1,0 +1,298 @@
+"""`footnote files`: what is in a session, in the home folder or on a server: list, fetch, bring, convert, compare."""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeAlias, get_args
+
+from footnote.cli import Exit
+from footnote.cli.places import Place, add_server_option, opened, session_named
+from footnote.cli.presentation import as_json
+from footnote.cli.saving import check_readable, save
+from footnote.cli.terminal.cells import one_line, padded, width
+from footnote.cli.terminal.clean import clean, clean_line
+from footnote.config.environment import process_environment
+from footnote.protocol.errors import FootnoteError, UsageError
+from footnote.protocol.files import ConvertType, FileRecord, FileVersion
+from footnote.workspace.export import safe_name
+from footnote.workspace.paths import key_of
+
+STDOUT = "-"
+
+Action: TypeAlias = Callable[[Place, str, argparse.Namespace], Awaitable[int]]
+
+
+def register(subparsers: Any) -> None:
+    parser = subparsers.add_parser("files", help="the files of a session: list, get, put, convert, compare them")
+    actions = parser.add_subparsers(metavar="ACTION", required=True, title="actions")
+
+    listing = actions.add_parser("list", help="every file, by path")
+    _add_session(listing)
+    _finish(listing, _list, json="print one JSON array instead of a table")
+
+    getting = actions.add_parser("get", help="fetch a file")
+    _add_path(getting)
+    _add_output(getting)
+    getting.add_argument(
+        "--version", metavar="N", type=_number, dest="number", help="an earlier version (default: the newest)"
+    )
+    _finish(getting, _get)
+
+    putting = actions.add_parser(
+        "put",
+        help="bring files into the session",
+        description="Uploads files. With --as, the text of one file becomes that of a file of the workspace, which the "
+        "agent can change.",
+    )
+    _add_session(putting)
+    putting.add_argument("files", metavar="FILE", type=Path, nargs="+")
+    putting.add_argument("--as", metavar="PATH", dest="path", help="create or replace this file of the workspace")
+    _finish(putting, _put, json="print the records as one JSON array")
+
+    converting = actions.add_parser("convert", help="a file as PDF, DOCX or markdown")
+    _add_path(converting)
+    converting.add_argument("--to", choices=get_args(ConvertType), required=True, help="what it is to become")
+    _add_output(converting)
+    _finish(converting, _convert)
+    _register_versions(actions)
+
+    unpacking = actions.add_parser("unpack", help="the files of a zip file as uploads of their own")
+    _add_path(unpacking)
+    _finish(unpacking, _unpack, json="print the records as one JSON array")
+
+    deleting = actions.add_parser("delete", help="for good, with all versions")
+    _add_path(deleting)
+    deleting.add_argument("--yes", action="store_true", help="do not ask")
+    _finish(deleting, _delete)
+
+
+def _register_versions(actions: Any) -> None:
+    versions = actions.add_parser("versions", help="all that a file held, the newest first")
+    _add_path(versions)
+    _finish(versions, _versions, json="print one JSON array instead of a table")
+
+    diff = actions.add_parser("diff", help="what two versions differ in")
+    _add_path(diff)
+    diff.add_argument("--from", metavar="N", type=_number, dest="older", help="default: the one before the other")
+    diff.add_argument("--to", metavar="N", type=_number, dest="newer", help="default: the newest")
+    _finish(diff, _diff, json="print one JSON object")
+
+    restoring = actions.add_parser("restore", help="an earlier version once more, as the newest")
+    _add_path(restoring)
+    restoring.add_argument("number", metavar="N", type=_number, help="the number of the version")
+    _finish(restoring, _restore)
+
+
+def _add_path(parser: argparse.ArgumentParser) -> None:
+    _add_session(parser)
+    parser.add_argument("path", metavar="PATH", help="as `files list` shows it; of an upload its name will do")
+
+
+def _add_session(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("session", metavar="SESSION", help="its id, a beginning or an end of it, or `last`")
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--output", metavar="FILE", help="where to (default: its own name, here); - is stdout")
+    parser.add_argument("--force", action="store_true", help="overwrite what is there")
+
+
+def _finish(parser: argparse.ArgumentParser, action: Action, *, json: str | None = None) -> None:
+    if json is not None:
+        parser.add_argument("--json", action="store_true", help=json)
+    add_server_option(parser)
+    parser.set_defaults(run=_run(action))
+
+
+def _run(action: Action) -> Callable[[argparse.Namespace], int]:
+    return lambda arguments: asyncio.run(_at_place(action, arguments))
+
+
+async def _at_place(action: Action, arguments: argparse.Namespace) -> int:
+    _check(arguments)
+    async with opened(arguments, process_environment()) as place:
+        return await action(place, await session_named(place, arguments.session), arguments)
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """What can be told before anybody is asked."""
+    files: list[Path] = getattr(arguments, "files", [])
+    check_readable(files)
+    if files and arguments.path is not None and len(files) > 1:
+        raise UsageError("--as names one file of the workspace: give one FILE with it.")
+
+
+# Out -----------------------------------------------------------------------------------------------------------
+
+
+async def _list(place: Place, session_id: str, arguments: argparse.Namespace) -> int:
+    records = await place.files.list(session_id)
+    print(as_json(records, sys.stdout) if arguments.json else "\n".join(_table(records)))
+    return Exit.OK
+
+
+async def _get(place: Place, session_id: str, arguments: argparse.Namespace) -> int:
+    name = arguments.path.rstrip("/").rpartition("/")[2]
+    return await _fetched(place.files.content(session_id, arguments.path, arguments.number), name, arguments)
+
+
+async def _convert(place: Place, session_id: str, arguments: argparse.Namespace) -> int:
+    document = await place.files.convert(session_id, arguments.path, arguments.to)
+    for note in document.notes:
+        print(clean_line(f"footnote: {note}"), file=sys.stderr)
+    return await _fetched(document.pieces, document.filename, arguments)
+
+
+async def _fetched(pieces: AsyncGenerator[bytes, None], name: str, arguments: argparse.Namespace) -> int:
+    if arguments.output == STDOUT:
+        await _print(pieces)
+        return Exit.OK
+    target = Path(arguments.output or safe_name(name))
+    await save(target, pieces, force=arguments.force)
+    print(clean_line(str(target)))
+    return Exit.OK
+
+
+async def _print(pieces: AsyncGenerator[bytes, None]) -> None:
+    """As it is; on a terminal only text, and nothing that would steer it."""
+    async with aclosing(pieces):
+        if not sys.stdout.isatty():
+            async for piece in pieces:
+                sys.stdout.buffer.write(piece)
+            return
+        content = b"".join([piece async for piece in pieces])
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        raise UsageError("The file is not text, and is not written to a terminal. Save it: --output FILE") from None
+    print(clean(text), end="" if text.endswith("\n") else "\n")
+
+
+# In ------------------------------------------------------------------------------------------------------------
+
+
+async def _put(place: Place, session_id: str, arguments: argparse.Namespace) -> int:
+    if arguments.path is not None:
+        records = [await _edit(place, session_id, arguments.path, arguments.files[0])]
+    else:
+        records = await _upload(place, session_id, arguments.files)
+    if records or arguments.json:
+        print(as_json(records, sys.stdout) if arguments.json else "\n".join(clean_line(one.path) for one in records))
+    return Exit.OK if len(records) == len(arguments.files) else Exit.FAILURE
+
+
+async def _edit(place: Place, session_id: str, path: str, file: Path) -> FileRecord:
+    """Knowing what the file holds now: should somebody else write it in this moment, nothing is lost."""
+    try:
+        text = (await asyncio.to_thread(file.read_bytes)).decode()
+    except UnicodeDecodeError:
+        raise UsageError(f"{file} is not text in UTF-8. Leave out --as to upload it as it is.") from None
+    key = key_of(path)
+    known = key in {record.path for record in await place.files.list(session_id)}
+    base = (await place.files.versions(session_id, key))[0].hash if known else None
+    return await place.files.put(session_id, key, text, base)
+
+
+async def _upload(place: Place, session_id: str, files: Sequence[Path]) -> list[FileRecord]:
+    """Each for itself: one that is not taken does not keep out the others."""
+    taken: list[FileRecord] = []
+    for file in files:
+        try:
+            taken.append(await place.files.upload(session_id, file))
+        except FootnoteError as error:
+            if len(files) == 1:
+                raise
+            print(clean_line(f"footnote: {file}: {error.message}"), file=sys.stderr)
+    return taken
+
+
+async def _unpack(place: Place, session_id: str, arguments: argparse.Namespace) -> int:
+    records = await place.files.unpack(session_id, arguments.path)
+    print(as_json(records, sys.stdout) if arguments.json else "\n".join(clean_line(one.path) for one in records))
+    return Exit.OK
+
+
+# Versions ------------------------------------------------------------------------------------------------------
+
+
+async def _versions(place: Place, session_id: str, arguments: argparse.Namespace) -> int:
+    versions = await place.files.versions(session_id, arguments.path)
+    print(as_json(versions, sys.stdout) if arguments.json else "\n".join(_version_table(versions)))
+    return Exit.OK
+
+
+async def _diff(place: Place, session_id: str, arguments: argparse.Namespace) -> int:
+    diff = await place.files.diff(session_id, arguments.path, arguments.older, arguments.newer)
+    if arguments.json:
+        print(as_json(diff, sys.stdout))
+    elif diff.diff is None:
+        raise UsageError("The file is not text, so that its versions cannot be compared.")
+    else:
+        print(clean(diff.diff) if sys.stdout.isatty() else diff.diff, end="")
+    numbers = f"version {diff.older} and version {diff.newer}"
+    print(f"Between {numbers}: {diff.added} lines added, {diff.removed} removed.", file=sys.stderr)
+    return Exit.OK
+
+
+async def _restore(place: Place, session_id: str, arguments: argparse.Namespace) -> int:
+    record = await place.files.restore(session_id, arguments.path, arguments.number)
+    newest = (await place.files.versions(session_id, record.path))[0]
+    print(
+        clean_line(f"{record.path} is version {arguments.number} again, as version {newest.number}."), file=sys.stderr
+    )
+    return Exit.OK
+
+
+async def _delete(place: Place, session_id: str, arguments: argparse.Namespace) -> int:
+    if not arguments.yes and not await asyncio.to_thread(_agrees, arguments.path):
+        print("Nothing was deleted.", file=sys.stderr)
+        return Exit.FAILURE
+    await place.files.delete(session_id, arguments.path)
+    return Exit.OK
+
+
+def _agrees(path: str) -> bool:
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError("Nobody can be asked here whether to delete it. Give --yes to delete it all the same.")
+    print(f"Delete {one_line(path)} for good, with all versions? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+# Tables --------------------------------------------------------------------------------------------------------
+
+
+def _table(records: Iterable[FileRecord]) -> Iterator[str]:
+    rows = [("KIND", "TYPE", "CREATED", "PATH")]
+    rows += [(one.source, one.icon_type, _local(one.created_at), clean_line(one.path)) for one in records]
+    yield from _lines(rows)
+
+
+def _version_table(versions: Iterable[FileVersion]) -> Iterator[str]:
+    rows = [("VERSION", "WRITTEN", "BY", "BYTES", "SHA-256")]
+    rows += [
+        (str(one.number), _local(one.created_at), one.author, f"{one.size:,}", clean_line(one.hash)) for one in versions
+    ]
+    yield from _lines(rows)
+
+
+def _lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(width(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+    for *cells, last in rows:
+        yield "  ".join([*map(padded, cells, widths), last]).rstrip()
+
+
+def _local(moment: str) -> str:
+    try:
+        return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")
+    except ValueError:
+        return one_line(moment)[:16]
+
+
+def _number(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or not 1 <= int(text) <= 10**9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not the number of a version, which count from 1")
+    return int(text)

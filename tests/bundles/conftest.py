@@ -1,0 +1,59 @@
+"""A session with all that a session can have, without a model and without a web."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bundles.shelf import Study, study_in
+from footnote.bundles.bundles import Bundles
+from footnote.db.engine import Database
+from footnote.library import Library
+from footnote.sessions.store import Sessions
+from footnote.storage.local import LocalStorage
+from footnote.workspace.blobs import Blobs
+from library.pages import Clock
+from sessions.stored import Desk, add_user
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    async with Database.open("sqlite:footnote.db", tmp_path) as opened:
+        await opened.write(add_user("ann"))
+        await opened.write(add_user("ben"))
+        yield opened
+
+
+@pytest.fixture
+def library(database: Database, clock: Clock) -> Library:
+    return Library(database, clock=clock)
+
+
+@pytest.fixture
+def blobs(database: Database, tmp_path: Path, clock: Clock) -> Blobs:
+    return Blobs(database, LocalStorage(tmp_path / "files"), clock=clock)
+
+
+@pytest.fixture
+def sessions(database: Database, library: Library, blobs: Blobs, clock: Clock) -> Sessions:
+    return Sessions(database, library, blobs, clock=clock)
+
+
+@pytest.fixture
+def bundles(database: Database, library: Library, blobs: Blobs, clock: Clock) -> Bundles:
+    return Bundles(database, library, blobs, agents=("researcher",), clock=clock)
+
+
+@pytest.fixture
+def desk(database: Database, sessions: Sessions, clock: Clock) -> Desk:
+    return Desk(database, sessions, clock)
+
+
+@pytest.fixture
+async def study(desk: Desk, library: Library, blobs: Blobs) -> Study:
+    return await study_in(desk, library, blobs)

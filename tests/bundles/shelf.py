@@ -1,0 +1,236 @@
+"""What the tests put into bundles, and what they do to the zips."""
+
+import hashlib
+import io
+import zipfile
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from footnote.bundles.bundles import Bundles
+from footnote.bundles.form import MANIFEST, Listed, Manifest, manifest_bytes, seal_of
+from footnote.citations.check import check
+from footnote.citations.numbering import Sources
+from footnote.db import files
+from footnote.db.blobs import Kept
+from footnote.db.runs import EventRow, append
+from footnote.library import Library
+from footnote.protocol.events import (
+    AttachmentsBlock,
+    BlockDelta,
+    BlockStart,
+    BlockStop,
+    CitationsGrowth,
+    ContextReport,
+    Delta,
+    Event,
+    MessageDelta,
+    MessageHead,
+    MessageStart,
+    MessageStop,
+    TextBlock,
+    TextGrowth,
+    ThinkingBlock,
+    ToolResultBlock,
+    ToolUseBlock,
+    TurnUsage,
+)
+from footnote.protocol.files import FileRecord
+from footnote.protocol.messages import AssistantMessage, Text, Thinking, ToolCall, ToolResultMessage, Usage
+from footnote.protocol.sources import Quote, Snapshot, Source
+from footnote.protocol.sse import frame
+from footnote.workspace.blobs import Blobs
+from footnote.workspace.paths import upload_key
+from footnote.workspace.stored import packed
+from library.pages import TREATY
+from sessions.stored import Desk, Stored
+
+SIGNED = "It was signed on 28 June 1919 in the Hall of Mirrors."
+FALSE = "Napoleon paid 5 million for it in 1805."
+ANSWER = f"{SIGNED} [1] {FALSE} [1]"
+LARGE = b"large " * 20_000
+UPLOAD = "/báo cáo.pdf"
+
+
+@dataclass
+class Study:
+    """A session, its turns, and its file that was written three times."""
+
+    session_id: str
+    first: Stored
+    again: Stored
+    edited: Stored
+
+
+def source(snapshot: Snapshot, number: int = 1) -> Source:
+    start = snapshot.text.index(SIGNED)
+    return Source(
+        url=snapshot.url,
+        title=snapshot.title,
+        snippet="Signed …",
+        domain="history.example",
+        number=number,
+        status="read",
+        published=snapshot.published,
+        snapshot_id=snapshot.id,
+        fetched_at=snapshot.fetched_at,
+        quotes=(Quote(SIGNED, start, start + len(SIGNED)),),
+    )
+
+
+def search_result(call_id: str, found: Source) -> ToolResultMessage:
+    summary = f"{SIGNED} [1]"
+    sources = Sources()
+    sources.note(found, TREATY)
+    artifact = {"query": "treaty", "sources": [found], "summary": summary, "citations": check(summary, sources)}
+    return ToolResultMessage(
+        call_id, "web_search", (Text(summary),), artifact=msgspec.json.decode(msgspec.json.encode(artifact))
+    )
+
+
+def judged(text: str, *heard: ToolResultMessage) -> Text:
+    return Text(text, check(text, Sources.of(heard, {TREATY.id: TREATY})))
+
+
+async def study_in(desk: Desk, library: Library, blobs: Blobs, user_id: str = "ann") -> Study:
+    """Two branches, a retried answer, a search, verdicts, versions of both authors, an upload with its text, events."""
+    await library.of(user_id).keep(TREATY)
+    head = await desk.sessions.create(user_id, "researcher")
+    workspace = desk.sessions.workspace(user_id, head.id)
+    upload = await uploaded(desk, blobs, user_id, head.id)
+    found = search_result("call_1", source(TREATY))
+    calls = (
+        ToolCall("call_1", "web_search", {"query": "treaty"}, title="Search the web"),
+        ToolCall("call_2", "read_file", {"file_path": upload.path}, title="Read a file"),
+        *(
+            ToolCall(call_id, "write_file", {"file_path": "/notes/report.md", "content": text}, title="Write a file")
+            for text, call_id in (("one", "call_3"), ("two", "call_4"))
+        ),
+    )
+    reading = ToolResultMessage(
+        "call_2", "read_file", (Text(f"{upload.path}: Bản gốc."),), artifact={"path": upload.path}
+    )
+    said = (
+        AssistantMessage((Thinking("Let me look."), Text("I look."), *calls), "toolUse", "footnote/test"),
+        found,
+        reading,
+        *(ToolResultMessage(call_id, "write_file", (Text("Wrote it."),)) for call_id in ("call_3", "call_4")),
+        AssistantMessage((judged(ANSWER, found),), "stop", "footnote/test", Usage(input=3, output=4)),
+    )
+    first = await desk.turn(head.id, "When was the treaty signed?", *said, user_id=user_id, attached=[upload])
+    for text, call_id in (("one", "call_3"), ("two", "call_4")):
+        await workspace.write("/notes/report.md", text, message_id=first.message_id, call_id=call_id)
+    record = await workspace.record("/notes/report.md")
+    base = (await workspace.versions(record.path))[0].hash
+    await workspace.put(record.path, "three", base_hash=base)
+    await workspace.write("/large.txt", LARGE, message_id=first.message_id, call_id="call_5")
+    again = await desk.again(
+        head.id, first, AssistantMessage((Text("In 1919."),), "stop", "footnote/test"), user_id=user_id
+    )
+    edited = await desk.turn(
+        head.id, "Where was it signed?", AssistantMessage((judged(f"{SIGNED} [1]", found),), "stop", "footnote/test"),
+        user_id=user_id, attachments=(record,),
+    )  # fmt: skip
+    for turn, messages, attachments in ((first, said, ()), (edited, None, (record,))):
+        spoken = messages or (AssistantMessage((judged(f"{SIGNED} [1]", found),), "stop", "footnote/test"),)
+        await desk.database.write(append([(events_of(head.id, turn, spoken, attachments), 0)]))
+    return Study(head.id, first, again, edited)
+
+
+async def uploaded(desk: Desk, blobs: Blobs, user_id: str, session_id: str) -> FileRecord:
+    """As an upload is kept, without its being inspected."""
+    file_id = "3f2a9c1e-0000-4000-8000-" + session_id[-12:]
+    key = upload_key(user_id, file_id, UPLOAD.removeprefix("/"))
+
+    async def need(kept: Kept) -> None:
+        version = files.NewVersion(kept=kept, author="user", created_at="2026-01-01T00:00:00Z")
+        new = files.NewFile(file_id, "upload", None)
+        script = files.add(user_id, session_id, key, new, version, basis=None, most=None)
+        await desk.database.write(script)
+
+    await blobs.keep_for(b"%PDF-1.7 not really", need)
+    await desk.database.write(files.keep_text(file_id, files.UploadText(packed("Bản gốc."), "")))
+    return await desk.sessions.workspace(user_id, session_id).record(blobs.address + key)
+
+
+def events_of(session_id: str, turn: Stored, said: tuple[Any, ...], files: tuple[FileRecord, ...]) -> EventRow:
+    """What a client was sent of these messages."""
+    told: list[Event] = [
+        MessageStart(MessageHead(turn.message_id, "assistant", turn.run_id, session_id, "footnote/test"))
+    ]
+    blocks: list[tuple[Any, list[Any]]] = []
+    for message in said:
+        if isinstance(message, ToolResultMessage):
+            shown = ToolResultBlock(message.tool_call_id, message.tool_name, "success", message.text, message.artifact)
+            blocks.append((shown, []))
+            continue
+        for block in message.content:
+            if isinstance(block, Text):
+                half = len(block.text) // 2
+                deltas: list[Any] = [TextGrowth(block.text[:half]), TextGrowth(block.text[half:])]
+                blocks.append((TextBlock(), deltas + [CitationsGrowth(block.citations)] * bool(block.citations)))
+            elif isinstance(block, Thinking):
+                blocks.append((ThinkingBlock(block.text), []))
+            else:
+                blocks.append((ToolUseBlock(block.id, block.name, block.title, block.arguments), []))
+    if files:
+        blocks.append((AttachmentsBlock(files), []))
+    for index, (block, deltas) in enumerate(blocks):
+        told += [BlockStart(index, block), *(BlockDelta(index, delta) for delta in deltas), BlockStop(index)]
+    told += [MessageDelta(Delta("stop"), TurnUsage.of(Usage(), None), ContextReport(0, 0)), MessageStop()]
+    frames = b"".join(frame(number, event) for number, event in enumerate(told, 1))
+    return EventRow(turn.run_id, 1, len(told), frames)
+
+
+# Zips --------------------------------------------------------------------------------------------------------
+
+
+async def exported(bundles: Bundles, session_id: str, user_id: str = "ann") -> bytes:
+    async with aclosing(bundles.export(user_id, session_id)) as pieces:
+        return b"".join([piece async for piece in pieces])
+
+
+def unpacked(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def zipped(entries: Mapping[str, bytes]) -> bytes:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    return target.getvalue()
+
+
+def resealed(entries: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The same entries with a list that fits them: what a forger does who has read the format."""
+    others = {name: content for name, content in entries.items() if name != MANIFEST}
+    listed = [Listed(name, len(content), hashlib.sha256(content).hexdigest()) for name, content in others.items()]
+    old = msgspec.json.decode(entries[MANIFEST], type=Manifest)
+    new = msgspec.structs.replace(
+        old, entries=tuple(sorted(listed, key=lambda entry: entry.name)), seal=seal_of(listed)
+    )
+    return {**others, MANIFEST: manifest_bytes(new)}
+
+
+def forged(entries: Mapping[str, bytes], name: str, change: Callable[[Any], Any]) -> dict[str, bytes]:
+    """With another value in one entry, and hashes that fit."""
+    value = json_of(entries[name])
+    changed = change(value)
+    content = msgspec.json.format(msgspec.json.encode(value if changed is None else changed), indent=1) + b"\n"
+    return resealed({**entries, name: content})
+
+
+def json_of(content: bytes) -> Any:
+    return msgspec.json.decode(content)
+
+
+def put(folder: Path, data: bytes | Mapping[str, bytes]) -> Path:
+    path = folder / "bundle.zip"
+    path.write_bytes(data if isinstance(data, bytes) else zipped(data))
+    return path

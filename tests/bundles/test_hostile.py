@@ -1,0 +1,232 @@
+"""A bundle is data of a stranger. Whatever stands in it, it is refused with a sentence, and nothing of it is kept."""
+
+import io
+import struct
+import warnings
+import zipfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bundles.shelf import Study, exported, forged, put, resealed, unpacked, zipped
+from footnote.bundles.bundles import Bundles
+from footnote.bundles.form import MANIFEST, MOST_ENTRIES, Damaged, NotABundle
+from footnote.bundles.verify import verify
+from footnote.sessions.store import Sessions
+
+RUN = "run_" + "0" * 28
+
+
+@pytest.fixture
+async def entries(bundles: Bundles, study: Study) -> dict[str, bytes]:
+    return unpacked(await exported(bundles, study.session_id))
+
+
+async def refused(bundles: Bundles, sessions: Sessions, file: Path) -> str:
+    """What is said of it. Nothing of it may be kept, and `verify` may not call it right."""
+    with pytest.raises((Damaged, NotABundle)) as error:
+        await bundles.take("ben", file)
+    assert (await sessions.list("ben")).sessions == ()
+    with suppress(NotABundle):
+        assert not verify(file).ok
+    return error.value.message
+
+
+Change = Callable[[dict[str, Any]], object]
+
+SESSIONS: dict[str, tuple[Change, str]] = {
+    "an id of another form": (
+        lambda one: one["session"].update(id="../../x"),
+        "session.json: it is not what it should be",
+    ),
+    "an unknown field": (lambda one: one.update(more=1), "unknown field `more`"),
+    "a run of no question": (lambda one: one["runs"][0].update(question_id="msg_" + "0" * 28), "does not follow"),
+    "a question after no run": (lambda one: one["questions"][1].update(after_run=RUN), "that are not in it"),
+    "a circle of turns": (lambda one: one["questions"][0].update(after_run=one["runs"][-1]["id"]), "does not follow"),
+    "a head that is nowhere": (lambda one: one["session"].update(head=RUN), "that are not in it"),
+    "two runs with one id": (lambda one: one["runs"].append(one["runs"][0]), "the same id"),
+    "a state that does not exist": (lambda one: one["runs"][0].update(state="paused"), "Invalid enum value"),
+    "a number beyond all": (lambda one: one["runs"][0].update(created_at=1e300), "Expected `float` <="),
+    "a role that does not exist": (
+        lambda one: one["runs"][0]["messages"][0]["message"].update(role="system"),
+        "Invalid value 'system'",
+    ),
+    "a title of a megabyte": (lambda one: one["session"].update(title="x" * 1_000_000), "Expected `str` of length"),
+    "a question at no moment": (lambda one: one["questions"][0].update(created_at="soon"), "soon is no moment"),
+    "another session": (lambda one: one["session"].update(title="Other"), "another session than session.json"),
+}
+FILES: dict[str, tuple[Change, str]] = {
+    "a path that climbs": (lambda one: one["files"][0].update(key="/../../etc/passwd"), "files.json"),
+    "a path of the machine": (lambda one: one["files"][0].update(key="C:\\x"), "drive letter"),
+    "a path that is written otherwise": (lambda one: one["files"][0].update(key="//large.txt"), "is not the path"),
+    "an upload that climbs": (lambda one: one["files"][2].update(key="uploads/a/../../b"), "files.json"),
+    "two files at one path": (lambda one: one["files"][1].update(key=one["files"][0]["key"]), "the same path"),
+    "versions out of order": (lambda one: one["files"][1]["versions"].reverse(), "out of order"),
+    "no versions": (lambda one: one["files"][1].update(versions=[]), "Expected `array` of length >= 1"),
+    "a version of another content": (
+        lambda one: one["files"][1]["versions"][0].update(hash="0" * 64),
+        "has no content with its hash",
+    ),
+    "a version without end": (lambda one: one["files"][0]["versions"][0].update(number=2**70), "out of order"),
+    "a version at no moment": (lambda one: one["files"][0]["versions"][0].update(created_at="9999-01-01"), "no moment"),
+    "a version in no entry": (lambda one: one["files"][1]["versions"][0].update(entry="x"), "has no content"),
+}
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+async def test_a_session_that_cannot_be_is_refused(
+    name: str, bundles: Bundles, sessions: Sessions, entries: dict[str, bytes], tmp_path: Path
+) -> None:
+    change, expected = SESSIONS[name]
+    lie = forged(entries, "session.json", lambda one: (change(one), None)[1])
+    assert expected in await refused(bundles, sessions, put(tmp_path, lie))
+
+
+@pytest.mark.parametrize("name", FILES)
+async def test_files_that_cannot_be_are_refused(
+    name: str, bundles: Bundles, sessions: Sessions, entries: dict[str, bytes], tmp_path: Path
+) -> None:
+    change, expected = FILES[name]
+    lie = forged(entries, "files.json", lambda one: (change(one), None)[1])
+    assert expected in await refused(bundles, sessions, put(tmp_path, lie))
+
+
+async def test_values_that_are_nested_too_deeply_are_refused(
+    bundles: Bundles, sessions: Sessions, entries: dict[str, bytes], tmp_path: Path
+) -> None:
+    for depth in (300, 100_000):
+        deep = b'{"path": ' * depth + b"1" + b"}" * depth
+        session = entries["session.json"].replace(b'"artifact": {', b'"artifact": {"deep": ' + deep + b",", 1)
+        lie = resealed({**entries, "session.json": session})
+        with pytest.raises(Damaged):
+            await bundles.take("ben", put(tmp_path, lie))
+        if depth > 1000:
+            assert not verify(put(tmp_path, lie)).ok
+
+
+async def test_events_that_are_none_are_refused(
+    bundles: Bundles, sessions: Sessions, study: Study, entries: dict[str, bytes], tmp_path: Path
+) -> None:
+    name = f"events/{study.first.run_id}.sse"
+    whole = entries[name]
+    for data in (
+        *(b"", whole[:-1], whole + b"id: 1\nevent: ping\ndata: {}\n\n", whole + whole, b"<script>\n\n" + whole),
+        *(whole.replace(b'"message_start"', b'"launch"'), whole[: whole.index(b"\n\n") + 2]),
+        whole.replace(study.first.message_id.encode(), b"msg_" + b"0" * 28),
+    ):
+        said = await refused(bundles, sessions, put(tmp_path, resealed({**entries, name: data})))
+        assert said.startswith(name)
+
+
+async def test_texts_that_are_not_what_their_name_says_are_refused(
+    bundles: Bundles, sessions: Sessions, entries: dict[str, bytes], tmp_path: Path
+) -> None:
+    name = next(one for one in entries if one.startswith("snapshots/"))
+    for text in (b"Another text.", b"\xff\xfe"):
+        said = await refused(bundles, sessions, put(tmp_path, resealed({**entries, name: text})))
+        assert said.startswith(name)
+
+
+async def test_a_damaged_bundle_is_refused_with_the_names_of_what_is_wrong(
+    bundles: Bundles, sessions: Sessions, entries: dict[str, bytes], tmp_path: Path
+) -> None:
+    changed = {**entries, "transcript.md": b"Lies.", "files/evil\x1b[31m.txt": b""}
+    del changed["README.txt"]
+    said = await refused(bundles, sessions, put(tmp_path, changed))
+    assert "README.txt (missing)" in said
+    assert "transcript.md (changed)" in said
+    assert "files/evil\\x1b[31m.txt (added)" in said
+    assert said.endswith("Nothing was taken.")
+
+
+async def test_names_in_the_zip_are_never_paths(
+    bundles: Bundles, sessions: Sessions, entries: dict[str, bytes], tmp_path: Path
+) -> None:
+    names = ("../../escaped.txt", "/escaped.txt", "C:\\escaped.txt", "files/../../escaped.txt")
+    lie = resealed({**entries, **dict.fromkeys(names, b"x")})
+    report = verify(put(tmp_path, lie))
+    assert sorted(one.entry for one in report.findings) == sorted(names)
+    await bundles.take("ben", put(tmp_path, lie))  # what nothing names is nothing to us
+    assert not [path for path in (*tmp_path.rglob("*"), *tmp_path.parent.glob("*")) if "escaped" in path.name]
+
+
+async def test_two_entries_of_one_name_are_refused(
+    bundles: Bundles, sessions: Sessions, entries: dict[str, bytes], tmp_path: Path
+) -> None:
+    target = io.BytesIO(zipped(entries))
+    with zipfile.ZipFile(target, "a") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        archive.writestr("transcript.md", b"Lies.")
+    said = await refused(bundles, sessions, put(tmp_path, target.getvalue()))
+    assert said == "transcript.md: it is there twice."
+
+
+async def test_a_zip_that_would_fill_a_disk_is_refused_before_it_is_unpacked(
+    bundles: Bundles, sessions: Sessions, entries: dict[str, bytes], tmp_path: Path
+) -> None:
+    target = io.BytesIO(zipped(entries))
+    with zipfile.ZipFile(target, "a", zipfile.ZIP_DEFLATED) as archive, archive.open("zeros", "w") as entry:
+        for _ in range(210):
+            entry.write(bytes(1_000_000))
+    said = await refused(bundles, sessions, put(tmp_path, target.getvalue()))
+    assert "made to fill a disk" in said
+
+
+async def test_an_entry_that_would_fill_the_memory_is_refused_before_it_is_read(
+    bundles: Bundles, sessions: Sessions, entries: dict[str, bytes], tmp_path: Path
+) -> None:
+    lie = resealed({**entries, "session.json": entries["session.json"] + b" " * 30_000_000})
+    said = await refused(bundles, sessions, put(tmp_path, lie))
+    assert said == "session.json: it is larger than 20,000,000 bytes."
+
+
+async def test_a_header_that_lies_about_a_size_is_not_believed(
+    bundles: Bundles, sessions: Sessions, entries: dict[str, bytes], tmp_path: Path
+) -> None:
+    data = bytearray(zipped(entries))
+    at = data.index(b"PK\x01\x02")
+    struct.pack_into("<L", data, at + 24, 1)
+    said = await refused(bundles, sessions, put(tmp_path, bytes(data)))
+    assert "is not the one that was exported" in said
+
+
+async def test_a_zip_with_too_many_entries_is_refused(bundles: Bundles, sessions: Sessions, tmp_path: Path) -> None:
+    many = zipped({f"{number}": b"" for number in range(MOST_ENTRIES + 5)})
+    assert "more entries than a bundle may have" in await refused(bundles, sessions, put(tmp_path, many))
+    at = many.rindex(b"PK\x05\x06")
+    lying = many[: at + 8] + struct.pack("<2H", 1, 1) + many[at + 12 :]
+    assert "more entries than a bundle may have" in await refused(bundles, sessions, put(tmp_path, lying))
+    long = many[: at + 12] + struct.pack("<L", 2**31) + many[at + 16 :]
+    assert "more entries than a bundle may have" in await refused(bundles, sessions, put(tmp_path, long))
+
+
+async def test_an_encrypted_entry_is_unreadable(
+    bundles: Bundles, sessions: Sessions, entries: dict[str, bytes], tmp_path: Path
+) -> None:
+    data = bytearray(zipped(entries))
+    first = next(iter(entries))
+    for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        struct.pack_into("<H", data, data.index(mark) + offset, 1)
+    said = await refused(bundles, sessions, put(tmp_path, bytes(data)))
+    assert f"{first} (unreadable)" in said
+
+
+async def test_any_flipped_byte_of_the_zip_is_refused_or_changes_nothing(
+    bundles: Bundles, entries: dict[str, bytes], tmp_path: Path
+) -> None:
+    data = zipped(entries)
+    for at in range(0, len(data), 97):
+        file = put(tmp_path, data[:at] + bytes([data[at] ^ 0x20]) + data[at + 1 :])
+        try:
+            report = verify(file)
+        except NotABundle:
+            continue
+        assert not report.ok or unpacked(file.read_bytes()) == entries
+
+
+def test_the_manifest_alone_is_no_bundle(tmp_path: Path) -> None:
+    report = verify(put(tmp_path, {MANIFEST: b'{"format":"footnote-bundle","version":1}'}))
+    assert [(one.entry, one.problem) for one in report.findings] == [(MANIFEST, "unreadable")]

@@ -1,0 +1,245 @@
+"""A bundle that is imported is a session like any other: read, searched, continued, exported again."""
+
+import re
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from bundles.shelf import LARGE, Study, exported, json_of, put, unpacked
+from footnote.bundles.bundles import Bundles
+from footnote.bundles.form import MANIFEST
+from footnote.bundles.verify import verify
+from footnote.db.engine import Database
+from footnote.library import Library
+from footnote.protocol.errors import LimitReached, Unknown
+from footnote.protocol.events import Gap, MessageStop
+from footnote.protocol.frames import EventDecoder
+from footnote.protocol.history import History, SessionHead
+from footnote.protocol.sessions import SessionChanges
+from footnote.sessions.following import follow
+from footnote.sessions.store import Sessions
+from footnote.storage.memory import MemoryStorage
+from footnote.workspace.blobs import Blobs
+from library.pages import RECIPE, TREATY, Clock
+from sessions.stored import Desk, add_user, answer, result
+
+IDS = re.compile(
+    r"(?:session|run|msg)_[0-9a-f]{28}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?<=/)(?:ann|ben|cat)(?=/)"
+)
+
+
+@dataclass
+class House:
+    """Another Footnote, in which nothing of the first one is known."""
+
+    database: Database
+    library: Library
+    sessions: Sessions
+    bundles: Bundles
+    path: Path
+
+
+@asynccontextmanager
+async def elsewhere(home: Path, **limits: Any) -> AsyncIterator[House]:
+    home.mkdir()
+    clock = Clock()
+    async with Database.open("sqlite:footnote.db", home) as database:
+        await database.write(add_user("cat"))
+        await database.write(add_user("dan"))
+        library = Library(database, clock=clock)
+        blobs = Blobs(database, MemoryStorage(), clock=clock)
+        sessions = Sessions(database, library, blobs, clock=clock)
+        bundles = Bundles(database, library, blobs, agents=("researcher",), clock=clock, **limits)
+        yield House(database, library, sessions, bundles, home / "footnote.db")
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    async with elsewhere(tmp_path / "elsewhere") as house:
+        yield house
+
+
+def alike(value: Any) -> Any:
+    """JSON with the first id that it names as 1, the second as 2: what is left when ids are not counted."""
+    known: dict[str, str] = {}
+    text = msgspec.json.encode(value).decode()
+    return json_of(IDS.sub(lambda found: known.setdefault(found[0], f"id-{len(known)}"), text).encode())
+
+
+async def taken(house: House, data: bytes, folder: Path, user_id: str = "cat") -> SessionHead:
+    return await house.bundles.take(user_id, put(folder, data))
+
+
+async def told(database: Database, run_id: str) -> list[Any]:
+    decoder = EventDecoder()
+    async with aclosing(follow(database, lambda _: None, run_id, 0, None)) as pieces:
+        return [event async for piece in pieces for _, event in decoder.push(piece)]
+
+
+async def test_the_history_is_the_same_but_for_ids(
+    bundles: Bundles, sessions: Sessions, study: Study, house: House, tmp_path: Path
+) -> None:
+    head = await taken(house, await exported(bundles, study.session_id), tmp_path)
+    before, after = await sessions.history("ann", study.session_id), await house.sessions.history("cat", head.id)
+    assert head == after.session
+    assert alike(before) == alike(after)
+    ids = [set(re.findall(r"(?:session|run|msg)_[0-9a-f]{28}", str(one))) for one in (before, after)]
+    assert not ids[0] & ids[1]
+    assert len(ids[0]) == len(ids[1])
+    upload = after.workspace.workspace_files[-1]
+    assert upload.path == f"local://uploads/cat/{upload.id}/báo cáo.pdf"
+    assert f'"attachments":[{msgspec.json.encode(upload).decode()}]' in msgspec.json.encode(after).decode()
+
+
+async def test_every_branch_comes_along(
+    bundles: Bundles, sessions: Sessions, study: Study, house: House, tmp_path: Path
+) -> None:
+    head = await taken(house, await exported(bundles, study.session_id), tmp_path)
+    await sessions.change("ann", study.session_id, SessionChanges(head=study.first.message_id))
+    after = await house.sessions.history("cat", head.id)
+    assert isinstance(after.turns, tuple)
+    first = after.turns[0].answers[0]
+    await house.sessions.change("cat", head.id, SessionChanges(head=first))
+    changed = await house.sessions.history("cat", head.id)
+    upload = changed.workspace.workspace_files[-1]
+    assert f'"file_path":"{upload.path}"' in msgspec.json.encode(changed).decode()
+    assert f'"{upload.path}: Bản gốc."' in msgspec.json.encode(changed).decode()
+    assert alike(changed) == alike(await sessions.history("ann", study.session_id))
+
+
+async def test_footnotes_open_and_files_have_their_versions(
+    bundles: Bundles, sessions: Sessions, study: Study, house: House, tmp_path: Path
+) -> None:
+    head = await taken(house, await exported(bundles, study.session_id), tmp_path)
+    assert await house.sessions.source("cat", head.id, 1) == await sessions.source("ann", study.session_id, 1)
+    before, after = sessions.workspace("ann", study.session_id), house.sessions.workspace("cat", head.id)
+    versions = await after.versions("/notes/report.md")
+    assert alike(versions) == alike(await before.versions("/notes/report.md"))
+    assert [await after.read("/notes/report.md", one.number) for one in versions] == [b"three", b"two", b"one"]
+    assert await after.read("/large.txt") == LARGE
+    assert await after.text_of("báo cáo.pdf") == "Bản gốc."
+    assert versions[1].message_id in str(await house.sessions.history("cat", head.id))
+
+
+async def test_it_is_found_by_its_words(bundles: Bundles, study: Study, house: House, tmp_path: Path) -> None:
+    head = await taken(house, await exported(bundles, study.session_id), tmp_path)
+    for words in ("treaty signed", "napoleon", "where", "mirrors"):
+        assert [one.id for one in (await house.sessions.list("cat", query=words)).sessions] == [head.id]
+    assert (await house.sessions.list("dan", query="treaty")).sessions == ()
+
+
+async def test_its_events_can_be_followed(
+    database: Database, bundles: Bundles, study: Study, house: House, tmp_path: Path
+) -> None:
+    head = await taken(house, await exported(bundles, study.session_id), tmp_path)
+    turns = (await house.sessions.history("cat", head.id)).turns
+    assert isinstance(turns, tuple)
+    assert alike(await told(house.database, turns[-1].run_id)) == alike(await told(database, study.edited.run_id))
+    gap, *_, last = await told(house.database, turns[0].run_id)  # of this one nothing was kept
+    assert (type(gap), type(last)) == (Gap, MessageStop)
+
+
+async def test_an_import_exported_again_is_right_and_has_the_same_contents(
+    bundles: Bundles, study: Study, house: House, tmp_path: Path
+) -> None:
+    data = await exported(bundles, study.session_id)
+    head = await taken(house, data, tmp_path)
+    again = await exported(house.bundles, head.id, "cat")
+    assert verify(put(tmp_path, again)).findings == ()
+    first, second = unpacked(data), unpacked(again)
+    same = {name for name in first if name.startswith(("files/", "versions/", "snapshots"))}
+    assert {name: first[name] for name in same} == {name: second[name] for name in same}
+    assert json_of(first[MANIFEST])["seal"] != json_of(second[MANIFEST])["seal"]
+
+
+async def test_the_same_bundle_twice_gives_two_sessions(
+    bundles: Bundles, study: Study, house: House, tmp_path: Path
+) -> None:
+    data = await exported(bundles, study.session_id)
+    first, second = await taken(house, data, tmp_path), await taken(house, data, tmp_path)
+    assert first.id != second.id
+    assert {one.id for one in (await house.sessions.list("cat")).sessions} == {first.id, second.id}
+    await house.sessions.delete("cat", first.id)
+    assert await house.sessions.workspace("cat", second.id).read("/large.txt") == LARGE
+
+
+async def test_it_belongs_to_whoever_took_it(bundles: Bundles, study: Study, house: House, tmp_path: Path) -> None:
+    head = await taken(house, await exported(bundles, study.session_id), tmp_path)
+    with pytest.raises(Unknown):
+        await house.sessions.history("dan", head.id)
+
+
+async def test_pages_of_a_bundle_do_not_become_what_the_library_knows(
+    bundles: Bundles, study: Study, house: House, tmp_path: Path
+) -> None:
+    known = msgspec.structs.replace(TREATY, text="What we read ourselves.", title="Ours")
+    await house.library.of("dan").keep(known)
+    await taken(house, await exported(bundles, study.session_id), tmp_path)
+    assert await house.library.of("dan").latest(TREATY.url) == known
+    assert [one.url for one in await house.library.of("dan").search("treaty signed mirrors", 5)] == []
+    opened = await house.library.of("cat").snapshot(TREATY.id)
+    assert opened is not None
+    assert opened.text == TREATY.text
+
+
+async def test_a_private_text_comes_with_an_address_of_its_own(
+    bundles: Bundles, desk: Desk, library: Library, house: House, tmp_path: Path
+) -> None:
+    """Else whoever names the address of somebody's file in a bundle would have it on their shelf."""
+    theirs = msgspec.structs.replace(RECIPE, url="footnote:files/phở.md")
+    secret = msgspec.structs.replace(theirs, text="The secret recipe.")
+    await house.library.of("dan").add(secret, "origin")
+    ours = await library.of("ann").add(theirs, "origin")
+    found = {"url": ours.url, "title": "", "snippet": "", "domain": "", "number": 1, "status": "read"}
+    session_id = await desk.session()
+    reading = result("c", "…", {"query": "q", "sources": [{**found, "snapshot_id": ours.id}]})
+    await desk.turn(session_id, "How?", reading, answer("So [1]."))
+    head = await taken(house, await exported(bundles, session_id), tmp_path)
+    [snapshot] = (await house.sessions.source("cat", head.id, 1)).snapshots
+    assert snapshot.text == RECIPE.text
+    mine = house.library.of("cat")
+    assert [page.url for page in await mine.list() if page.kind != "documentation"] == []
+    assert await mine.search("secret recipe", 5) == ()
+
+
+async def test_a_run_that_was_active_counts_as_stopped(
+    bundles: Bundles, desk: Desk, house: House, tmp_path: Path
+) -> None:
+    session_id = await desk.session()
+    await desk.turn(session_id, "Why?", answer("Half"), state="running")
+    head = await taken(house, await exported(bundles, session_id), tmp_path)
+    history = await house.sessions.history("cat", head.id)
+    assert history.active_run is None
+    assert isinstance(history.turns, tuple)
+    assert (history.turns[0].state, history.turns[0].stop_reason) == ("cancelled", "aborted")
+    assert _texts(history) == ["Why?", "Half"]
+
+
+def _texts(history: History) -> list[str]:
+    return [block["text"] for one in json_of(msgspec.json.encode(history.messages)) for block in one["content"]]
+
+
+async def test_a_session_of_an_agent_that_is_unknown_here_goes_on_with_the_first_one(
+    bundles: Bundles, sessions: Sessions, house: House, tmp_path: Path
+) -> None:
+    strange = await sessions.create("ann", "somebody", title="Strange")
+    head = await taken(house, await exported(bundles, strange.id), tmp_path)
+    assert (head.agent_id, head.title, head.created_at) == ("researcher", "Strange", strange.created_at)
+
+
+async def test_files_count_against_what_a_user_may_have(bundles: Bundles, study: Study, tmp_path: Path) -> None:
+    data = await exported(bundles, study.session_id)
+    async with elsewhere(tmp_path / "small", file_bytes=len(LARGE)) as house:
+        with pytest.raises(LimitReached, match="this server allows 120,000"):
+            await taken(house, data, tmp_path)
+        assert (await house.sessions.list("cat")).sessions == ()
+    with sqlite3.connect(tmp_path / "small" / "footnote.db") as rows:
+        tables = ("session", "run", "question", "workspace_file", "file_version", "blob", "snapshot", "session_entry")
+        assert [rows.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables] == [0] * len(tables)
+    rows.close()
