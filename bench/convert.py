@@ -1,0 +1,282 @@
+"""What a report costs as PDF and as DOCX: beside the typesetter used bare and beside pandoc, in one run.
+
+    .venv/bin/python bench/convert.py                  CPU of both conversions, the workshop's share, what is installed
+
+Each conversion runs in a process of its own, a copy of one in which all is loaded: the typesetter remembers what it has
+set before, and would set the same report again for nothing. The bar of DOCX is held against a process that has called
+`docx.prepare` as well; the rows beside it are without that, and from nothing. What a user gets today is the row of the
+workshop. The report is that of the tests, about 60 pages.
+"""
+
+import argparse
+import asyncio
+import gc
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import convert_installed
+import venvs
+from report import Table
+
+sys.path.append(str(venvs.ROOT / "tests"))
+
+import pypdfium2
+import typst
+
+from documents.samples import long_report
+from footnote.documents.docx import docx_of, prepare
+from footnote.documents.fonts import fonts
+from footnote.documents.markdown import document_of
+from footnote.documents.pdf import pdf_of
+from footnote.documents.tree import Document
+from footnote.documents.work import Conversion, Converted, Target
+from footnote.documents.workshop.workshop import Workshop
+
+TYPST_AT_MOST, PANDOC_AT_MOST = 1.5, 0.5
+LINE = Conversion(target="docx", markdown="One line.", filename="line.md")
+MADE_AT = 1_700_000_000
+PREPARED = "DOCX, pandoc; prepared"
+LOADED = "DOCX, pandoc; loaded, not prepared"
+FROM_NOTHING = "DOCX, pandoc; Python started from nothing"
+
+
+class Pairs(NamedTuple):
+    """CPU seconds of ours and of theirs, taken in alternation."""
+
+    ours: list[float]
+    theirs: list[float]
+
+    @property
+    def ratio(self) -> str:
+        ratios = [mine / other for mine, other in zip(self.ours, self.theirs, strict=True)]
+        return f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+
+    def holds(self, at_most: float) -> bool:
+        ratios = [mine / other for mine, other in zip(self.ours, self.theirs, strict=True)]
+        return statistics.median(ratios) <= at_most
+
+
+def in_copy(work: Callable[[], object]) -> float:
+    """CPU seconds of some work in a copy of this process, all threads of it."""
+    process = os.fork()
+    if not process:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 - the copy must not go on as if it were the original
+            print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
+            os._exit(1)
+        os._exit(0)
+    _, status, used = os.wait4(process, 0)
+    if status:
+        raise SystemExit("a conversion failed")
+    return used.ru_utime + used.ru_stime
+
+
+def of_program(command: list[str], folder: Path) -> float:
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if status:
+        raise SystemExit(f"{command[0]} failed")
+    return used.ru_utime + used.ru_stime
+
+
+def paired(ours: Callable[[], float], theirs: Callable[[], float], reps: int) -> Pairs:
+    ours()
+    theirs()
+    pairs: list[tuple[float, float]] = []
+    for rep in range(reps):
+        # Who goes first changes, so that neither always finds the caches as the other left them.
+        if rep % 2:
+            mine = ours()
+            pairs.append((mine, theirs()))
+        else:
+            other = theirs()
+            pairs.append((ours(), other))
+    return Pairs([mine for mine, _ in pairs], [other for _, other in pairs])
+
+
+def report(target: Target) -> Conversion:
+    markdown, images = long_report()
+    return Conversion(target=target, markdown=markdown, filename="report.md", images=images, made_at=MADE_AT)
+
+
+def converted(conversion: Conversion) -> Converted:
+    document = document_of(conversion)
+    assert isinstance(document, Document), document
+    made = pdf_of(document, conversion) if conversion.target == "pdf" else docx_of(document, conversion)
+    assert isinstance(made, Converted), made
+    return made
+
+
+# The typesetter alone ----------------------------------------------------------------------------------------------
+
+
+def keep_source(folder: Path) -> None:
+    """Leaves in the folder what our conversion gives to the typesetter: its source and its pictures."""
+
+    bare: Any = typst.Compiler
+
+    class Watched:
+        def __init__(self, *, root: str, **settings: Any) -> None:
+            self._root = Path(root)
+            self._compiler = bare(root=root, **settings)
+
+        def compile(self, *, input: bytes, **settings: Any) -> Any:  # noqa: A002 - the name in the library
+            for file in self._root.rglob("*"):
+                if file.is_file():
+                    kept = folder / file.relative_to(self._root)
+                    kept.parent.mkdir(parents=True, exist_ok=True)
+                    kept.write_bytes(file.read_bytes())
+            (folder / "report.typ").write_bytes(input)
+            return self._compiler.compile(input=input, **settings)
+
+    # In a copy of the process that ends after it.
+    vars(typst)["Compiler"] = Watched
+    converted(report("pdf"))
+
+
+def set_bare(folder: Path) -> bytes:
+    compiler = typst.Compiler(root=str(folder), font_paths=fonts(), ignore_system_fonts=True)
+    made = compiler.compile(
+        input=(folder / "report.typ").read_bytes(), format="pdf", pdf_standards=["ua-1"], timestamp=MADE_AT
+    )
+    assert isinstance(made, bytes)
+    return made
+
+
+def as_pdf(folder: Path, reps: int) -> Pairs:
+    in_copy(lambda: keep_source(folder))
+    conversion = report("pdf")
+    in_copy(lambda: _compare(converted(conversion).content, set_bare(folder)))
+    return paired(lambda: in_copy(lambda: converted(conversion)), lambda: in_copy(lambda: set_bare(folder)), reps)
+
+
+def _compare(ours: bytes, bare: bytes) -> None:
+    """Both are the report: as many pages, and about as many as its title says."""
+    pages = [len(pypdfium2.PdfDocument(content)) for content in (ours, bare)]
+    assert pages[0] == pages[1], pages
+    assert 50 <= pages[0] <= 70, pages
+
+
+# Pandoc ------------------------------------------------------------------------------------------------------------
+
+
+def as_docx(folder: Path, reps: int) -> dict[str, Pairs]:
+    """By how far the process was got ready before: pandoc starts from nothing each time, and does so at once."""
+    pandoc = next((venvs.peer("pandoc").site_packages / "pypandoc" / "files").glob("pandoc*"))
+    conversion = report("docx")
+    (folder / "report.md").write_text(conversion.markdown, encoding="utf-8")
+    for name, content in conversion.images.items():
+        (folder / name.lstrip("/")).write_bytes(content)
+    command = [
+        str(pandoc), "--from", "gfm-raw_html+tex_math_dollars+footnotes", "--resource-path", str(folder),
+        "--output", "pandoc.docx", "report.md",
+    ]  # fmt: skip
+    alone = [sys.executable, str(venvs.BENCH / "convert_alone.py")]
+
+    def ours() -> float:
+        return in_copy(lambda: converted(conversion))
+
+    def theirs() -> float:
+        return of_program(command, folder)
+
+    nothing = paired(lambda: of_program(alone, folder), theirs, reps)
+    loaded = paired(ours, theirs, reps)
+    prepare()
+    gc.collect()
+    gc.freeze()
+    return {PREPARED: paired(ours, theirs, reps), LOADED: loaded, FROM_NOTHING: nothing}
+
+
+# The workshop ------------------------------------------------------------------------------------------------------
+
+
+def spent() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(part.ru_utime + part.ru_stime for part in used)
+
+
+async def in_workshop(conversion: Conversion, times: int) -> float:
+    """CPU seconds a job, of all processes, without what it takes to start."""
+
+    async def run(count: int) -> float:
+        start = spent()
+        async with Workshop(environ=os.environ) as workshop:
+            for _ in range(count):
+                await workshop.do(conversion)
+        return spent() - start
+
+    short = await run(1)
+    return (await run(times + 1) - short) / times
+
+
+def through_workshop(reps: int) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    subjects = ("one line as DOCX", LINE, 20 * reps), ("report as DOCX", report("docx"), 3 * reps)
+    for name, conversion, times in (*subjects, ("report as PDF", report("pdf"), reps)):
+        whole = asyncio.run(in_workshop(conversion, times))
+        bare = statistics.median(in_copy(lambda: converted(conversion)) for _ in range(max(3, reps)))  # noqa: B023 - called at once
+        cells = (f"{seconds * 1e3:.1f}" for seconds in (whole, bare, whole - bare))
+        rows.append((name, *cells, "", ""))
+    return rows
+
+
+# The tables --------------------------------------------------------------------------------------------------------
+
+
+def _row(name: str, pairs: Pairs, at_most: float | None) -> tuple[str, ...]:
+    costs = (f"{statistics.median(costs):.2f}" for costs in pairs)
+    bar = ("", "") if at_most is None else (f"≤ {at_most} x", "pass" if pairs.holds(at_most) else "FAIL")
+    return name, *costs, pairs.ratio, *bar
+
+
+def measure(*, reps: int) -> list[Table]:
+    columns = ("60 pages, CPU", "Footnote, s", "reference, s", "x", "bar", "")
+    rows: list[tuple[str, ...]] = []
+    with tempfile.TemporaryDirectory(prefix="footnote-bench-") as folder:
+        rows.append(_row("PDF, typst alone on the same source", as_pdf(Path(folder), reps), TYPST_AT_MOST))
+    with tempfile.TemporaryDirectory(prefix="footnote-bench-") as folder:
+        try:
+            found = as_docx(Path(folder), reps)
+        except venvs.Unavailable as reason:
+            rows.append((PREPARED, "-", "-", "-", "", f"not measured: {reason}"))
+        else:
+            rows += [_row(name, pairs, PANDOC_AT_MOST if name == PREPARED else None) for name, pairs in found.items()]
+    sandboxed = ("CPU, ms a job", "through the workshop", "in a copy of the process", "the workshop's share", "", "")
+    return [
+        Table("A report as PDF and as DOCX", columns, rows),
+        Table("The sandboxed workshop", sandboxed, through_workshop(reps)),
+        convert_installed.table(),
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 when a bar is missed")
+    arguments = parser.parse_args()
+    if not hasattr(os, "fork"):
+        raise SystemExit("This benchmark copies processes: it runs where there is fork.")
+    print(f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()} {platform.machine()}\n")
+    fonts()
+    # As the workshop does: what is there by now is not looked at again by any copy, and so not copied.
+    gc.collect()
+    gc.freeze()
+    made = measure(reps=3 if arguments.quick else 9)
+    print("\n".join(str(table) for table in made))
+    unmet = [reason for table in made for reason in table.unmet]
+    print("\n".join(unmet) if unmet else "Every bar holds.")
+    sys.exit(bool(unmet and arguments.strict))
+
+
+if __name__ == "__main__":
+    main()

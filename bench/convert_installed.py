@@ -1,0 +1,55 @@
+"""How much there is on the disk after `make setup`: fonts and converters included, tools of developers not."""
+
+import hashlib
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import venvs
+from report import Table
+
+AT_MOST_MB = 250
+LOCK = venvs.ROOT / "requirements.lock"
+LARGEST = 8
+
+
+def installed() -> Path:
+    """An environment as the Makefile makes it, made anew when the lock file changes."""
+    home = venvs.HOME / "setup"
+    stamp = home / "made-from"
+    wanted = f"{sys.version} {hashlib.sha256(LOCK.read_bytes()).hexdigest()}"
+    if not stamp.exists() or stamp.read_text() != wanted:
+        print("installing what is locked …", file=sys.stderr, flush=True)
+        shutil.rmtree(home, ignore_errors=True)
+        venv.create(home, with_pip=True)
+        pip = [str(home / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "--quiet"]
+        # Older Pythons put it into every environment. Nothing here needs it, and the Makefile removes it.
+        subprocess.run([*pip, "uninstall", "--yes", "setuptools"], check=True, capture_output=True)
+        command = [*pip, "install", "--no-deps", "--require-hashes", "--requirement", str(LOCK)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise venvs.Unavailable(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "pip failed")
+        stamp.write_text(wanted)
+    return home
+
+
+def megabytes(folder: Path) -> float:
+    """What lies there, byte code as well; what is linked to is not."""
+    return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink()) / 1e6
+
+
+def table() -> Table:
+    columns = ("installed", "MB", "bar", "")
+    title = "What `make setup` installs"
+    try:
+        home = installed()
+    except venvs.Unavailable as reason:
+        return Table(title, columns, [(".venv", "-", "", f"not measured: {reason}")])
+    whole = megabytes(home)
+    packages = next(home.glob("lib/python*/site-packages"))
+    sizes = sorted(((megabytes(path), path.name) for path in packages.iterdir() if path.is_dir()), reverse=True)
+    rows = [(".venv", f"{whole:.0f}", f"≤ {AT_MOST_MB}", "pass" if whole <= AT_MOST_MB else "FAIL")]
+    rows += [(f"of it {name}", f"{size:.0f}", "", "") for size, name in sizes[:LARGEST]]
+    return Table(title, columns, rows)
