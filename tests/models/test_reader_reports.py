@@ -193,3 +193,26 @@ async def test_in_the_last_round_it_answers_with_what_it_has():
     assert [name for name, _ in calls(played)] == ["web_search"]
     assert f"> {HANOI} [1]" in last_text(played)
     assert played.stop_reason == "max_rounds"
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "query"),
+    [
+        ("Write a report on the city of Hanoi to /hanoi.md", "/hanoi.md", "the city of Hanoi"),
+        (
+            "Write a report on the city of Hanoi into the file /notes/hanoi.md, please.",
+            "/notes/hanoi.md",
+            "the city of Hanoi",
+        ),
+        ("Viết báo cáo về Hà Nội vào /hà-nội.md", "/hà-nội.md", "Hà Nội"),
+        ("写一份关于河内的报告，保存到/河内.md", "/河内.md", "河内"),
+    ],
+)
+async def test_a_report_is_written_where_the_question_wants_it(question: str, path: str, query: str):
+    abilities = Abilities(workspace := workspace_in_memory())
+    search = searching(found((1, HANOI), sources=(source(1),)))
+    played = await play(question, tools=(search, write_file), abilities=abilities)
+    assert [record.path for record in await workspace.list()] == [path]
+    ((_, arguments), _) = calls(played)
+    assert query in arguments["query"]
+    assert path not in arguments["query"]

@@ -49,7 +49,10 @@ def test_names_for_clients_are_distinct_along_the_tree():
     assert len(names) == len(set(names))
 
 
-SIGNALS = {"Cancelled", "NotAdded", "NotPublic", "PageFailed", "Unreadable", "Unfit"}
+SIGNALS = {
+    *("Cancelled", "NotAdded", "NotPublic", "PageFailed", "Unreadable", "Unfit"),
+    *("BlobGone", "Stale", "Outdated", "NotReadable", "NotStarted", "_Broken", "_Gone", "_NotWritten"),
+}
 """Not errors that a caller sees: each is caught inside the layer that raises it."""
 
 

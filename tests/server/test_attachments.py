@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from footnote.protocol.files import FileRecord
-from server.house import House, open_house
+from server.house import House, events, open_house, text_of
 from upstream import Upstream, call, reply, say, stop
 
 PNG = base64.b64decode(
@@ -44,7 +44,11 @@ async def test_a_model_that_sees_is_shown_the_images_and_told_the_names(house: H
         first = next(message for message in request.body["messages"] if message["role"] == "user")
         assert first["content"] == [
             {"type": "text", "text": "What is it?"},
-            {"type": "text", "text": f"Files that come with this message:\n- {picture.path}\n- {table.path}"},
+            {
+                "type": "text",
+                "text": f"Files that come with this message:\n- {picture.path}\n"
+                f"- {table.path} (to cite it: read_page footnote://files/bảng.csv)",
+            },
             {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{base64.b64encode(PNG).decode()}"}},
         ]
     history = (await house.local.ask("GET", f"/v2/sessions/{session_id}/history")).json
@@ -100,3 +104,23 @@ async def test_an_upload_that_is_deleted_is_gone_from_the_library_too(house: Hou
     await upload(house, session_id, "quokka.txt", text.encode())
     assert (await house.local.ask("DELETE", f"/v2/sessions/{session_id}")).status == 204
     assert await house.app.library.search("quokka macropod", 3) == ()
+
+
+async def test_without_a_key_the_file_is_quoted_with_a_footnote_that_opens_it(tmp_path: Path):
+    async with open_house(tmp_path) as house:
+        session_id = await house.local.session()
+        text = (
+            "The quokka (Setonix brachyurus) is a small macropod about the size of a domestic cat.\n\n"
+            "It lives on Rottnest Island, near Perth, and on Bald Island.\n"
+        )
+        record = await upload(house, session_id, "quokka.md", text.encode())
+        ask = {"content": "Where does the quokka live?", "attachments": [record.path]}
+        answer = await house.local.ask("POST", f"/v2/sessions/{session_id}/messages", ask)
+        blocks = [event["content_block"] for event in events(answer.body) if event["type"] == "content_block_start"]
+        assert [block["name"] for block in blocks if block["type"] == "tool_use"] == ["read_page"]
+        assert "Rottnest Island" in text_of(events(answer.body))
+        source = (await house.local.ask("GET", f"/v2/sessions/{session_id}/sources/1")).json
+        assert source["url"] == "footnote://files/quokka.md"
+        (snapshot,) = source["snapshots"]
+        quotes = [snapshot["text"][quote["start"] : quote["end"]] for quote in snapshot["quotes"]]
+        assert any("Rottnest Island" in quote for quote in quotes)

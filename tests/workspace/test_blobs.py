@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from footnote.db.blobs import BlobGone, Kept, is_settled, keep_rendition
+from footnote.db.blobs import Kept, is_settled, keep_rendition
 from footnote.db.engine import Database
 from footnote.library import Library
 from footnote.sessions.store import Sessions
 from footnote.storage.failures import StorageFailed
 from footnote.storage.memory import MemoryStorage
 from footnote.workspace.blobs import INLINE_BYTES, LOOSE_SECONDS, RENDITION_SECONDS, Blobs
+from footnote.workspace.files import FileMissing
 from footnote.workspace.spool import Spooled
 from library.pages import Clock
 
@@ -107,7 +108,7 @@ async def test_the_same_content_is_kept_once_and_goes_with_its_last_need(
     assert await blobs.read(one.hash) == LARGE
     await sessions.workspace("local", second).delete("/a.txt")
     assert storage._contents == {}
-    with pytest.raises(BlobGone):
+    with pytest.raises(FileMissing):
         await blobs.read(one.hash)
 
 

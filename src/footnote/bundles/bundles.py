@@ -46,6 +46,7 @@ from footnote.protocol.times import written
 from footnote.protocol.version import __version__
 from footnote.storage.failures import StorageFailed
 from footnote.workspace.blobs import Blobs
+from footnote.workspace.files import FileMissing
 from footnote.workspace.spool import Spooled
 
 ROWS_AT_ONCE = 50
@@ -148,7 +149,7 @@ class Bundles:
             async with aclosing(self._blobs.stream(content_hash)) as pieces:
                 async for piece in pieces:
                     yield piece
-        except BlobGone:
+        except FileMissing:
             raise Conflict("A file of the session was deleted while it was exported. Export it again.") from None
 
     async def _pack_snapshots(

@@ -249,6 +249,19 @@ def library_urls(user_id: str, session_id: str, path: str | None = None) -> Scri
     return [url for (url,) in rows]
 
 
+def addresses_of(session_id: str, file_ids: Sequence[str]) -> Script[dict[str, str]]:
+    """Where the library has these uploads of a session."""
+    rows = yield sql(
+        """
+        SELECT upload_text.file_id, upload_text.library_url
+        FROM workspace_file JOIN upload_text ON upload_text.file_id = workspace_file.id
+        WHERE workspace_file.session_id = ? AND upload_text.library_url IS NOT NULL
+        """,
+        session_id,
+    )
+    return {file_id: url for file_id, url in rows if file_id in file_ids}
+
+
 def _check_room(user_id: str, path: str, kept: Kept, most: int) -> Script[None]:
     ((size,),) = yield sql(
         """

@@ -12,13 +12,14 @@ from footnote.cancel import Cancelled
 from footnote.db import runs as db
 from footnote.db.engine import Database
 from footnote.db.failures import DatabaseFailed
+from footnote.db.files import addresses_of
 from footnote.db.turns import TurnRow, said_by, turns
 from footnote.protocol.errors import FootnoteError, LimitReached, UsageError
 from footnote.protocol.events import ErrorBody
 from footnote.protocol.files import FileRecord
 from footnote.protocol.messages import Image, Message
 from footnote.sessions.branches import branch_to
-from footnote.sessions.conversation import attached_to, conversation, resumed
+from footnote.sessions.conversation import Enclosed, attached_to, conversation, resumed
 from footnote.sessions.live import INTERNAL, LiveRun, RunHead
 from footnote.sessions.log import RunLog
 from footnote.sessions.store import Sessions
@@ -153,8 +154,10 @@ class Carrier:
         said = await self._database.read(said_by(turn.run_id for turn in every))
         branch = branch_to(every, head.id)
         made = await self._database.read(db.digest_of(turn.run_id for turn in reversed(branch)))
-        pictures = await _pictures(branch, workspace)
-        return conversation(branch, said, pictures), conversation(every, said), Digest(*made) if made else None
+        uploads = [file.id for turn in branch for file in attached_to(turn) if file.source == "upload"]
+        addresses = await self._database.read(addresses_of(head.session_id, uploads)) if uploads else {}
+        enclosed = Enclosed(await _pictures(branch, workspace), addresses)
+        return conversation(branch, said, enclosed), conversation(every, said), Digest(*made) if made else None
 
 
 async def _pictures(branch: Sequence[TurnRow], workspace: Workspace) -> dict[str, Image]:
@@ -162,7 +165,7 @@ async def _pictures(branch: Sequence[TurnRow], workspace: Workspace) -> dict[str
     shown: dict[str, Image] = {}
     room = MOST_PICTURE_BYTES
     for file in (file for turn in reversed(branch) for file in attached_to(turn) if is_picture(file)):
-        if file.path in shown or len(shown) >= MOST_PICTURES:
+        if file.id in shown or len(shown) >= MOST_PICTURES:
             continue
         try:
             picture = await picture_of(workspace, file)
@@ -171,7 +174,7 @@ async def _pictures(branch: Sequence[TurnRow], workspace: Workspace) -> dict[str
         room -= len(picture.data)
         if room < 0:
             break
-        shown[file.path] = picture
+        shown[file.id] = picture
     return shown
 
 

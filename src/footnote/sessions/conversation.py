@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from footnote.agent.turn import Resumed
 from footnote.db.runs import Interrupted
 from footnote.db.turns import TurnRow
+from footnote.protocol.attachments import listed
 from footnote.protocol.files import FileRecord
 from footnote.protocol.messages import Image, Message, Text, ToolResultMessage, Usage, UserMessage
 from footnote.protocol.tools import ToolResult
@@ -16,14 +18,24 @@ from footnote.sessions import turns as stored
 _result = msgspec.json.Decoder(ToolResult)
 
 
+class Enclosed(Struct, frozen=True):
+    """What is known of the files that come with questions, by their ids: images as they are shown, and the addresses at
+    which the library has their texts."""
+
+    pictures: Mapping[str, Image]
+    addresses: Mapping[str, str]
+
+
+NOTHING = Enclosed({}, {})
+
+
 def conversation(
-    branch: Sequence[TurnRow], said: Mapping[str, Sequence[bytes]], pictures: Mapping[str, Image] | None = None
+    branch: Sequence[TurnRow], said: Mapping[str, Sequence[bytes]], enclosed: Enclosed = NOTHING
 ) -> tuple[Message, ...]:
-    """The turns of a branch, one after the other: each question, and what was said to it. `pictures`: those among the
-    files that come with questions, by path."""
+    """The turns of a branch, one after the other: each question, and what was said to it."""
     messages: list[Message] = []
     for turn in branch:
-        messages.append(question_of(turn, pictures or {}))
+        messages.append(question_of(turn, enclosed))
         messages += [stored.said.decode(body) for body in said.get(turn.run_id, ())]
     return tuple(messages)
 
@@ -33,15 +45,15 @@ def attached_to(turn: TurnRow) -> tuple[FileRecord, ...]:
     return stored.files.decode(turn.attachments)
 
 
-def question_of(turn: TurnRow, pictures: Mapping[str, Image]) -> UserMessage:
+def question_of(turn: TurnRow, enclosed: Enclosed) -> UserMessage:
     """The question as a model reads it: with the names of the files that come with it, and the images among them."""
     asked = stored.question.decode(turn.question)
     attached = attached_to(turn)
     if not attached:
         return asked
-    listed = "\n".join(f"- {file.path}" for file in attached)
-    shown = (pictures[file.path] for file in attached if file.path in pictures)
-    return replace(asked, content=(*asked.content, Text(f"Files that come with this message:\n{listed}"), *shown))
+    told = Text(listed((file, enclosed.addresses.get(file.id)) for file in attached))
+    shown = (enclosed.pictures[file.id] for file in attached if file.id in enclosed.pictures)
+    return replace(asked, content=(*asked.content, told, *shown))
 
 
 def results_of(found: Interrupted) -> dict[str, ToolResult | None]:

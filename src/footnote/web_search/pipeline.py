@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from footnote.citations.check import check
 from footnote.citations.numbering import Sources
 from footnote.library import Library
+from footnote.library.documentation import SCHEME
 from footnote.models.base import Model
 from footnote.protocol.errors import FootnoteError
 from footnote.protocol.messages import Usage
@@ -109,10 +110,11 @@ class WebSearch:
         yield Answer(content(text, sources, course.notes), await self._artifact(course), course.summary.usage)
 
     async def read_page(self, url: str, prompt: str) -> AsyncGenerator[Progress | Answer, None]:
-        """One page that somebody named."""
+        """One page that somebody named, on the web or in the library."""
         course = _Course(SearchRequest(query=prompt, prompt=prompt, count=1))
         hit = SearchHit(title="", url=url, description="")
-        async with aclosing(self._read(self._crawled([url]), (hit,), course)) as steps:
+        reading = self._kept([url]) if url.startswith(SCHEME) else self._crawled([url])
+        async with aclosing(self._read(reading, (hit,), course)) as steps:
             async for step in steps:
                 yield step
         [report] = course.gathered.reports
@@ -152,6 +154,8 @@ class WebSearch:
             if (snapshot := await self._library.latest(url)) is not None:
                 report = PageReport(url=url, status="read", cache="library", characters=len(snapshot.text))
                 yield Page(url, snapshot, report)
+            else:
+                yield Page(url, None, PageReport(url=url, status="failed", reason="the library has no such text"))
 
     async def _keep(self, gathered: Gathered) -> list[str]:
         """Puts what was read into the library. A search that cannot be kept is still an answer, and says so."""

@@ -18,6 +18,7 @@ from footnote.db.blobs import BlobGone, Kept
 from footnote.db.engine import Database
 from footnote.storage.base import Storage
 from footnote.storage.failures import StorageFailed
+from footnote.workspace.files import FileMissing
 from footnote.workspace.spool import Spooled
 
 INLINE_BYTES = 64 * 1024
@@ -57,14 +58,14 @@ class Blobs:
         )
 
     async def read(self, content_hash: str) -> bytes:
-        """`BlobGone`: nothing needs it any more."""
+        """`FileMissing`: nothing needs it any more."""
         return b"".join([piece async for piece in self.stream(content_hash)])
 
     async def stream(self, content_hash: str, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes, None]:
         """The bytes from `start` to before `end`, in pieces."""
         lying = await self._database.read(db.lying(content_hash))
         if lying is None:
-            raise BlobGone
+            raise FileMissing("The file has just been deleted.")
         if lying.place is None:
             yield (lying.content or b"")[start:end]
             return

@@ -6,7 +6,7 @@ from typing import cast
 from uuid import uuid4
 
 from footnote.db import files as db
-from footnote.db.blobs import BlobGone, Kept
+from footnote.db.blobs import Kept
 from footnote.db.engine import Database
 from footnote.library import Library
 from footnote.protocol.files import Author, FileOrigin, FileRecord, FileVersion
@@ -44,12 +44,8 @@ class FilesOfSession:
             raise _gone(held.record.path)
         return tuple(version_of(row) for row in rows)
 
-    async def content(self, version: FileVersion, start: int, end: int | None) -> AsyncGenerator[bytes, None]:
-        try:
-            async for piece in self._blobs.stream(version.hash, start, end):
-                yield piece
-        except BlobGone:
-            raise FileMissing("The file has just been deleted.") from None
+    def content(self, version: FileVersion, start: int, end: int | None) -> AsyncGenerator[bytes, None]:
+        return self._blobs.stream(version.hash, start, end)
 
     async def noted(self, key: str, message_id: str | None, call_id: str) -> str | None:
         return await self._database.read(db.noted(self._user_id, self._session_id, key, message_id, call_id))

@@ -8,6 +8,7 @@ from msgspec import Struct
 from footnote.models.reader.findings import READ, SEARCH, WRITE, Finding, findings_of, text_of
 from footnote.models.reader.query import LONGEST_QUERY, Subject
 from footnote.models.reader.question import understand
+from footnote.protocol.attachments import parted
 from footnote.protocol.messages import AssistantMessage, Message, ToolCall, ToolResultMessage, UserMessage
 from footnote.protocol.tools import Locale
 
@@ -15,13 +16,23 @@ _FOOTNOTE = re.compile(r"\[(\d{1,4})\]")
 _INSTRUCTIONS = re.compile(r"\A<instructions>\n.*?\n</instructions>\n\n(?=\S)", re.DOTALL)
 """What a client of another API says of the answers that it wants stands before its question. A reader only quotes."""
 
+_PATH = re.compile(
+    r"(?:\s*\b(?:in|into|to|as|at|vào|ra|thành|tại)\b|\s*(?:保存到|保存为|存为|写入|写到|到|为|至))?"
+    r"(?:\s+(?:the\s+)?(?:file|tệp))?\s*(?<![\w/:.])(?P<path>/[\w./-]+\.(?:md|txt))(?![\w/])",
+    re.IGNORECASE,
+)
+"""A path of a text in the workspace, with the word that leads to it."""
+
 
 class Turn(Struct, frozen=True):
-    """`answered` are the calls of this turn with their results, in order; `earlier` is what was said before it."""
+    """`answered` are the calls of this turn with their results, in order; `earlier` is what was said before it.
+    `attached` are the addresses of files that come with the question, `path` is where it wants a report to be."""
 
     question: str
     answered: tuple[tuple[ToolCall, ToolResultMessage], ...]
     earlier: tuple[Message, ...]
+    attached: tuple[str, ...] = ()
+    path: str | None = None
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -35,8 +46,17 @@ class Turn(Struct, frozen=True):
 def turn_of(messages: Sequence[Message]) -> Turn:
     """The turn in progress: it begins with the last message of the user."""
     at = max((at for at, said in enumerate(messages) if isinstance(said, UserMessage)), default=-1)
-    question = _INSTRUCTIONS.sub("", messages[at].text) if at >= 0 else ""
-    return Turn(question, _answered(messages[at + 1 :]), tuple(messages[: max(at, 0)]))
+    question, attached = parted(_INSTRUCTIONS.sub("", messages[at].text)) if at >= 0 else ("", ())
+    named = _PATH.search(question)
+    if named is not None:
+        question = question[: named.start()] + question[named.end() :]
+    return Turn(
+        question,
+        _answered(messages[at + 1 :]),
+        tuple(messages[: max(at, 0)]),
+        attached,
+        named["path"] if named else None,
+    )
 
 
 def subject_of(earlier: Sequence[Message]) -> Subject | None:
@@ -46,7 +66,7 @@ def subject_of(earlier: Sequence[Message]) -> Subject | None:
         said = earlier[at]
         if not isinstance(said, UserMessage):
             continue
-        if subject := _subject(said.text, earlier[at + 1 : end]):
+        if subject := _subject(parted(said.text)[0], earlier[at + 1 : end]):
             return subject
         end = at
     return None
@@ -54,7 +74,7 @@ def subject_of(earlier: Sequence[Message]) -> Subject | None:
 
 def locale_before(earlier: Sequence[Message]) -> Locale | None:
     """The language in which the user last wrote."""
-    asked = (understand(said.text) for said in reversed(earlier) if isinstance(said, UserMessage))
+    asked = (understand(parted(said.text)[0]) for said in reversed(earlier) if isinstance(said, UserMessage))
     return next((question.locale for question in asked if question.has_words), None)
 
 

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import cache
 from typing import Literal, TypeAlias
 
@@ -51,9 +52,10 @@ class Question(Struct, frozen=True, kw_only=True):
         return bool(self.parts) or (self.kind != "blank" and not self.urls)
 
 
-def understand(message: str) -> Question:
+def understand(message: str, attached: Sequence[str] = ()) -> Question:
+    """`attached`: addresses of files that come with it; they are asked about like those in the text."""
     text = unicodedata.normalize("NFC", message)[:LONGEST].strip()
-    urls = _urls(text)
+    urls = (*attached, *_urls(text))[:AT_ONCE]
     bare = _URL.sub(" ", text).strip()
     talk, rest = _without_talk(bare)
     locale = talk[-1][1] if talk and not rest else _locale(bare)

@@ -35,7 +35,7 @@ Reply: TypeAlias = Say | tuple[Request, ...]
 
 def reply_to(context: Context) -> Reply:
     turn = turn_of(context.messages)
-    question = understand(turn.question)
+    question = understand(turn.question, turn.attached)
     words = WORDS[question.locale if question.has_words else locale_before(turn.earlier) or question.locale]
     tools = {tool.name: tool for tool in context.tools}
     findings = turn.findings
@@ -102,7 +102,8 @@ def _writing(
         if not result.is_error or path.strip("/") not in result.text:
             return ()
         name, taken = "", taken | {path}
-    return (Request(WRITE, {"file_path": report.path_of(name, taken), "content": report.report(title, found, words)}),)
+    path = turn.path if turn.path and not tried else report.path_of(name, taken)
+    return (Request(WRITE, {"file_path": path, "content": report.report(title, found, words)}),)
 
 
 def _written(turn: Turn) -> Writing:

@@ -9,7 +9,9 @@ from footnote.tools.web import is_on, outcomes, web_of
 
 
 class ReadPage(Struct, frozen=True, forbid_unknown_fields=True):
-    url: Annotated[str, Meta(min_length=1, description="The address of the page, with http:// or https://.")]
+    url: Annotated[
+        str, Meta(min_length=1, description="The address of the page, with http://, https:// or footnote://.")
+    ]
     prompt: Annotated[
         str,
         Meta(description="What you want to know from it: of a long page, the passages that fit this are returned."),
@@ -23,7 +25,7 @@ class ReadPage(Struct, frozen=True, forbid_unknown_fields=True):
     bounded=True,
 )
 async def read_page(params: ReadPage, context: ToolContext) -> AsyncIterator[Outcome]:
-    """Read one web page or PDF at a given address, for example one that the user pasted.
+    """Read one web page or PDF at a given address, for example one that the user pasted; or a text of the library.
 
     The text is returned as markdown, with a source number to cite."""
     async for outcome in outcomes(web_of(context).read_page(params.url.strip(), params.prompt.strip())):
