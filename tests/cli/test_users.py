@@ -11,11 +11,12 @@ import pytest
 
 from cli.process import IN_FRONT, Footnote, environment, footnote
 from footnote.accounts.accounts import Accounts
+from footnote.app import App
 from footnote.cli import CommandParser
 from footnote.cli import tokens as cli_tokens
 from footnote.cli import users as cli_users
 from footnote.db.engine import Database
-from footnote.protocol.accounts import Login, NewToken
+from footnote.protocol.accounts import Login, NewToken, NewUser
 from footnote.protocol.errors import NotLoggedIn
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
@@ -199,3 +200,14 @@ def test_the_page_names_every_action_with_its_options_and_no_other(command: Any)
     assert set(re.findall(rf"^\| `{name} ([a-z]+)", text, re.MULTILINE)) == set(actions)
     options = {option for action in actions.values() for option in action._option_string_actions if "--" in option}
     assert set(re.findall(r"--[a-z]+", text)) == options - {"--help", "--home", "--config"}
+
+
+async def test_a_removed_user_leaves_no_file_in_the_storage(tmp_path: Path) -> None:
+    home = tmp_path / ".footnote"
+    async with App.open(home=home, environ={}) as app:
+        ann = await app.accounts.add(NewUser("ann", PASSWORD))
+        session = await app.sessions.create(ann.id, "researcher")
+        await app.sessions.workspace(ann.id, session.id).write("/large.txt", "x" * 100_000, message_id=None)
+    assert len([file for file in (home / "files").rglob("*") if file.is_file()]) == 1
+    assert (await users(tmp_path, "remove", "ann", "--yes"))[0] == 0
+    assert [file for file in (home / "files").rglob("*") if file.is_file()] == []

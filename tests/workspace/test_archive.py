@@ -41,7 +41,7 @@ class _Shelf:
         record, version, _ = self._files[path]
         self._files[path] = (record, version, cast("Pieces", None))
 
-    async def list(self) -> tuple[FileRecord, ...]:
+    async def shown(self) -> tuple[FileRecord, ...]:
         return tuple(record for record, _, _ in self._files.values())
 
     async def open(self, path: str) -> Opened:
@@ -104,12 +104,19 @@ async def test_the_files_are_in_it_byte_for_byte_with_their_folders_and_times():
     }
 
 
-async def test_uploads_stand_in_a_folder_of_their_own_and_large_results_stay_out():
+async def test_large_results_stay_out():
+    workspace = workspace_in_memory()
+    await workspace.write("/large_tool_results/search.txt", "not asked for", message_id=None)
+    await workspace.write("/report.md", "asked for", message_id=None)
+    packed = b"".join([piece async for piece in zipped(workspace)])
+    assert zipfile.ZipFile(io.BytesIO(packed)).namelist() == ["report.md"]
+
+
+async def test_uploads_stand_in_a_folder_of_their_own():
     shelf = _Shelf()
     shelf.add("/paper.pdf", _holding(b"made"))
     shelf.add("uploads/user/1/paper.pdf", _holding(b"brought"))
     shelf.add("uploads/user/2/paper.pdf", _holding(b"brought ", b"too"))
-    shelf.add("/large_tool_results/search.txt", _holding(b"not asked for"))
     assert await _contents(shelf.workspace) == {
         "paper.pdf": b"made",
         "uploads/paper.pdf": b"brought",

@@ -62,7 +62,7 @@ class FilesHere:
         self._app = app
 
     async def list(self, session_id: str) -> tuple[FileRecord, ...]:
-        return await (await self._workspace(session_id)).list()
+        return await (await self._workspace(session_id)).shown()
 
     async def content(self, session_id: str, path: str, version: int | None) -> AsyncGenerator[bytes, None]:
         opened = await (await self._workspace(session_id)).open(path, version)

@@ -5,6 +5,7 @@ import asyncio
 import getpass
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import msgspec
@@ -15,10 +16,14 @@ from footnote.accounts.passwords import acceptable
 from footnote.cli import Exit
 from footnote.cli.terminal.cells import one_line, padded, width
 from footnote.cli.terminal.clean import clean_line, escaped_json
+from footnote.config.environment import process_environment
 from footnote.config.load import load
 from footnote.db.engine import Database
+from footnote.net.client import Net
 from footnote.protocol.accounts import LOCAL_USER, NewUser, User, UserChanges
-from footnote.protocol.errors import UsageError
+from footnote.protocol.errors import ConfigError, UsageError
+from footnote.storage.opening import open_storage
+from footnote.workspace.blobs import Blobs
 
 LONGEST_LINE = 64 * 1024
 T = TypeVar("T")
@@ -127,7 +132,21 @@ def _remove(arguments: argparse.Namespace) -> int:
     if not arguments.yes and not _agreed(user):
         return note("Nothing was removed.")
     with_accounts(arguments, lambda accounts: accounts.remove(user.id))
+    with suppress(ConfigError):  # of a storage that cannot be reached from here; the server sweeps it
+        asyncio.run(_sweep(arguments))
     return note(f"Removed {user.name} with all that was theirs.")
+
+
+async def _sweep(arguments: argparse.Namespace) -> None:
+    """Removes the contents of their files from the storage."""
+    configuration = load(arguments.home, arguments.config_file)
+    settings, home = configuration.settings, configuration.home
+    async with Net() as net, Database.open(settings.database.url, home) as database:
+        storage = open_storage(settings.storage.url, home, process_environment(), net)
+        try:
+            await Blobs(database, storage).sweep()
+        finally:
+            await storage.close()
 
 
 def _named(arguments: argparse.Namespace) -> User:

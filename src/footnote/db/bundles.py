@@ -6,6 +6,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from footnote.db.blobs import Kept, settle
+from footnote.db.files import VersionRow
 from footnote.db.library import Entry
 from footnote.db.runs import EventRow
 from footnote.db.script import Script, sql, sql_many
@@ -62,16 +63,6 @@ class FileRow(Struct, frozen=True):
     seen: int
     text: bytes | None
     reason: str | None
-
-
-class VersionRow(Struct, frozen=True):
-    number: int
-    hash: str
-    size: int
-    created_at: str
-    author: str
-    message_id: str | None
-    call_id: str | None
 
 
 class Whole(Struct, frozen=True):

@@ -107,7 +107,7 @@ class FileConversion(Struct, frozen=True, forbid_unknown_fields=True):
     convert_type: ConvertType
 
 
-class ConvertedFile(Struct, frozen=True):
+class ConvertedFile(Struct, frozen=True, omit_defaults=True):
     """Where the document can be fetched for an hour. `notes`: what could not be shown as it was written."""
 
     download_url: str

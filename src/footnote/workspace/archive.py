@@ -7,16 +7,13 @@ from datetime import datetime
 
 from footnote.protocol.files import FileVersion
 from footnote.workspace.files import FileMissing, Workspace
-from footnote.workspace.paths import LARGE_RESULTS
 from footnote.workspace.zipping import OLDEST, HarmlessNames, Moment, OutgoingZip
 
 
 async def zipped(workspace: Workspace) -> AsyncGenerator[bytes, None]:
     """What the agent made and what was uploaded, under `uploads/`; not large tool results, which nobody asked for."""
     archive, names = OutgoingZip(), HarmlessNames()
-    for record in await workspace.list():
-        if record.path.startswith(LARGE_RESULTS):
-            continue
+    for record in await workspace.shown():
         try:
             opened = await workspace.open(record.path)
         except FileMissing:  # deleted meanwhile

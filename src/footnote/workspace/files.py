@@ -15,7 +15,7 @@ from msgspec import Struct
 from footnote.protocol.errors import FileChanged, LimitReached, UsageError
 from footnote.protocol.files import Author, FileOrigin, FileRecord, FileVersion
 from footnote.protocol.times import written
-from footnote.workspace.paths import UPLOADS, filename_of, key_of, writable_key_of
+from footnote.workspace.paths import LARGE_RESULTS, UPLOADS, filename_of, key_of, writable_key_of
 
 MAX_FILE_BYTES = 20_000_000
 _TRIES = 20
@@ -268,6 +268,10 @@ class Workspace:
     async def list(self) -> tuple[FileRecord, ...]:
         """All files, by path."""
         return tuple(held.record for held in await self._files.all())
+
+    async def shown(self) -> tuple[FileRecord, ...]:
+        """What is for people, by path: all but tool results that were too large for a model."""
+        return tuple(record for record in await self.list() if not record.path.startswith(LARGE_RESULTS))
 
     async def sizes(self) -> tuple[tuple[FileRecord, int], ...]:
         """All files, by path, with their sizes in bytes."""

@@ -67,7 +67,7 @@ class DiffQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"older"
 
 
 async def _list(call: Call) -> FileList:
-    return FileList(await (await _workspace(call)).list())
+    return FileList(await (await _workspace(call)).shown())
 
 
 async def _upload(call: Call) -> FileList:

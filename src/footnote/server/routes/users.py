@@ -39,6 +39,7 @@ async def _remove(call: Call) -> None:
     await call.app.accounts.check_removable(user_id)
     await call.app.runner.stop_user(user_id)
     await call.app.accounts.remove(user_id)
+    await call.app.sessions.sweep()
 
 
 async def _tokens(call: Call) -> Tokens:
