@@ -160,6 +160,7 @@ class App:
         ):
             app = cls(configuration, environ, database, storage, workshop, equipper)
             app.forgets = database.is_in_memory
+            app.spool.clear()
             try:
                 yield app
             finally:

@@ -337,3 +337,12 @@ async def test_a_storage_that_cannot_be_reached_is_told_without_its_address(tmp_
         "The files of the server cannot be reached now. Try again later; who runs it finds out why in its log."
     )
     assert (listed.json, small.status) == ({"files": []}, 201)
+
+
+@pytest.mark.parametrize("part", [{}, {"range": "bytes=5-9"}])
+async def test_a_content_that_is_lost_is_an_error_before_it_is_an_answer(house: House, part: dict[str, str]):
+    url = await address(house.local)
+    for file in (house.app.configuration.home / "files").rglob("*"):
+        if file.is_file():
+            file.unlink()
+    assert (await house.ask("GET", url, **part)).error == "storage_failed"

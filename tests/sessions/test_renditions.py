@@ -117,6 +117,21 @@ async def test_an_upload_becomes_markdown(study: Study) -> None:
     assert (rendition.filename, await study.app.blobs.read(rendition.hash)) == ("t.md", table)
 
 
+async def test_the_text_of_an_uploaded_page_is_no_code(study: Study) -> None:
+    sentence = "The quokka is a small macropod about the size of a domestic cat. " * 5
+    page = f"<html><body><article><h1>Quokkas</h1><p>{sentence}</p></article></body></html>"
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield page.encode()
+
+    async with study.app.uploads.spool(pieces()) as spooled:
+        record = await study.app.uploads.take("local", study.session_id, "page.html", spooled)
+    rendition = await study.convert(record.path, "md")
+    text = (await study.app.blobs.read(rendition.hash)).decode()
+    assert text.startswith("# Quokkas\n\nThe quokka")
+    assert "```" not in text
+
+
 async def test_what_is_such_a_document_already_is_handed_out_as_it_is(study: Study) -> None:
     record = await uploaded(study.workspace, "Scan.PDF", b"%PDF-1.7 as it came")
     rendition = await study.convert(record.path, "pdf")

@@ -158,7 +158,7 @@ async def test_nothing_is_written_to_a_session_that_is_gone(
     sessions: Sessions, desk: Desk, database: Database, blobs: Blobs, library: Library
 ) -> None:
     session_id = await desk.session()
-    workspace = stored_workspace(database, blobs, library, "ann", session_id)
+    workspace = stored_workspace(database, blobs, "ann", session_id)
     await workspace.write("/a.md", "x", message_id=None)
     await sessions.delete("ann", session_id)
     with pytest.raises(Unknown):

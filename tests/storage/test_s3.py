@@ -156,7 +156,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @asynccontextmanager
 async def _service(
-    handler: Handler, net: Net, *, pauses: Sequence[float] = (0.01, 0.01, 0.01)
+    handler: Handler, net: Net, *, pauses: Sequence[float] = (0.01, 0.01, 0.01), stall: float = 15.0
 ) -> AsyncIterator[S3Storage]:
     """A service that answers as it is told."""
     runner = web.ServerRunner(web.Server(handler), shutdown_timeout=1)  # pyright: ignore[reportArgumentType] - a coroutine will do
@@ -165,7 +165,8 @@ async def _service(
     await site.start()
     port = runner.addresses[0][1]
     try:
-        yield S3Storage(Bucket(BUCKET, f"http://127.0.0.1:{port}"), Signer(OWNER, "us-east-1"), net, pauses=pauses)
+        bucket = Bucket(BUCKET, f"http://127.0.0.1:{port}")
+        yield S3Storage(bucket, Signer(OWNER, "us-east-1"), net, pauses=pauses, stall=stall)
     finally:
         await runner.cleanup()
 
@@ -265,9 +266,11 @@ async def test_an_upload_that_the_service_does_not_take_is_given_up(tmp_path: Pa
         await asyncio.sleep(30)
         return web.Response()
 
-    async with Net(stall=0.3) as net, _service(handler, net, pauses=()) as storage:
+    async with Net() as net, _service(handler, net, pauses=(), stall=0.3) as storage:
         with pytest.raises(StorageFailed, match="nothing was received for too long"):
             await storage.put(place_of(b"x"), file, hash_of(b"x"))
+        with pytest.raises(StorageFailed, match="nothing was received for too long"):
+            await read(storage, place_of(b"x"))
 
 
 @pytest.mark.slow
@@ -285,7 +288,7 @@ async def test_a_slow_upload_is_no_dead_one(tmp_path: Path):
         return web.Response()
 
     # What lies between both ends is much, and takes less than this.
-    async with Net(stall=1.5) as net, _service(handler, net, pauses=()) as storage:
+    async with Net() as net, _service(handler, net, pauses=(), stall=1.5) as storage:
         before = asyncio.get_running_loop().time()
         await storage.put(place_of(b"x"), file, hash_of(b"x"))
         taken = asyncio.get_running_loop().time() - before

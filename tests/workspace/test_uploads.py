@@ -1,5 +1,6 @@
 """What users bring is taken as it came, or refused with a sentence and without a trace."""
 
+import asyncio
 import io
 import os
 import zipfile
@@ -99,6 +100,13 @@ async def test_a_name_in_its_other_unicode_form_is_the_same_name(app: App, sessi
     assert record.filename == "báo cáo.txt"
 
 
+async def test_the_same_file_many_times_at_once_is_one(app: App, session_id: str) -> None:
+    names = ["re\u0301sume\u0301.txt", "r\u00e9sum\u00e9.txt"] * 3
+    taken = await asyncio.gather(*(take(app, session_id, name, b"one") for name in names))
+    assert len({record.id for record in taken}) == 1
+    assert len(await app.sessions.workspace("local", session_id).list()) == 1
+
+
 async def test_the_same_file_again_is_the_one_that_is_there(app: App, session_id: str) -> None:
     first = await take(app, session_id, "a.txt", b"one")
     assert await take(app, session_id, "a.txt", b"one") == first
@@ -175,6 +183,18 @@ async def test_a_zip_is_unpacked_on_request(app: App, session_id: str) -> None:
         await app.uploads.unpack("local", session_id, "một.md")
     with pytest.raises(FileMissing):
         await app.uploads.unpack("local", session_id, "nothing.zip")
+
+
+async def test_one_file_of_a_zip_that_is_not_taken_does_not_keep_out_the_others(app: App, session_id: str) -> None:
+    content = zipped(("a.txt", b"a"), ("run.txt", b"MZ\x90\x00" + bytes(200)), ("fake.pdf", b"no"), ("z.txt", b"z"))
+    record = await take(app, session_id, "all.zip", content)
+    with pytest.raises(WrongKind) as refused:
+        await app.uploads.unpack("local", session_id, record.path)
+    assert "run.txt was not taken: " in refused.value.message
+    assert "fake.pdf was not taken: " in refused.value.message
+    assert refused.value.message.endswith("2 other files were taken.")
+    names = {one.filename for one in await app.sessions.workspace("local", session_id).list()}
+    assert names == {"all.zip", "a.txt", "z.txt"}
 
 
 async def test_nobody_brings_anything_into_a_session_of_somebody_else(app: App, session_id: str) -> None:

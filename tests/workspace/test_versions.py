@@ -206,6 +206,20 @@ async def test_two_versions_are_compared_line_by_line() -> None:
     assert diff_of(record, (older[0], b"\xff"), newer).diff is None
 
 
+async def test_texts_of_lines_that_come_again_and_again_are_compared_as_a_block() -> None:
+    workspace = workspace_in_memory()
+    texts = ["".join(f"{number * step % 120}\n" for number in range(size)) for step, size in ((1, 20_000), (7, 24_000))]
+    for text in texts:
+        record = await workspace.write("/a.md", f"first\n{text}last\n", message_id=None)
+    newer, older = [(one, await workspace.read("/a.md", one.number)) for one in await workspace.versions("/a.md")]
+    diff = diff_of(record, older, newer)  # in one block: line by line it would take a minute
+    assert diff.diff is not None
+    assert (diff.added - diff.removed, diff.diff.splitlines()[:4]) == (
+        4000,
+        ["--- a.md (version 1)", "+++ a.md (version 2)", "@@ -1,20002 +1,24002 @@", " first"],
+    )
+
+
 WRITER = """
 import asyncio, sys
 from pathlib import Path

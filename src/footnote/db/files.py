@@ -96,6 +96,15 @@ def file(user_id: str, session_id: str, path: str) -> Script[FileRow | None]:
     return _file(rows[0]) if rows else None
 
 
+def same_upload(user_id: str, session_id: str, name: str, content_hash: str) -> Script[FileRow | None]:
+    """The upload of this name that holds this content, if there is one."""
+    rows = yield sql(
+        f"{_FILES} AND workspace_file.source = 'upload' AND file_version.hash = ?", user_id, session_id, content_hash
+    )
+    found = (_file(row) for row in rows)
+    return next((row for row in found if row.path.endswith(f"/{name}")), None)
+
+
 def versions(file_id: str) -> Script[list[VersionRow]]:
     """The newest first."""
     rows = yield sql(

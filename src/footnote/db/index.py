@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from footnote.db.fulltext import renew
 from footnote.db.script import Script, sql, sql_many
 
 
@@ -62,7 +63,8 @@ def leave(snapshot_id: str) -> Script[None]:
 
 def purge() -> Script[None]:
     """Of a passage that left, the index only notes that it is gone: its words go when the index is written anew."""
-    yield sql("INSERT INTO passage_terms (passage_terms) VALUES ('optimize')")
+    if not (yield from renew("passage_terms")):
+        yield sql("INSERT INTO passage_terms (passage_terms) VALUES ('optimize')")
 
 
 def frequencies(terms: Iterable[str]) -> Script[Frequencies]:

@@ -136,13 +136,21 @@ def add(entry: Entry, urls: Iterable[str], origin: str, now: float, user_id: str
 def remove(url: str, user_id: str) -> Script[bool]:
     """Takes it off the user's shelf; False: it is not there. On nobody's any more, everything goes that was ever read
     there, or where it led. A text that also stands elsewhere stays there."""
-    led_to = yield sql("SELECT snapshot_url FROM page_cache WHERE url = ?", url)
-    url = led_to[0][0] if led_to else url
-    if not (yield sql("DELETE FROM shelf WHERE user_id = ? AND url = ? RETURNING url", user_id, url)):
-        return False
-    if (yield from _delete_unless_shelved(url)):
+    return bool((yield from remove_all([url], user_id)))
+
+
+def remove_all(urls: Iterable[str], user_id: str) -> Script[int]:
+    """The same for several, of which the index is rid at once; how many there were."""
+    removed, deleted = 0, False
+    for one in urls:
+        led_to = yield sql("SELECT snapshot_url FROM page_cache WHERE url = ?", one)
+        url = led_to[0][0] if led_to else one
+        if (yield sql("DELETE FROM shelf WHERE user_id = ? AND url = ? RETURNING url", user_id, url)):
+            removed += 1
+            deleted |= yield from _delete_unless_shelved(url)
+    if deleted:
         yield from purge()
-    return True
+    return removed
 
 
 def clear_shelf(user_id: str) -> Script[None]:

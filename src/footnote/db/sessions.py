@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from footnote.db.fulltext import renew
 from footnote.db.script import Row, Script, sql
 
 TITLE = "title"
@@ -142,12 +143,15 @@ def remove(user_id: str, session_id: str) -> Script[bool]:
 
 def purge() -> Script[None]:
     """Of an entry that is gone, the index only notes that: its words go when the index is written anew."""
-    yield sql("INSERT INTO session_terms (session_terms) VALUES ('optimize')")
+    if not (yield from renew("session_terms")):
+        yield sql("INSERT INTO session_terms (session_terms) VALUES ('optimize')")
 
 
 def purge_some(pages: int) -> Script[bool]:
     """The same some pages at a time, for others to write in between; the first time with a negative number. False:
     there are no more."""
+    if pages < 0 and (yield from renew("session_terms")):
+        return False
     ((before,),) = yield sql("SELECT total_changes()")
     yield sql("INSERT INTO session_terms (session_terms, rank) VALUES ('merge', ?)", pages)
     ((after,),) = yield sql("SELECT total_changes()")

@@ -151,14 +151,22 @@ class Net:
         return Response(inner, self._stall)
 
     async def request(
-        self, method: str, url: str, *, headers: Mapping[str, str], body: bytes | AsyncIterator[bytes] | None = None
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        body: bytes | AsyncIterator[bytes] | None = None,
+        stall: float | None = None,
     ) -> Response:
         """Asks a configured endpoint in any way; returns when the head of the response is there. A redirect is
         returned as it is: what the headers prove is for this endpoint alone.
 
         A body in pieces is sent as they come; its length stands in the header `content-length`. It may take as long
-        as it likes while the endpoint goes on taking it.
+        as it likes while the endpoint goes on taking it. `stall`: seconds without a byte, where that differs from what
+        others are given.
         """
+        stall = self._stall if stall is None else stall
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=connector(self._look_up),
@@ -166,7 +174,7 @@ class Net:
                 timeout=aiohttp.ClientTimeout(total=None, connect=CONNECT_SECONDS),
             )
         proxy = self._proxies.of_url(url)
-        waiting = _Waiting(self._stall)
+        waiting = _Waiting(stall)
         data = body if body is None or isinstance(body, bytes) else waiting.watched(body)
         try:
             async with waiting:
@@ -175,7 +183,7 @@ class Net:
                 )
         except FAILURES as error:
             raise failed(error) from error
-        return Response(inner, self._stall)
+        return Response(inner, stall)
 
 
 class _Waiting:

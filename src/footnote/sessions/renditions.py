@@ -132,12 +132,17 @@ async def _markdown_of(workspace: Workspace, record: FileRecord) -> str:
             "Split it into smaller files, or download it as it is."
         )
     match record.icon_type:
-        case "code" | "json":
+        case "code" | "json" if not _is_page(record):
             return _fenced(text, record.filename.rpartition(".")[2])
         case "csv":
             return await asyncio.to_thread(_table, text, record.filename)
         case _:
             return text
+
+
+def _is_page(record: FileRecord) -> bool:
+    """An upload whose text was taken out of its markup."""
+    return record.source == "upload" and record.filename.lower().endswith((".html", ".htm", ".xhtml"))
 
 
 def _fenced(text: str, language: str) -> str:

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET
 
 from footnote.citations.numbering import Sources
-from footnote.db import files, turns
+from footnote.db import files, library, turns
 from footnote.db import sessions as db
 from footnote.db.engine import Database
 from footnote.db.script import Script
@@ -103,11 +103,8 @@ class Sessions:
 
     async def delete(self, user_id: str, session_id: str) -> None:
         """With all that was said and all files. Nothing of it can be brought back. Its run has been ended before."""
-        urls = await self._database.read(files.library_urls(user_id, session_id))
-        if not await self._database.write(db.remove(user_id, session_id), erase=True):
+        if not await self._database.write(_removed(user_id, session_id), erase=True):
             raise _unknown()
-        for url in urls:
-            await self._library.of(user_id).remove(url)
         await self.sweep()
         await self._purge()
 
@@ -151,7 +148,7 @@ class Sessions:
 
     def workspace(self, user_id: str, session_id: str) -> Workspace:
         """The files of the session; none of a session that is somebody else's."""
-        return stored_workspace(self._database, self._blobs, self._library, user_id, session_id, most=self._file_bytes)
+        return stored_workspace(self._database, self._blobs, user_id, session_id, most=self._file_bytes)
 
 
 # Transactions ----------------------------------------------------------------------------------------------
@@ -188,6 +185,14 @@ def _changed(user_id: str, session_id: str, changes: SessionChanges) -> Script[d
             raise Unknown("This session has no such message.")
         yield from db.show(session_id, newest_below(all_turns, turn.run_id))
     return _known((yield from db.session(user_id, session_id)))
+
+
+def _removed(user_id: str, session_id: str) -> Script[bool]:
+    """With what the library has of its uploads."""
+    urls = yield from files.library_urls(user_id, session_id)
+    removed = yield from db.remove(user_id, session_id)
+    yield from library.remove_all(urls, user_id)
+    return removed
 
 
 def _history(user_id: str, session_id: str, address: str) -> Script[History]:

@@ -25,6 +25,10 @@ from footnote.storage.signing import EMPTY_HASH, Signer
 
 PAUSES = (0.2, 1.0, 3.0)
 """Seconds before each further try, more or less."""
+STALL_SECONDS = 15.0
+"""A bucket that says nothing for so long is not waited for: somebody waits for us."""
+PATIENCE_SECONDS = 10.0
+"""Once as much time is gone, nothing is tried again."""
 MOST_ERROR_BYTES = 20_000
 OUT_OF_RANGE = 416
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
@@ -73,11 +77,20 @@ class Bucket(Struct, frozen=True):
 class S3Storage:
     """The net is the caller's, and stays open."""
 
-    def __init__(self, bucket: Bucket, signer: Signer, net: Net, *, pauses: Sequence[float] = PAUSES) -> None:
+    def __init__(
+        self,
+        bucket: Bucket,
+        signer: Signer,
+        net: Net,
+        *,
+        pauses: Sequence[float] = PAUSES,
+        stall: float = STALL_SECONDS,
+    ) -> None:
         self._bucket = bucket
         self._signer = signer
         self._net = net
         self._pauses = pauses
+        self._stall = stall
 
     @property
     def address(self) -> str:
@@ -147,6 +160,7 @@ class S3Storage:
         path = self._bucket.path(checked(place))
         size = await _size(content)
         pauses = iter(self._pauses)
+        until = asyncio.get_running_loop().time() + PATIENCE_SECONDS
         while True:
             moment = datetime.now(UTC)
             headers = self._signer.headers(
@@ -156,9 +170,11 @@ class S3Storage:
                 headers["content-length"] = str(size)
             body = None if content is None else _pieces(content)
             try:
-                response = await self._net.request(method, f"{self._bucket.base}{path}", headers=headers, body=body)
+                url = f"{self._bucket.base}{path}"
+                response = await self._net.request(method, url, headers=headers, body=body, stall=self._stall)
             except ConnectionFailed as error:
-                await self._pause(pauses, self._unreachable(error), passes=error.retryable)
+                passes = error.retryable and asyncio.get_running_loop().time() < until
+                await self._pause(pauses, self._unreachable(error), passes=passes)
                 continue
             if 200 <= response.status < 300 or response.status in also:
                 return response

@@ -19,6 +19,8 @@ from footnote.workspace.paths import LARGE_RESULTS, UPLOADS, filename_of, key_of
 
 MAX_FILE_BYTES = 20_000_000
 _TRIES = 20
+_NEAREST_OF = 200
+"""Files whose names are looked at for one that may have been meant: each costs a fraction of a millisecond."""
 
 
 class FileMissing(UsageError):
@@ -308,7 +310,8 @@ class Workspace:
         return named[0]
 
     async def _missing(self, key: str) -> FileMissing:
-        paths = {filename_of(held.key): held.record.path for held in await self._files.all()}
+        some = (await self._files.all())[:_NEAREST_OF]
+        paths = {filename_of(held.key): held.record.path for held in some}
         names = difflib.get_close_matches(filename_of(key), paths, n=3, cutoff=0.6)
         hint = f" Did you mean {' or '.join(paths[name] for name in names)}?" if names else ""
         return FileMissing(f"There is no file {key} in the workspace.{hint}")
@@ -320,6 +323,8 @@ class Workspace:
 def _check_basis(key: str, held: Held | None, base_hash: str | None) -> None:
     if held is None and base_hash is not None:
         raise FileChanged(f"{key} is no longer there. Save it as a new file, or leave it deleted.")
+    if held is not None and base_hash is None:
+        raise FileChanged(f"{key} is there already. Give the hash of the version that you change, or another path.")
     if held is not None and held.version.hash != base_hash:
         raise _changed(key)
 

@@ -93,7 +93,7 @@ def _refuse_foreign_kinds(path: str) -> None:
 
 def _check_part(part: str, path: str) -> None:
     if not part.strip(". "):
-        raise PathRefused(f"{_shown(path)} has the part {part}. Write the whole path from the root: /folder/name.md.")
+        raise PathRefused(f"{_shown(path)} has the part {part!r}. Write the whole path from the root: /folder/name.md.")
     for at, character in enumerate(part):
         is_unseen = unicodedata.category(character) in _UNSEEN or character in _BLANK
         if is_unseen and not _joins(part, at):

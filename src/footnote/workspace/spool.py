@@ -15,7 +15,7 @@ from msgspec import Struct
 from footnote.protocol.errors import TooLarge
 from footnote.storage.failures import StorageFailed, StorageFull
 
-STALE_SECONDS = 86_400.0
+STALE_SECONDS = 3600.0
 """What is older was left behind by a process that was killed."""
 _PREFIX = "footnote-"
 
@@ -52,22 +52,22 @@ class Spool:
         finally:
             await asyncio.to_thread(file.close)
 
+    def clear(self) -> None:
+        """Removes what a process that was killed left behind."""
+        before = time.time() - STALE_SECONDS
+        for left in self._folder.glob(f"{_PREFIX}*") if self._folder is not None else ():
+            with suppress(OSError):
+                if left.stat().st_mtime < before:
+                    left.unlink()
+
     def _open(self) -> IO[bytes]:
         try:
             if self._folder is not None:
                 self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                _clear(self._folder)
+                self.clear()
             return tempfile.NamedTemporaryFile(prefix=_PREFIX, dir=self._folder)
         except OSError as error:
             raise _failed(error) from error
-
-
-def _clear(folder: Path) -> None:
-    before = time.time() - STALE_SECONDS
-    for left in folder.glob(f"{_PREFIX}*"):
-        with suppress(OSError):
-            if left.stat().st_mtime < before:
-                left.unlink()
 
 
 def _write(file: IO[bytes], piece: bytes) -> None:

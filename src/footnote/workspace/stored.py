@@ -6,9 +6,10 @@ from typing import cast
 from uuid import uuid4
 
 from footnote.db import files as db
+from footnote.db import library
 from footnote.db.blobs import Kept
 from footnote.db.engine import Database
-from footnote.library import Library
+from footnote.db.script import Script
 from footnote.protocol.files import Author, FileOrigin, FileRecord, FileVersion
 from footnote.workspace.blobs import Blobs
 from footnote.workspace.files import FileMissing, Held, NotText, Outdated, Workspace, Writing
@@ -20,12 +21,9 @@ class FilesOfSession:
     """Nobody but its user finds a session here, and nothing is written to one that is gone. `most`: the bytes that all
     files of the user may have."""
 
-    def __init__(
-        self, database: Database, blobs: Blobs, library: Library, user_id: str, session_id: str, *, most: int | None
-    ) -> None:
+    def __init__(self, database: Database, blobs: Blobs, user_id: str, session_id: str, *, most: int | None) -> None:
         self._database = database
         self._blobs = blobs
-        self._library = library.of(user_id)
         self._user_id = user_id
         self._session_id = session_id
         self._most = most
@@ -85,10 +83,7 @@ class FilesOfSession:
         return unpacked(kept.text)
 
     async def remove(self, key: str) -> bool:
-        urls = await self._database.read(db.library_urls(self._user_id, self._session_id, key))
-        removed = await self._database.write(db.remove(self._user_id, self._session_id, key), erase=True)
-        for url in urls:
-            await self._library.remove(url)
+        removed = await self._database.write(_removed(self._user_id, self._session_id, key), erase=True)
         await self._blobs.sweep()
         return removed
 
@@ -97,11 +92,19 @@ class FilesOfSession:
         return Held(row.path, record, version_of(row.version), row.unseen)
 
 
+def _removed(user_id: str, session_id: str, key: str) -> Script[bool]:
+    """With what the library has of it."""
+    urls = yield from db.library_urls(user_id, session_id, key)
+    removed = yield from db.remove(user_id, session_id, key)
+    yield from library.remove_all(urls, user_id)
+    return removed
+
+
 def stored_workspace(
-    database: Database, blobs: Blobs, library: Library, user_id: str, session_id: str, *, most: int | None = None
+    database: Database, blobs: Blobs, user_id: str, session_id: str, *, most: int | None = None
 ) -> Workspace:
     """`most`: how many bytes the files of this user may have in all sessions together."""
-    return Workspace(FilesOfSession(database, blobs, library, user_id, session_id, most=most))
+    return Workspace(FilesOfSession(database, blobs, user_id, session_id, most=most))
 
 
 def stored_record(user_id: str, row: db.FileRow, address: str) -> FileRecord:

@@ -4,10 +4,11 @@ import asyncio
 import logging
 import mmap
 import time
+import unicodedata
 import zipfile
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import cast
+from typing import TypeVar, cast
 from uuid import uuid4
 
 from footnote.db import files as db
@@ -16,22 +17,23 @@ from footnote.db.blobs import Kept
 from footnote.db.engine import Database
 from footnote.db.failures import DatabaseFailed
 from footnote.db.script import Script
-from footnote.documents.inspection.archives import read_entry, safe_entries
+from footnote.documents.inspection.archives import Entry, read_entry, safe_entries
 from footnote.documents.inspection.inspection import inspect
 from footnote.documents.work import Reading, TextOf
 from footnote.documents.workshop.workshop import Workshop
 from footnote.library import Library
 from footnote.library.library import file_url
-from footnote.protocol.errors import Unknown, WrongKind
+from footnote.protocol.errors import FootnoteError, TooLarge, Unknown, Unworkable, UsageError, WrongKind
 from footnote.protocol.files import FileRecord
 from footnote.protocol.sources import Snapshot
 from footnote.protocol.times import written
 from footnote.workspace.blobs import Blobs
 from footnote.workspace.export import safe_name
-from footnote.workspace.paths import PathRefused, upload_key
+from footnote.workspace.paths import PathRefused, filename_of, upload_key
 from footnote.workspace.spool import Spool, Spooled
 from footnote.workspace.stored import packed, stored_record, stored_workspace
 
+E = TypeVar("E", bound=FootnoteError)
 READ_BYTES = 50_000_000
 """Of a file that is read for its text. What is larger is kept all the same."""
 READ_SECONDS = 30.0
@@ -77,29 +79,42 @@ class Uploads:
         await self._check(user_id, session_id)
         file_id, name = str(uuid4()), _name(filename)
         key = upload_key(user_id, file_id, name)
-        for row in await self._database.read(db.files(user_id, session_id)):
-            if row.version.hash == spooled.sha256 and row.path.endswith(f"/{name}") and row.source == "upload":
-                return stored_record(user_id, row, self._blobs.address)
+        known = await self._database.read(db.same_upload(user_id, session_id, name, spooled.sha256))
+        if known is not None:
+            return stored_record(user_id, known, self._blobs.address)
         inspected = await asyncio.to_thread(inspect, spooled.path, name)
         said = await self._read(spooled, name, inspected.media_type)
         row = await self._blobs.keep_for(
             spooled, lambda kept: self._database.write(self._adding(user_id, session_id, key, file_id, kept, said))
         )
-        await self._shelve(user_id, key, file_id, name, inspected.media_type, said)
+        if row.id == file_id:
+            await self._shelve(user_id, key, file_id, name, inspected.media_type, said)
         return stored_record(user_id, row, self._blobs.address)
 
     async def unpack(self, user_id: str, session_id: str, path: str) -> tuple[FileRecord, ...]:
-        """The files of a zip file, each as an upload of its own. All of them are looked at before the first is kept."""
-        workspace = stored_workspace(self._database, self._blobs, self._library, user_id, session_id)
+        """The files of a zip file, each as an upload of its own. One that is not taken does not keep out the others;
+        the error then names it and says how many were."""
+        workspace = stored_workspace(self._database, self._blobs, user_id, session_id)
         opened = await workspace.open(path)
         async with self.spool(opened.read(0, None)) as archive:
             if not await asyncio.to_thread(zipfile.is_zipfile, archive.path):
                 raise WrongKind(f"{opened.record.filename} is not a zip file, so it cannot be unpacked.")
             entries = await asyncio.to_thread(safe_entries, archive.path)
-            taken: list[FileRecord] = []
-            for entry in entries:
+            return await self._take_each(user_id, session_id, archive, entries)
+
+    async def _take_each(
+        self, user_id: str, session_id: str, archive: Spooled, entries: Sequence[Entry]
+    ) -> tuple[FileRecord, ...]:
+        taken: list[FileRecord] = []
+        refused: list[tuple[str, UsageError]] = []
+        for entry in entries:
+            try:
                 async with self.spool(_in_thread(read_entry(archive.path, entry))) as one:
                     taken.append(await self.take(user_id, session_id, entry.name, one))
+            except (WrongKind, Unworkable, TooLarge) as error:
+                refused.append((entry.name, error))
+        if refused:
+            raise not_all_taken(refused, len(taken))
         return tuple(taken)
 
     async def _check(self, user_id: str, session_id: str) -> None:
@@ -115,6 +130,10 @@ class Uploads:
     def _adding(
         self, user_id: str, session_id: str, key: str, file_id: str, kept: Kept, said: TextOf
     ) -> Script[db.FileRow]:
+        # Somebody may have brought it a second time meanwhile, as browsers do that try again.
+        known = yield from db.same_upload(user_id, session_id, filename_of(key), kept.hash)
+        if known is not None:
+            return known
         version = db.NewVersion(kept=kept, author="user", created_at=written(self._clock()))
         new = db.NewFile(file_id, "upload", None)
         row = yield from db.add(user_id, session_id, key, new, version, basis=None, most=self._file_bytes)
@@ -145,6 +164,17 @@ class Uploads:
             log.warning("An upload could not be put into the library: %s", error.message)
 
 
+def not_all_taken(refused: Sequence[tuple[str, E]], taken: int) -> E:
+    """The first of the errors, which says all that the sender has to know: of each file why it was not taken, and how
+    many were."""
+    said = [f"{safe_name(name.rpartition('/')[2])} was not taken: {error.message}" for name, error in refused]
+    if taken:
+        said.append("1 other file was taken." if taken == 1 else f"{taken} other files were taken.")
+    first = refused[0][1]
+    first.message = " ".join(said)
+    return first
+
+
 def _name(filename: str) -> str:
     """The last part of what a client calls it, in characters that a key can have."""
     last = filename.replace("\\", "/").rstrip("/").rpartition("/")[2]
@@ -152,7 +182,7 @@ def _name(filename: str) -> str:
         upload_key("user", "file", last)
     except PathRefused:
         return safe_name(last)
-    return last
+    return unicodedata.normalize("NFC", last)
 
 
 def _mapped(spooled: Spooled) -> bytes:

@@ -135,3 +135,15 @@ def test_the_small_web_comes_out_right() -> None:
 def test_only_vietnamese_is_composed() -> None:
     apart = unicodedata.normalize("NFD", "Hà Nội")
     assert decode(apart.encode(), "text/plain; charset=utf-8") == apart
+
+
+@pytest.mark.parametrize("encoding", ["cp949", "gbk", "big5", "shift_jis", "euc_jp"])
+def test_rows_of_a_table_are_read_in_their_encoding(encoding: str) -> None:
+    rows = {
+        "cp949": "이름,도시,전화\n김민수,서울,010\n이영희,부산,011\n박철수,대구,012\n최지우,인천,013\n",
+        "gbk": "姓名,城市,电话\n王小明,北京,010\n李丽,上海,021\n张伟,广州,020\n刘洋,深圳,0755\n陈静,成都,028\n",
+        "big5": "姓名,城市,電話\n王小明,臺北,02\n李麗,高雄,07\n張偉,臺中,04\n劉洋,新竹,03\n陳靜,臺南,06\n",
+        "shift_jis": "名前,都市,電話\n佐藤さくら,東京,03\n鈴木たろう,大阪,06\n高橋ゆい,名古屋,052\n田中けん,福岡,092\n",
+    }
+    text = rows[encoding if encoding in rows else "shift_jis"]
+    assert decode(text.encode(encoding), "") == text

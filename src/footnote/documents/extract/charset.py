@@ -160,6 +160,8 @@ def _guess(sample: bytes) -> str | None:
     name = _named(label) if label else None
     if name != "cp932" and _is_euc_jp(sample):
         return "euc_jp"
+    if name != "cp949" and _is_korean(sample):
+        return "cp949"
     return name if name in _GUESSES and name != "utf-8" else None
 
 
@@ -171,6 +173,15 @@ def _is_euc_jp(sample: bytes) -> bool:
         return False
     kana = sum("\u3041" <= character <= "\u30fe" for character in text)
     return kana >= 3 and kana * 5 > sum(not character.isascii() for character in text)
+
+
+def _is_korean(sample: bytes) -> bool:
+    """Rows of a table are taken for Chinese. Read as Korean, Chinese is half Chinese characters; Japanese is nothing,
+    as long as syllables that hardly occur are left out."""
+    text = sample.decode("euc_kr", "replace").removesuffix("\ufffd")
+    foreign = sum(character.isalpha() and not character.isascii() for character in text)
+    syllables = sum("\uac00" <= character <= "\ud7a3" for character in text)
+    return syllables >= _SURE and syllables * 20 >= foreign * 19 and "\ufffd" not in text
 
 
 def _is_mostly_high(sample: bytes) -> bool:

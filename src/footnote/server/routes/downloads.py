@@ -4,7 +4,7 @@ from functools import partial
 
 from footnote.protocol.events import ErrorBody
 from footnote.server.access import cookie_of
-from footnote.server.downloads import FileStream, is_known, span_of
+from footnote.server.downloads import FileStream, begun, is_known, span_of
 from footnote.server.replies import Reply, as_json
 from footnote.server.table import Call, Refusal, Route
 from footnote.storage.disposition import attachment
@@ -22,7 +22,7 @@ async def _download(call: Call) -> Reply | FileStream:
         return Reply(status=304, etag=etag, cache_control=_PRIVATE)
     if _may_leave(call) and (address := await download.signed_url()):
         return Reply(status=307, location=address)
-    return _stream(call, download, etag)
+    return await _stream(call, download, etag)
 
 
 def _may_leave(call: Call) -> bool:
@@ -32,7 +32,7 @@ def _may_leave(call: Call) -> bool:
     return call.method == "GET" and wanted == "document"
 
 
-def _stream(call: Call, download: Download, etag: str) -> Reply | FileStream:
+async def _stream(call: Call, download: Download, etag: str) -> Reply | FileStream:
     span = span_of(call.headers, etag, download.size)
     if span is not None and span.is_empty:
         message = f"The file has {download.size:,} bytes; ask for a part within them."
@@ -47,10 +47,11 @@ def _stream(call: Call, download: Download, etag: str) -> Reply | FileStream:
         cache_control=_PRIVATE,
     )
     if span is None:
-        return answer(download.read(0, None), content_length=str(download.size))
+        return answer(await begun(download.read(0, None)), content_length=str(download.size))
     content_range = f"bytes {span.start}-{span.end - 1}/{download.size}"
     length = str(span.end - span.start)
-    return answer(download.read(span.start, span.end), 206, content_length=length, content_range=content_range)
+    pieces = await begun(download.read(span.start, span.end))
+    return answer(pieces, 206, content_length=length, content_range=content_range)
 
 
 ROUTES = (

@@ -33,6 +33,7 @@ from footnote.workspace.archive import zipped
 from footnote.workspace.diffs import diff_of
 from footnote.workspace.export import safe_name
 from footnote.workspace.files import MAX_FILE_BYTES, Opened, Workspace
+from footnote.workspace.uploads import not_all_taken
 
 ZIP = "application/zip"
 MOST_SHOWN_BYTES = 2_000_000
@@ -86,20 +87,10 @@ async def _upload(call: Call) -> FileList:
                 if not isinstance(error, WrongKind | Unworkable):
                     break
     if refused:
-        raise _told(refused, len(taken))
+        raise not_all_taken(refused, len(taken))
     if not taken:
         raise UsageError("The form has no file in it: send at least one part that has a file name.")
     return FileList(tuple(taken))
-
-
-def _told(refused: list[tuple[str, UsageError | LimitReached]], taken: int) -> UsageError | LimitReached:
-    """The first of the errors, which says all that the sender has to know."""
-    said = [f"{safe_name(name.rpartition('/')[2])} was not taken: {error.message}" for name, error in refused]
-    if taken:
-        said.append("1 other file was taken." if taken == 1 else f"{taken} other files were taken.")
-    first = refused[0][1]
-    first.message = " ".join(said)
-    return first
 
 
 async def _content(call: Call) -> Reply:
