@@ -3,6 +3,7 @@
 import hashlib
 import io
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -110,6 +111,7 @@ async def study_in(desk: Desk, library: Library, blobs: Blobs, user_id: str = "a
             ToolCall(call_id, "write_file", {"file_path": "/notes/report.md", "content": text}, title="Write a file")
             for text, call_id in (("one", "call_3"), ("two", "call_4"))
         ),
+        ToolCall("call_5", "draw", {"file_path": "/large.txt"}, title="Draw"),
     )
     reading = ToolResultMessage(
         "call_2", "read_file", (Text(f"{upload.path}: Bản gốc."),), artifact={"path": upload.path}
@@ -118,7 +120,7 @@ async def study_in(desk: Desk, library: Library, blobs: Blobs, user_id: str = "a
         AssistantMessage((Thinking("Let me look."), Text("I look."), *calls), "toolUse", "footnote/test"),
         found,
         reading,
-        *(ToolResultMessage(call_id, "write_file", (Text("Wrote it."),)) for call_id in ("call_3", "call_4")),
+        *(ToolResultMessage(call_id, "write_file", (Text("Wrote it."),)) for call_id in ("call_3", "call_4", "call_5")),
         AssistantMessage((judged(ANSWER, found),), "stop", "footnote/test", Usage(input=3, output=4)),
     )
     first = await desk.turn(head.id, "When was the treaty signed?", *said, user_id=user_id, attached=[upload])
@@ -141,10 +143,18 @@ async def study_in(desk: Desk, library: Library, blobs: Blobs, user_id: str = "a
     return Study(head.id, first, again, edited)
 
 
-async def uploaded(desk: Desk, blobs: Blobs, user_id: str, session_id: str) -> FileRecord:
+async def uploaded(
+    desk: Desk,
+    blobs: Blobs,
+    user_id: str,
+    session_id: str,
+    content: bytes = b"%PDF-1.7 not really",
+    name: str = UPLOAD,
+    text: str | None = "Bản gốc.",
+) -> FileRecord:
     """As an upload is kept, without its being inspected."""
-    file_id = "3f2a9c1e-0000-4000-8000-" + session_id[-12:]
-    key = upload_key(user_id, file_id, UPLOAD.removeprefix("/"))
+    file_id = f"{zlib.crc32(name.encode()):08x}-0000-4000-8000-" + session_id[-12:]
+    key = upload_key(user_id, file_id, name.removeprefix("/"))
 
     async def need(kept: Kept) -> None:
         version = files.NewVersion(kept=kept, author="user", created_at="2026-01-01T00:00:00Z")
@@ -152,8 +162,9 @@ async def uploaded(desk: Desk, blobs: Blobs, user_id: str, session_id: str) -> F
         script = files.add(user_id, session_id, key, new, version, basis=None, most=None)
         await desk.database.write(script)
 
-    await blobs.keep_for(b"%PDF-1.7 not really", need)
-    await desk.database.write(files.keep_text(file_id, files.UploadText(packed("Bản gốc."), "")))
+    await blobs.keep_for(content, need)
+    said = files.UploadText(None if text is None else packed(text), "" if text is not None else "there is none")
+    await desk.database.write(files.keep_text(file_id, said))
     return await desk.sessions.workspace(user_id, session_id).record(blobs.address + key)
 
 

@@ -1,6 +1,7 @@
 """A bundle is data of a stranger. Whatever stands in it, it is refused with a sentence, and nothing of it is kept."""
 
 import io
+import os
 import struct
 import warnings
 import zipfile
@@ -13,7 +14,7 @@ import pytest
 
 from bundles.shelf import Study, exported, forged, put, resealed, unpacked, zipped
 from footnote.bundles.bundles import Bundles
-from footnote.bundles.form import MANIFEST, MOST_ENTRIES, Damaged, NotABundle
+from footnote.bundles.form import MANIFEST, MOST_ENTRIES, Damaged, NotABundle, NotTaken
 from footnote.bundles.verify import verify
 from footnote.sessions.store import Sessions
 
@@ -27,7 +28,7 @@ async def entries(bundles: Bundles, study: Study) -> dict[str, bytes]:
 
 async def refused(bundles: Bundles, sessions: Sessions, file: Path) -> str:
     """What is said of it. Nothing of it may be kept, and `verify` may not call it right."""
-    with pytest.raises((Damaged, NotABundle)) as error:
+    with pytest.raises((Damaged, NotABundle, NotTaken)) as error:
         await bundles.take("ben", file)
     assert (await sessions.list("ben")).sessions == ()
     with suppress(NotABundle):
@@ -40,13 +41,18 @@ Change = Callable[[dict[str, Any]], object]
 SESSIONS: dict[str, tuple[Change, str]] = {
     "an id of another form": (
         lambda one: one["session"].update(id="../../x"),
-        "session.json: it is not what it should be",
+        "session.json (wrong): it is not what it should be",
     ),
     "an unknown field": (lambda one: one.update(more=1), "unknown field `more`"),
     "a run of no question": (lambda one: one["runs"][0].update(question_id="msg_" + "0" * 28), "does not follow"),
     "a question after no run": (lambda one: one["questions"][1].update(after_run=RUN), "that are not in it"),
     "a circle of turns": (lambda one: one["questions"][0].update(after_run=one["runs"][-1]["id"]), "does not follow"),
     "a head that is nowhere": (lambda one: one["session"].update(head=RUN), "that are not in it"),
+    "two questions with one id": (lambda one: one["questions"].append(one["questions"][0]), "the same id"),
+    "a question and an answer with one id": (
+        lambda one: one["runs"][0].update(message_id=one["questions"][0]["id"]),
+        "the same id",
+    ),
     "two runs with one id": (lambda one: one["runs"].append(one["runs"][0]), "the same id"),
     "a state that does not exist": (lambda one: one["runs"][0].update(state="paused"), "Invalid enum value"),
     "a number beyond all": (lambda one: one["runs"][0].update(created_at=1e300), "Expected `float` <="),
@@ -64,6 +70,10 @@ FILES: dict[str, tuple[Change, str]] = {
     "a path that is written otherwise": (lambda one: one["files"][0].update(key="//large.txt"), "is not the path"),
     "an upload that climbs": (lambda one: one["files"][2].update(key="uploads/a/../../b"), "files.json"),
     "two files at one path": (lambda one: one["files"][1].update(key=one["files"][0]["key"]), "the same path"),
+    "two files with one id": (
+        lambda one: one["files"][1]["record"].update(id=one["files"][0]["record"]["id"]),
+        "the same id",
+    ),
     "versions out of order": (lambda one: one["files"][1]["versions"].reverse(), "out of order"),
     "no versions": (lambda one: one["files"][1].update(versions=[]), "Expected `array` of length >= 1"),
     "a version of another content": (
@@ -101,10 +111,7 @@ async def test_values_that_are_nested_too_deeply_are_refused(
         deep = b'{"path": ' * depth + b"1" + b"}" * depth
         session = entries["session.json"].replace(b'"artifact": {', b'"artifact": {"deep": ' + deep + b",", 1)
         lie = resealed({**entries, "session.json": session})
-        with pytest.raises(Damaged):
-            await bundles.take("ben", put(tmp_path, lie))
-        if depth > 1000:
-            assert not verify(put(tmp_path, lie)).ok
+        assert "nested too deeply" in await refused(bundles, sessions, put(tmp_path, lie))
 
 
 async def test_events_that_are_none_are_refused(
@@ -118,7 +125,7 @@ async def test_events_that_are_none_are_refused(
         whole.replace(study.first.message_id.encode(), b"msg_" + b"0" * 28),
     ):
         said = await refused(bundles, sessions, put(tmp_path, resealed({**entries, name: data})))
-        assert said.startswith(name)
+        assert f": {name} (wrong): " in said
 
 
 async def test_texts_that_are_not_what_their_name_says_are_refused(
@@ -127,7 +134,7 @@ async def test_texts_that_are_not_what_their_name_says_are_refused(
     name = next(one for one in entries if one.startswith("snapshots/"))
     for text in (b"Another text.", b"\xff\xfe"):
         said = await refused(bundles, sessions, put(tmp_path, resealed({**entries, name: text})))
-        assert said.startswith(name)
+        assert f": {name} (wrong): " in said
 
 
 async def test_a_damaged_bundle_is_refused_with_the_names_of_what_is_wrong(
@@ -139,7 +146,7 @@ async def test_a_damaged_bundle_is_refused_with_the_names_of_what_is_wrong(
     assert "README.txt (missing)" in said
     assert "transcript.md (changed)" in said
     assert "files/evil\\x1b[31m.txt (added)" in said
-    assert said.endswith("Nothing was taken.")
+    assert said.startswith("The bundle was not taken, because it is not the one that was exported: ")
 
 
 async def test_names_in_the_zip_are_never_paths(
@@ -149,7 +156,9 @@ async def test_names_in_the_zip_are_never_paths(
     lie = resealed({**entries, **dict.fromkeys(names, b"x")})
     report = verify(put(tmp_path, lie))
     assert sorted(one.entry for one in report.findings) == sorted(names)
-    await bundles.take("ben", put(tmp_path, lie))  # what nothing names is nothing to us
+    assert "../../escaped.txt (added): nothing in the bundle names it" in await refused(
+        bundles, sessions, put(tmp_path, lie)
+    )
     assert not [path for path in (*tmp_path.rglob("*"), *tmp_path.parent.glob("*")) if "escaped" in path.name]
 
 
@@ -172,7 +181,8 @@ async def test_a_zip_that_would_fill_a_disk_is_refused_before_it_is_unpacked(
         for _ in range(210):
             entry.write(bytes(1_000_000))
     said = await refused(bundles, sessions, put(tmp_path, target.getvalue()))
-    assert "made to fill a disk" in said
+    assert said.startswith("zeros: unpacked it would have 210,000,000 bytes, and the whole bundle 210,")
+    assert said.endswith("made to fill a disk.")
 
 
 async def test_an_entry_that_would_fill_the_memory_is_refused_before_it_is_read(
@@ -180,7 +190,7 @@ async def test_an_entry_that_would_fill_the_memory_is_refused_before_it_is_read(
 ) -> None:
     lie = resealed({**entries, "session.json": entries["session.json"] + b" " * 30_000_000})
     said = await refused(bundles, sessions, put(tmp_path, lie))
-    assert said == "session.json: it is larger than 20,000,000 bytes."
+    assert "session.json (wrong): it is larger than 20,000,000 bytes" in said
 
 
 async def test_a_header_that_lies_about_a_size_is_not_believed(
@@ -225,6 +235,13 @@ async def test_any_flipped_byte_of_the_zip_is_refused_or_changes_nothing(
         except NotABundle:
             continue
         assert not report.ok or unpacked(file.read_bytes()) == entries
+
+
+def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (Path("/dev/zero"), tmp_path / "pipe", tmp_path):
+        with pytest.raises(NotABundle, match=f"{path.name} is not a file"):
+            verify(path)
 
 
 def test_the_manifest_alone_is_no_bundle(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_only_what_rests_on_a_missing_text_is_not_judged() -> None:
     lie = (replace(citations[0], verdict="partial"), *citations[1:])
     result = rechecked(spoken(*heard, said(Text(TEXT, lie))), known(OLD), frozenset({OTHER.id}))
     assert (result.checked, result.unchecked) == (2, 1)
-    [wrong] = result.wrong
+    [wrong] = result.otherwise
     assert "its verdict is 'partial', and made anew it is 'supported'" in wrong
 
 
@@ -79,9 +79,9 @@ def test_two_readings_of_a_page_may_have_come_in_either_order() -> None:
     as_it_came = Sources.of((kept[1], kept[0]), texts)
     citations = check(text, as_it_came)
     assert citations != check(text, Sources.of(kept, texts))
-    assert rechecked(spoken(*kept, said(Text(text, citations))), texts, frozenset()).wrong == ()
+    assert rechecked(spoken(*kept, said(Text(text, citations))), texts, frozenset()) == Rechecked(1, 0, (), ())
     elsewhere = (replace(citations[0], quote=OLD.text[:29], quote_start=0, quote_end=29),)
-    [wrong] = rechecked(spoken(*kept, said(Text(text, elsewhere))), texts, frozenset()).wrong
+    [wrong] = rechecked(spoken(*kept, said(Text(text, elsewhere))), texts, frozenset()).otherwise
     assert "its verdict rests on another passage" in wrong
 
 
@@ -100,5 +100,5 @@ def test_a_text_that_was_never_read_there_proves_nothing() -> None:
             snapshot_id=OTHER.id,
         ),
     )
-    [wrong] = rechecked(spoken(*heard, said(Text(text, lie))), known(OLD, OTHER), frozenset()).wrong
+    [wrong] = rechecked(spoken(*heard, said(Text(text, lie))), known(OLD, OTHER), frozenset()).otherwise
     assert "made anew it is 'unsupported'" in wrong

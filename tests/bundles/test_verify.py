@@ -69,7 +69,10 @@ async def test_an_export_holds_everything_and_is_right_in_every_way(
     assert report.findings == ()
     assert (report.ok, report.session) == (True, history.session)
     assert (report.entries, report.snapshots, report.versions, report.runs, report.verdicts) == (16, 1, 5, 3, 4)
-    assert report.notes == ("Of 1 of 3 answers the events are no longer kept.",)
+    assert report.notes == (
+        "The text of 1 upload was taken as it is: only plain text files are read again.",
+        "Of 1 of 3 answers the events are no longer kept.",
+    )
 
 
 async def test_what_a_bundle_says_of_sources_and_verdicts(bundles: Bundles, study: Study) -> None:
@@ -270,7 +273,7 @@ async def test_a_page_that_was_removed_since_is_told_and_not_held_against_the_bu
     await library.of("ann").remove(TREATY.url)
     report = verify(put(tmp_path, await exported(bundles, study.session_id)))
     assert (report.findings, report.verdicts) == ((), 0)
-    assert report.notes[-1].startswith("4 footnotes were not judged again: what they rest on was removed")
+    assert report.notes[-1].startswith("4 footnotes could not be judged again: a text was removed")
 
 
 async def test_a_session_without_anything_is_a_bundle_too(bundles: Bundles, desk: Desk, tmp_path: Path) -> None:

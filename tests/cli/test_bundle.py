@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 import zipfile
 from contextlib import suppress
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from bundles.shelf import resealed, zipped
 from cli.process import Footnote, environment, footnote
 from cli.searching import FACT, article, env_for, hits
 from footnote.bundles.verify import verify
@@ -64,12 +66,18 @@ def read(bundle: Path) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
+def replaced(entries: dict[str, bytes], name: str, old: bytes, new: bytes) -> dict[str, bytes]:
+    """With hashes that fit."""
+    assert old in entries[name]
+    return resealed({**entries, name: entries[name].replace(old, new)})
+
+
 async def test_a_bundle_is_verified_without_a_home(bundle: Path, tmp_path: Path) -> None:
     env = environment(tmp_path / "nowhere")
     code, out, err = await footnote("bundle", "verify", str(bundle), env=env)
     manifest = json.loads(read(bundle)["bundle.json"])
     assert (code, err) == (0, "")
-    counted = "1 answers, 3 footnotes, 1 texts that were read, 2 versions of files"
+    counted = "1 answer, 3 footnotes, 1 text that was read, 2 versions of files"
     assert out.splitlines() == [
         f"Session   Who isolated oxygen? ({manifest['session']['id']})",
         f"Exported  {manifest['exported_at']} by Footnote {manifest['footnote']}",
@@ -106,8 +114,8 @@ async def test_what_was_changed_is_named_and_steers_no_terminal(bundle: Path, tm
     code, out, err = await footnote("bundle", "verify", str(changed), env=env)
     assert (code, err) == (1, "")
     assert out.splitlines()[-3:] == [
-        "added     evil.txt: it was not exported",
-        "changed   transcript.md: its content is not the one that was exported",
+        "added      evil.txt: it was not exported",
+        "changed    transcript.md: its content is not the one that was exported",
         "2 things are wrong.",
     ]
     code, out, err = await footnote("bundle", "import", str(changed), env=env)
@@ -117,10 +125,24 @@ async def test_what_was_changed_is_named_and_steers_no_terminal(bundle: Path, tm
     assert json.loads((await footnote("sessions", "list", "--json", env=env))[1]) == []
 
 
+async def test_what_cannot_be_unpacked_is_told_apart_from_its_entry(bundle: Path, tmp_path: Path) -> None:
+    data = bytearray(bundle.read_bytes())
+    with zipfile.ZipFile(bundle) as archive:
+        info = archive.getinfo("transcript.md")
+    data[info.header_offset + 30 + len(info.filename)] ^= 0xFF
+    (tmp_path / "x.zip").write_bytes(data)
+    code, out, _ = await footnote("bundle", "verify", str(tmp_path / "x.zip"), env=environment(tmp_path))
+    assert (code, out.splitlines()[-2:]) == (
+        1,
+        ["unreadable transcript.md: it is damaged and cannot be unpacked", "1 thing is wrong."],
+    )
+
+
 async def test_what_is_no_bundle_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
     env = environment(tmp_path)
     (tmp_path / "x.zip").write_text("hello")
-    for name, said in (("x.zip", "not a zip file"), ("none.zip", "cannot be read")):
+    os.mkfifo(tmp_path / "pipe")
+    for name, said in (("x.zip", "not a zip file"), ("none.zip", "cannot be read"), ("pipe", "pipe is not a file")):
         code, out, err = await footnote("bundle", "verify", str(tmp_path / name), env=env)
         assert (code, out, said in err) == (2, "", True)
 
@@ -197,4 +219,9 @@ async def test_a_server_takes_and_gives_bundles(bundle: Path, tmp_path: Path, up
         code, out, err = await footnote("bundle", "import", str(damaged), *there, env=env)
         assert (code, out) == (2, "")
         assert "README.txt (missing)" in err
+        forged = tmp_path / "forged.zip"
+        forged.write_bytes(zipped(replaced(read(bundle), "transcript.md", b"Napoleon", b"Bismarck")))
+        code, out, err = await footnote("bundle", "import", str(forged), *there, env=env)
+        assert (code, out) == (2, "")
+        assert "does not hold: transcript.md (wrong): it says something else than session.json.\n" in err
     assert (await footnote("bundle", "verify", str(again), env=env))[0] == 0

@@ -63,7 +63,7 @@ async def test_a_missing_content_is_not_an_empty_one() -> None:
 
 async def test_a_path_out_of_the_workspace_is_an_error_result(workspace: Workspace) -> None:
     result = await call(workspace, "write_file", file_path="../x", content="")
-    assert result == failed("'../x' has the part ... Write the whole path from the root: /folder/name.md.")
+    assert result == failed("'../x' has the part '..'. Write the whole path from the root: /folder/name.md.")
 
 
 @pytest.mark.parametrize("name", ["write_file", "edit_file"])

@@ -40,7 +40,7 @@ def test_a_path_becomes_its_key(path: str, key: str) -> None:
     [
         ("", "'' names no file. Write a path such as /report.md."),
         ("/notes/", "'/notes/' names no file. Write a path such as /report.md."),
-        ("/a/../b", "'/a/../b' has the part ... Write the whole path from the root: /folder/name.md."),
+        ("/a/../b", "'/a/../b' has the part '..'. Write the whole path from the root: /folder/name.md."),
         ("~/b", "'~/b' starts with ~, but a workspace has no home folder. Write /report.md."),
         ("C:/b", "'C:/b' has a drive letter. Workspace paths start with a slash: /report.md."),
         ("a\\b", "'a\\\\b' has a backslash. Separate folders with a forward slash."),

@@ -8,12 +8,23 @@ from contextlib import aclosing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from footnote.bundles.contents import head_of, history_of, named_snapshots, sources_of, verdicts_of
+from msgspec.structs import replace
+
+from footnote.bundles.contents import (
+    Address,
+    addresses_of,
+    head_of,
+    history_of,
+    named_snapshots,
+    sources_of,
+    verdicts_of,
+)
 from footnote.bundles.form import (
     EVENTS_FOLDER,
     FILES,
     HISTORY,
     MOST_BYTES,
+    READ_ME,
     README,
     SESSION,
     SNAPSHOTS,
@@ -42,6 +53,7 @@ from footnote.db.engine import Database
 from footnote.library import Library
 from footnote.protocol.errors import Conflict, LimitReached, Unknown
 from footnote.protocol.history import SessionHead
+from footnote.protocol.sources import Snapshot
 from footnote.protocol.times import written
 from footnote.protocol.version import __version__
 from footnote.storage.failures import StorageFailed
@@ -53,20 +65,6 @@ ROWS_AT_ONCE = 50
 AT_ONCE = 2
 """Bundles that are taken side by side: as values, one may need a gigabyte."""
 _TRIES = 5
-READ_ME = """\
-A research bundle of Footnote: one session with all that it rests on.
-
-transcript.md    what was asked and answered, with the sources
-files/           the files of the session as they are now; versions/ holds earlier ones; files.json says who wrote them
-snapshots/       the exact text of every page that was read; snapshots.json and sources.json say where and when
-verdicts.json    every footnote: the sentence, the passage that it rests on, and whether the passage says so
-history.json     the conversation for programs; session.json the same with all branches; events/ how it was written
-bundle.json      the size and the SHA-256 of everything here, and one seal over all of it
-
-`footnote bundle verify FILE` checks all of it again without a network. `footnote bundle import FILE` opens it in
-another Footnote. The seal is the SHA-256 of the lines "HASH  NAME" of all entries but bundle.json, sorted by bytes.
-Who rewrites everything makes another bundle with another seal: compare the seals to know that two are the same.
-"""
 
 
 class Bundles:
@@ -155,7 +153,7 @@ class Bundles:
     async def _pack_snapshots(
         self, packing: Packing, user_id: str, session: SessionEntry
     ) -> AsyncGenerator[bytes, None]:
-        library = self._library.of(user_id)
+        library, addresses = self._library.of(user_id), addresses_of(session)
         records: list[SnapshotRecord] = []
         missing: list[str] = []
         for snapshot_id in named_snapshots(session):
@@ -163,7 +161,7 @@ class Bundles:
             if snapshot is None:
                 missing.append(snapshot_id)
                 continue
-            records.append(SnapshotRecord.of(snapshot))
+            records.append(_record(snapshot, addresses.get(snapshot_id, ())))
             text = snapshot.text.encode("utf-8", "surrogatepass")
             yield await packing.add(f"{SNAPSHOTS_FOLDER}{snapshot_id}.txt", text)
         yield await packing.add(SNAPSHOTS, written_json(SnapshotsEntry(tuple(records), tuple(missing))))
@@ -173,7 +171,7 @@ class Bundles:
     async def take(self, user_id: str, file: Path) -> SessionHead:
         """A session of its own for this user, under new ids, with all that the bundle holds.
 
-        `NotABundle`, `Damaged`: nothing was taken, and why. `LimitReached`: there is no room for its files.
+        `NotABundle`, `Damaged`, `NotTaken`: nothing was taken, and why. `LimitReached`: there is no room for its files.
         """
         async with self._taking:
             return await self._take(user_id, file)
@@ -214,6 +212,14 @@ def _spooled(file: Path, entry: str, aside: Path) -> Spooled:
             digest.update(piece)
             size += len(piece)
     return Spooled(aside, size, digest.hexdigest())
+
+
+def _record(snapshot: Snapshot, addresses: Sequence[Address]) -> SnapshotRecord:
+    """The library knows where a text was read last, by anybody. What matters is where this session has found it."""
+    record = SnapshotRecord.of(snapshot)
+    if not addresses or any(address.may_be(record.url) for address in addresses):
+        return record
+    return replace(record, url=addresses[0].url)
 
 
 def _told(session: SessionEntry, files: FilesEntry) -> list[tuple[str, bytes]]:

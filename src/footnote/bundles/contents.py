@@ -3,6 +3,7 @@ whoever checks a bundle makes them anew."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
@@ -20,6 +21,7 @@ from footnote.citations.numbering import Sources
 from footnote.db.turns import TurnRow
 from footnote.protocol.history import ActiveRun, History, PastMessage, SessionHead, WorkspaceView
 from footnote.protocol.messages import AssistantMessage, Message, Text, ToolResultMessage
+from footnote.protocol.receipts import Receipt
 from footnote.protocol.sources import Citation, Source, sources_in
 from footnote.sessions.branches import branch_to
 from footnote.sessions.history import ACTIVE, past_messages, past_turns, source_groups
@@ -42,6 +44,27 @@ class Cited(Struct, frozen=True):
     block: int
     text: str
     citations: tuple[Citation, ...]
+
+
+class Address(Struct, frozen=True):
+    """Where a text was found, and where that led to, if it is known."""
+
+    url: str
+    led_to: str | None
+
+    def may_be(self, url: str) -> bool:
+        """Whether the text may have been read there. Not every redirection is known, but those within a site are none
+        to wonder at."""
+        return url in (self.url, self.led_to) or (self.led_to is None and _site(url) == _site(self.url))
+
+
+def _site(url: str) -> str:
+    """Addresses that are none of the web are of one site for each scheme."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url
+    return (parts.hostname or "").removeprefix("www.") if parts.scheme in ("http", "https") else parts.scheme
 
 
 # What was said ---------------------------------------------------------------------------------------------
@@ -114,6 +137,29 @@ def named_snapshots(entry: SessionEntry) -> list[str]:
     found = {source.snapshot_id for spoken in spoken_in(entry) for source in sources_named(spoken.message)}
     found |= {one.snapshot_id for spoken in spoken_in(entry) for text in cited_in(spoken) for one in text.citations}
     return sorted(one for one in found if one)
+
+
+def addresses_of(entry: SessionEntry) -> dict[str, tuple[Address, ...]]:
+    """Where each text was found, by its id."""
+    found: dict[str, dict[Address, None]] = {}
+    for spoken in spoken_in(entry):
+        led_to = _led_to(spoken.message)
+        for source in sources_named(spoken.message):
+            if source.snapshot_id:
+                address = Address(source.url, led_to.get(source.url))
+                found.setdefault(source.snapshot_id, {})[address] = None
+    return {one: tuple(addresses) for one, addresses in found.items()}
+
+
+def _led_to(message: Message) -> dict[str, str]:
+    """Addresses that were asked for, and where the reading of each ended."""
+    artifact = message.artifact if isinstance(message, ToolResultMessage) else None
+    receipt: Any = (artifact or {}).get("receipt")
+    try:
+        pages = msgspec.convert(receipt, Receipt).pages if receipt is not None else ()
+    except msgspec.ValidationError:
+        return {}
+    return {page.url: page.final_url for page in pages if page.final_url is not None}
 
 
 def sources_of(entry: SessionEntry) -> SourcesEntry:

@@ -42,6 +42,21 @@ MOST_JSON = 100_000_000
 DEEPEST = 200
 """How far values of a bundle may be nested."""
 
+READ_ME = """\
+A research bundle of Footnote: one session with all that it rests on.
+
+transcript.md    what was asked and answered, with the sources
+files/           the files of the session as they are now; versions/ holds earlier ones; files.json says who wrote them
+snapshots/       the exact text of every page that was read; snapshots.json and sources.json say where and when
+verdicts.json    every footnote: the sentence, the passage that it rests on, and whether the passage says so
+history.json     the conversation for programs; session.json the same with all branches; events/ how it was written
+bundle.json      the size and the SHA-256 of everything here, and one seal over all of it
+
+`footnote bundle verify FILE` checks all of it again without a network. `footnote bundle import FILE` opens it in
+another Footnote. The seal is the SHA-256 of the lines "HASH  NAME" of all entries but bundle.json, sorted by bytes.
+Who rewrites everything makes another bundle with another seal: compare the seals to know that two are the same.
+"""
+
 T = TypeVar("T")
 
 SessionId: TypeAlias = Annotated[str, Meta(pattern="^session_[0-9a-f]{28}$")]
@@ -68,6 +83,10 @@ class Damaged(Unworkable):
         super().__init__(f"{shown(entry)}: {message}.")
         self.entry = entry
         self.reason = message
+
+
+class NotTaken(Unworkable):
+    """It is a bundle, and not everything in it is right."""
 
 
 class Listed(Struct, frozen=True, forbid_unknown_fields=True):
@@ -251,7 +270,7 @@ def read_json(data: bytes, kind: type[T], name: str) -> T:
     try:
         value = msgspec.json.decode(data, type=kind)
     except msgspec.DecodeError as error:
-        raise Damaged(name, f"it is not what it should be: {error}") from None
+        raise Damaged(name, f"it is not what it should be: {shown(str(error))}") from None
     except (RecursionError, UnicodeError):
         raise Damaged(name, "it cannot be read: it is nested too deeply, or not text") from None
     return value

@@ -1,10 +1,12 @@
 """What a bundle says, held against itself: texts against hashes, quotations against texts, verdicts against both."""
 
-import hashlib
 from collections.abc import Iterator
 from typing import Any, cast
 
+from msgspec import Struct
+
 from footnote.bundles.contents import (
+    addresses_of,
     head_of,
     history_of,
     named_snapshots,
@@ -16,12 +18,13 @@ from footnote.bundles.contents import (
     verdicts_of,
 )
 from footnote.bundles.events import Folded, blocks_of, events_in, plain
+from footnote.bundles.filing import UploadTexts, wrong_authors, wrong_places
 from footnote.bundles.form import (
     EVENTS_FOLDER,
     FILES,
-    FILES_FOLDER,
     HISTORY,
     MANIFEST,
+    READ_ME,
     README,
     SESSION,
     SNAPSHOTS,
@@ -29,9 +32,7 @@ from footnote.bundles.form import (
     SOURCES,
     TRANSCRIPT,
     VERDICTS,
-    VERSIONS_FOLDER,
     Damaged,
-    FileEntry,
     FilesEntry,
     RunRecord,
     SessionEntry,
@@ -41,24 +42,36 @@ from footnote.bundles.form import (
 )
 from footnote.bundles.opening import Bundle, Finding
 from footnote.bundles.rechecking import rechecked
-from footnote.bundles.taking import check_files, check_tree, text_of
+from footnote.bundles.soundness import check_files, check_tree, text_of
 from footnote.bundles.transcript import markdown
 from footnote.protocol.history import History
-from footnote.protocol.messages import AssistantMessage
 from footnote.protocol.sources import Snapshot, snapshot_id
 from footnote.protocol.version import __version__
 from footnote.sessions.history import past_messages
+from footnote.workspace.text import counted
 
-WRITE_FILE = "write_file"
 ENTRIES = (README, TRANSCRIPT, HISTORY, SESSION, FILES, SOURCES, SNAPSHOTS, VERDICTS)
 
 
+class Read(Struct, frozen=True):
+    """What a bundle holds, as values."""
+
+    session: SessionEntry
+    files: FilesEntry
+    snapshots: SnapshotsEntry
+    texts: dict[str, Snapshot]
+
+
 class Inside:
-    """`findings` are made once. What was counted, and what could not be checked, is known after."""
+    """`findings` are made once. What was read and counted, and what could not be checked, is known after. `otherwise`:
+    those findings that are about verdicts alone."""
 
     def __init__(self, bundle: Bundle) -> None:
         self._bundle = bundle
+        self._is_of_this_version = bundle.manifest.footnote == __version__
         self.notes: list[str] = []
+        self.otherwise: list[Finding] = []
+        self.read: Read | None = None
         self.snapshots = self.versions = self.runs = self.verdicts = 0
 
     def findings(self) -> Iterator[Finding]:
@@ -81,11 +94,15 @@ class Inside:
             yield Finding(MANIFEST, "wrong", f"it tells of another session than {SESSION}")
         self.runs = len(session.runs)
         yield from self._unexpected(session, files, read)
-        yield from self._files(files)
-        yield from _unlike_calls(session, files)
+        self.versions = sum(len(file.versions) for file in files.files)
+        yield from wrong_places(files)
+        yield from wrong_authors(session, files)
+        yield from self._upload_texts(files)
+        yield from _wrong_addresses(session, read)
         yield from self._told(session, files)
         yield from self._events(session)
         texts, broken = self._texts(read)
+        self.read = Read(session, files, read, texts)
         yield from broken
         if not broken:
             yield from self._verdicts(session, read, texts)
@@ -104,28 +121,21 @@ class Inside:
             yield Finding(name, "added", "nothing in the bundle names it")
         for name in sorted(named - there):
             yield Finding(name, "missing", "it is named, and not there")
-        known = {record.id for record in read.snapshots} | set(read.missing)
-        for one in named_snapshots(session):
-            if one not in known:
-                yield Finding(SNAPSHOTS, "wrong", f"it says nothing of the text {shown(one)}, on which something rests")
+        known = [*(record.id for record in read.snapshots), *read.missing]
+        needed = named_snapshots(session)
+        for one in sorted(set(needed) - set(known)):
+            yield Finding(SNAPSHOTS, "wrong", f"it says nothing of the text {shown(one)}, on which something rests")
+        for one in sorted(set(known) - set(needed)):
+            yield Finding(SNAPSHOTS, "wrong", f"it tells of the text {shown(one)}, on which nothing rests")
+        if len(set(known)) < len(known):
+            yield Finding(SNAPSHOTS, "wrong", "it tells of one text twice")
 
-    def _files(self, files: FilesEntry) -> Iterator[Finding]:
-        """What a file holds now stands under its name; what it held before, under its hash."""
-        self.versions = sum(len(file.versions) for file in files.files)
-        for file in files.files:
-            now, *before = file.versions
-            if not now.entry.startswith(FILES_FOLDER):
-                yield Finding(FILES, "wrong", f"{shown(file.key)} is not among the files")
-            for version in before:
-                if version.entry != f"{VERSIONS_FOLDER}{version.hash}":
-                    yield Finding(
-                        FILES, "wrong", f"version {version.number} of {shown(file.key)} is not under its hash"
-                    )
-            if not _is_of(file):
-                yield Finding(FILES, "wrong", f"the record of {shown(file.key)} is that of another file")
-        current = [file.versions[0].entry for file in files.files]
-        if len(set(current)) < len(current):
-            yield Finding(FILES, "wrong", "two files have the same content entry")
+    def _upload_texts(self, files: FilesEntry) -> Iterator[Finding]:
+        texts = UploadTexts(files, self._bundle)
+        yield from texts.findings()
+        if texts.unread:
+            uploads = counted(texts.unread, "upload")
+            self.notes.append(f"The text of {uploads} was taken as it is: only plain text files are read again.")
 
     def _told(self, session: SessionEntry, files: FilesEntry) -> Iterator[Finding]:
         """What follows from the session is made anew."""
@@ -142,10 +152,13 @@ class Inside:
                 continue
             if plain(said) != plain(made):
                 yield Finding(name, "wrong", f"it says something else than {SESSION}{_where(plain(said), plain(made))}")
-        if self._bundle.manifest.footnote != __version__:
-            self.notes.append(f"{TRANSCRIPT} was not compared: another version may write it otherwise.")
-        elif self._bundle.read(TRANSCRIPT) != markdown(history, sources.sources).encode("utf-8", "replace"):
+        if not self._is_of_this_version:
+            self.notes.append(f"{TRANSCRIPT} and {README} were not compared: another version may write them otherwise.")
+            return
+        if self._bundle.read(TRANSCRIPT) != markdown(history, sources.sources).encode("utf-8", "replace"):
             yield Finding(TRANSCRIPT, "wrong", f"it says something else than {SESSION}")
+        if self._bundle.read(README) != READ_ME.encode():
+            yield Finding(README, "wrong", "it is not the one that every bundle has")
 
     # Events ------------------------------------------------------------------------------------------------
 
@@ -168,7 +181,8 @@ class Inside:
             elif not _is_ending(folded, run, session.session.id):
                 yield Finding(name, "wrong", f"its events begin or end otherwise than the run in {SESSION}")
         if without:
-            self.notes.append(f"Of {without} of {len(session.runs)} answers the events are no longer kept.")
+            answers = counted(len(session.runs), "answer")
+            self.notes.append(f"Of {without} of {answers} the events are no longer kept.")
 
     # What was read -----------------------------------------------------------------------------------------
 
@@ -204,34 +218,22 @@ class Inside:
         result = rechecked(spoken, texts, missing)
         self.verdicts = result.checked
         if result.unchecked:
-            self.notes.append(
-                f"{result.unchecked} footnotes were not judged again: what they rest on was removed from the library "
-                "before the bundle was made."
-            )
+            footnotes = counted(result.unchecked, "footnote")
+            self.notes.append(f"{footnotes} could not be judged again: a text was removed from the library before.")
         for sentence in result.wrong:
             yield Finding(VERDICTS, "wrong", sentence)
+        self.otherwise = [Finding(VERDICTS, "wrong", sentence) for sentence in result.otherwise]
+        yield from self.otherwise
 
 
-def _unlike_calls(session: SessionEntry, files: FilesEntry) -> Iterator[Finding]:
-    """A version that a call wrote holds what the call was given to write."""
-    given: dict[tuple[str, str], set[str]] = {}
-    for spoken in spoken_in(session):
-        for call in spoken.message.calls if isinstance(spoken.message, AssistantMessage) else ():
-            content = call.arguments.get("content")
-            if call.name == WRITE_FILE and isinstance(content, str):
-                digest = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
-                given.setdefault((spoken.run.message_id, call.id), set()).add(digest)
-    for file in files.files:
-        for version in file.versions:
-            wanted = given.get((version.message_id or "", version.call_id or ""))
-            if wanted is not None and version.hash not in wanted:
-                what = f"version {version.number} of {shown(file.key)}"
-                yield Finding(FILES, "wrong", f"{what} is not what {shown(version.call_id or '')} was given to write")
-
-
-def _is_of(file: FileEntry) -> bool:
-    record = file.record
-    return record.path.endswith(file.key) and (record.url == file.key or record.url.endswith(file.key))
+def _wrong_addresses(session: SessionEntry, read: SnapshotsEntry) -> Iterator[Finding]:
+    """A text was read where a source says, or where that led to."""
+    addresses = addresses_of(session)
+    for record in read.snapshots:
+        found = addresses.get(record.id, ())
+        if found and not any(address.may_be(record.url) for address in found):
+            where = f"{shown(record.url)}, and was found at {shown(found[0].url)}"
+            yield Finding(SNAPSHOTS, "wrong", f"it says that {SNAPSHOTS_FOLDER}{record.id}.txt was read at {where}")
 
 
 def _is_ending(folded: Folded, run: RunRecord, session_id: str) -> bool:

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from stat import S_ISREG
 from typing import IO, Literal, TypeAlias
 
 import msgspec
@@ -37,11 +38,14 @@ HARMLESS_BYTES_READ = 20_000_000
 """The same for one entry that is read as a whole: as values it takes many times as much."""
 PIECE_BYTES = 256 * 1024
 _END = struct.Struct("<4s4H2LH")
+_FIRST = b"PK\x03\x04"
 _LONGEST_COMMENT = 65_535
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError, ValueError)
 """What zipfile raises over entries that are cut, encrypted, packed in other ways, or whose headers lie."""
 
 Problem: TypeAlias = Literal["changed", "missing", "added", "unreadable", "wrong"]
+THE_ZIP = "the zip file itself"
+"""Stands in the place of an entry where none is at fault."""
 
 
 class Finding(Struct, frozen=True):
@@ -59,10 +63,12 @@ class _Version(Struct):
 
 
 class Bundle:
-    """An opened bundle. `entries` are the names in it, the manifest left out."""
+    """An opened bundle. `entries` are the names in it, the manifest left out. `is_alone`: the file has nothing else
+    than the zip."""
 
-    def __init__(self, archive: zipfile.ZipFile) -> None:
+    def __init__(self, archive: zipfile.ZipFile, *, is_alone: bool) -> None:
         self._archive = archive
+        self._is_alone = is_alone
         self._infos = {info.filename: info for info in archive.infolist()}
         self._left = MOST_BYTES
         self.entries = tuple(name for name in self._infos if name != MANIFEST)
@@ -112,6 +118,8 @@ class Bundle:
 
     def findings(self) -> Iterator[Finding]:
         """Every entry against the list of them. Here all bytes are unpacked once, and counted."""
+        if not self._is_alone:
+            yield Finding(THE_ZIP, "added", "something stands before its first entry, or after its end")
         listed = {entry.name: entry for entry in self.manifest.entries}
         if len(listed) < len(self.manifest.entries) or seal_of(self.manifest.entries) != self.manifest.seal:
             yield Finding(MANIFEST, "changed", "its seal is not that of the entries that it lists")
@@ -145,33 +153,41 @@ def opened(file: Path) -> Generator[Bundle, None, None]:
     """`NotABundle`: it is none. `Damaged`: it is one, and cannot be looked into."""
     with ExitStack() as stack:
         try:
+            if not S_ISREG(file.stat().st_mode):  # a pipe would keep us waiting, and a device never ends
+                raise NotABundle(f"{file.name} is not a file.")
             source = stack.enter_context(file.open("rb"))
-            _check_directory(source)
+            is_alone = _check_directory(source)
             archive = stack.enter_context(zipfile.ZipFile(source))
         except OSError as error:
             raise NotABundle(f"{file.name} cannot be read: {error.strerror or type(error).__name__}.") from error
         except (zipfile.BadZipFile, ValueError, NotImplementedError):
             raise _no_zip() from None
         _check_entries(archive)
-        yield Bundle(archive)
+        yield Bundle(archive, is_alone=is_alone)
 
 
 def _no_zip() -> NotABundle:
     return NotABundle("It is not a zip file, or its end is missing.")
 
 
-def _check_directory(source: IO[bytes]) -> None:
-    """Before the list of entries is read as a whole: it may be as long as the file."""
+def _check_directory(source: IO[bytes]) -> bool:
+    """Before the list of entries is read as a whole: it may be as long as the file.
+
+    Whether the file is the zip and nothing else: it begins with an entry and ends with its end.
+    """
     size = source.seek(0, 2)
     source.seek(max(0, size - _END.size - _LONGEST_COMMENT))
     tail = source.read()
     at = tail.rfind(b"PK\x05\x06")
     if at < 0 or len(tail) - at < _END.size:
         raise _no_zip()
-    *_, count, length, _, _ = _END.unpack_from(tail, at)
+    *_, count, length, start, _ = _END.unpack_from(tail, at)
     if b"PK\x06\x07" in tail[max(0, at - 20) : at] or count > MOST_ENTRIES + 1 or length > MOST_DIRECTORY:
         raise _too_many()
     source.seek(0)
+    begins = source.read(len(_FIRST)) == _FIRST
+    source.seek(0)
+    return begins and len(tail) - at == _END.size and start + length == size - _END.size
 
 
 def _check_entries(archive: zipfile.ZipFile) -> None:
@@ -186,8 +202,11 @@ def _check_entries(archive: zipfile.ZipFile) -> None:
     said = sum(info.file_size for info in infos)
     packed = sum(info.compress_size for info in infos)
     if said > MOST_BYTES or (said > HARMLESS_BYTES and said > HIGHEST_RATIO * max(packed, 1)):
+        largest = max(infos, key=lambda info: info.file_size)
         raise Damaged(
-            MANIFEST, f"unpacked, the bundle would have {said:,} bytes: it is too large, or made to fill a disk"
+            largest.filename,
+            f"unpacked it would have {largest.file_size:,} bytes, and the whole bundle {said:,}: that is too large, or "
+            "made to fill a disk",
         )
 
 

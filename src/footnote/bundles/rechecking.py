@@ -16,17 +16,20 @@ from footnote.protocol.sources import Citation, Snapshot
 
 
 class Rechecked(Struct, frozen=True):
-    """`wrong`: sentences about what does not hold. `unchecked`: citations that nothing can be said of, because what
+    """`wrong`: sentences about what does not hold. `otherwise`: the same about verdicts alone, which are made by other
+    rules in other versions. `unchecked`: citations that nothing can be said of, because what
     they rest on is not in the bundle."""
 
     checked: int
     unchecked: int
     wrong: tuple[str, ...]
+    otherwise: tuple[str, ...] = ()
 
 
 def rechecked(spoken: Sequence[Spoken], snapshots: Mapping[str, Snapshot], missing: AbstractSet[str]) -> Rechecked:
     checked = unchecked = 0
     wrong: list[str] = []
+    otherwise: list[str] = []
     for at, one in enumerate(spoken):
         for text in cited_in(one):
             open_claims = _open_claims(text, _unknown(spoken[: at + 1], missing))
@@ -34,8 +37,8 @@ def rechecked(spoken: Sequence[Spoken], snapshots: Mapping[str, Snapshot], missi
             checked += known
             unchecked += len(text.citations) - known
             wrong += _quotes(text, snapshots, missing)
-            wrong += _verdicts(text, spoken, at, snapshots, open_claims)
-    return Rechecked(checked, unchecked, tuple(wrong))
+            otherwise += _verdicts(text, spoken, at, snapshots, open_claims)
+    return Rechecked(checked, unchecked, tuple(wrong), tuple(otherwise))
 
 
 def _unknown(spoken: Sequence[Spoken], missing: AbstractSet[str]) -> set[int]:

@@ -44,9 +44,6 @@ class Renaming:
             **_renamed("msg", [*(one.id for one in session.questions), *(run.message_id for run in session.runs)]),
         }
         self._files = {file.record.id: str(uuid4()) for file in files.files}
-        named = 1 + len(session.questions) + 2 * len(session.runs)
-        if len(self.ids) != named or len(self._files) != len(files.files):
-            raise Damaged(SESSION, "two things in it have the same id")
 
     def known(self, old: str, entry: str) -> str:
         """`Damaged`: nothing in the bundle has this id."""

@@ -1,61 +1,55 @@
 """From a bundle of a stranger to the rows of a session: everything is checked here, before anything is stored."""
 
+import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
-from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from footnote.bundles.contents import head_of
 from footnote.bundles.events import events_in
 from footnote.bundles.form import (
     EVENTS_FOLDER,
-    FILES,
-    MANIFEST,
-    SESSION,
-    SNAPSHOTS,
-    SNAPSHOTS_FOLDER,
     Damaged,
     FileEntry,
     FilesEntry,
+    NotTaken,
     RunRecord,
     SessionEntry,
-    SnapshotRecord,
-    SnapshotsEntry,
-    read_json,
     shown,
 )
-from footnote.bundles.opening import Bundle, opened
+from footnote.bundles.inside import Read
+from footnote.bundles.opening import Bundle, Finding, opened
 from footnote.bundles.renaming import Renaming
+from footnote.bundles.verify import checked
 from footnote.db import bundles as db
 from footnote.db.blobs import Kept
-from footnote.db.library import Entry
 from footnote.db.runs import EventRow
 from footnote.db.sessions import TITLE
 from footnote.library.packing import pack
-from footnote.protocol.errors import UsageError
 from footnote.protocol.events import ContextReport, Delta, Event, MessageDelta, MessageStop, TurnUsage
 from footnote.protocol.history import SessionHead
 from footnote.protocol.messages import AssistantMessage, Usage
 from footnote.protocol.sessions import LONGEST_TITLE
-from footnote.protocol.sources import Snapshot, snapshot_id
+from footnote.protocol.sources import Snapshot
 from footnote.protocol.sse import frame
+from footnote.protocol.version import __version__
 from footnote.sessions.history import ACTIVE
 from footnote.sessions.terms import terms_of
 from footnote.sessions.titles import clean_title
 from footnote.sessions.turns import Ending, encode
-from footnote.workspace.paths import UPLOADS, filename_of, key_of, upload_key
+from footnote.workspace.paths import UPLOADS, filename_of
 from footnote.workspace.stored import packed
+from footnote.workspace.text import counted
 
 MOST_NAMED = 5
-MOST_VERSIONS = 10**9
 ROW_EVENTS = 500
 PRIVATE = "footnote:bundles/"
 """Before texts that were read from no page of the web: they are a user's own, and so is their address."""
 _WEB = re.compile(r"https?://", re.IGNORECASE)
+
+log = logging.getLogger(__name__)
 
 
 class Prepared(Struct, frozen=True):
@@ -70,20 +64,14 @@ class Prepared(Struct, frozen=True):
 
 
 def prepared(file: Path, user_id: str, address: str, agents: Sequence[str], now: float) -> Prepared:
-    """`NotABundle`, `Damaged`: it cannot be taken, and why."""
+    """`NotABundle`, `Damaged`, `NotTaken`: it cannot be taken, and why."""
     with opened(file) as bundle:
-        _refuse_damaged(bundle)
-        session = read_json(_entry(bundle, SESSION), SessionEntry, SESSION)
-        files = read_json(_entry(bundle, FILES), FilesEntry, FILES)
-        read = read_json(_entry(bundle, SNAPSHOTS), SnapshotsEntry, SNAPSHOTS)
-        if head_of(session) != bundle.manifest.session:
-            raise Damaged(MANIFEST, f"it tells of another session than {SESSION}")
-        check_tree(session)
-        check_files(files, bundle)
+        read = _right(bundle)
+        session, files = read.session, read.files
         renaming = Renaming(session, files, user_id, address)
         whole = _whole(session, files, renaming, agents, now)
         events = tuple(row for run in session.runs for row in _events(run, bundle, renaming))
-        entries = tuple(_kept_aside(record, bundle, user_id) for record in read.snapshots)
+        entries = tuple(pack(_ours(text, user_id), searchable=False) for text in read.texts.values())
     contents = {version.hash: version.entry for one in files.files for version in one.versions}
     row = whole.session
     return Prepared(
@@ -93,82 +81,29 @@ def prepared(file: Path, user_id: str, address: str, agents: Sequence[str], now:
     )
 
 
-def _refuse_damaged(bundle: Bundle) -> None:
-    findings = list(islice(bundle.findings(), MOST_NAMED + 1))
-    if findings:
-        some = "; ".join(f"{shown(one.entry)} ({one.problem})" for one in findings[:MOST_NAMED])
-        more = "; …" if len(findings) > MOST_NAMED else ""
-        raise Damaged(
-            findings[0].entry, f"the bundle is not the one that was exported: {some}{more}. Nothing was taken"
+def _right(bundle: Bundle) -> Read:
+    """What it holds, if all that can be checked is right. Another version may have judged otherwise, and that alone is
+    no fault of the bundle."""
+    result = checked(bundle)
+    findings = [one for one in result.report.findings if one not in result.otherwise]
+    if findings or result.read is None:
+        raise _refusal(findings)
+    if result.otherwise:
+        log.warning(
+            "A bundle of Footnote %s was taken, of which %s would be judged otherwise by this version, %s.",
+            shown(bundle.manifest.footnote),
+            counted(len(result.otherwise), "footnote"),
+            __version__,
         )
+    return result.read
 
 
-def _entry(bundle: Bundle, name: str) -> bytes:
-    if name not in bundle.entries:
-        raise Damaged(name, "it is not in the bundle")
-    return bundle.read(name)
-
-
-# What must hold --------------------------------------------------------------------------------------------
-
-
-def check_tree(session: SessionEntry) -> None:
-    """Every run answers a question, and every question follows a run that is older than its own: so nothing goes in a
-    circle."""
-    runs = {run.id for run in session.runs}
-    questions = {question.id: question for question in session.questions}
-    for run in session.runs:
-        question = questions.get(run.question_id)
-        if question is None or (question.after_run is not None and question.after_run >= run.id):
-            raise Damaged(SESSION, f"{run.id} does not follow from what was asked")
-    named = {question.after_run for question in session.questions} | {session.session.head}
-    if named - runs - {None} or {run.question_id for run in session.runs} != set(questions):
-        raise Damaged(SESSION, "it names runs or questions that are not in it")
-    for moment in (session.session.created_at, *(question.created_at for question in session.questions)):
-        _check_moment(moment, SESSION)
-
-
-def check_files(files: FilesEntry, bundle: Bundle) -> None:
-    listed = {entry.name: entry for entry in bundle.manifest.entries}
-    keys = [_key(file) for file in files.files]
-    if len(set(keys)) < len(keys):
-        raise Damaged(FILES, "two files have the same path")
-    for file in files.files:
-        numbers = [version.number for version in file.versions]
-        counted = numbers == sorted(set(numbers), reverse=True) and 1 <= numbers[-1] <= numbers[0] <= MOST_VERSIONS
-        if not counted or file.seen > numbers[0]:
-            raise Damaged(FILES, f"the versions of {shown(file.key)} are out of order")
-        for moment in (file.record.created_at, *(version.created_at for version in file.versions)):
-            _check_moment(moment, FILES)
-        for version in file.versions:
-            entry = listed.get(version.entry)
-            if entry is None or (entry.sha256, entry.size) != (version.hash, version.size):
-                raise Damaged(FILES, f"version {version.number} of {shown(file.key)} has no content with its hash")
-
-
-def _check_moment(text: str, entry: str) -> None:
-    """Others reckon with it."""
-    try:
-        is_moment = 1970 <= datetime.fromisoformat(text).year <= 2100
-    except ValueError:
-        is_moment = False
-    if not is_moment:
-        raise Damaged(entry, f"{shown(text)} is no moment")
-
-
-def _key(file: FileEntry) -> str:
-    """The path, if it is one that a file of a session may have."""
-    try:
-        if file.key.startswith(UPLOADS):
-            owner, _, rest = file.key.removeprefix(UPLOADS).partition("/")
-            is_right = file.key == upload_key(owner, rest.partition("/")[0], filename_of(file.key))
-        else:
-            is_right = file.key == key_of(file.key)
-    except UsageError as error:
-        raise Damaged(FILES, error.message.rstrip(".")) from None
-    if not is_right:
-        raise Damaged(FILES, f"{shown(file.key)} is not the path of a file")
-    return file.key
+def _refusal(findings: Sequence[Finding]) -> NotTaken:
+    is_whole = all(one.problem == "wrong" for one in findings)
+    why = "what it says does not hold" if is_whole else "it is not the one that was exported"
+    some = "; ".join(f"{shown(one.entry)} ({one.problem}): {one.message}" for one in findings[:MOST_NAMED])
+    more = f"; and {len(findings) - MOST_NAMED} more" if len(findings) > MOST_NAMED else ""
+    return NotTaken(f"The bundle was not taken, because {why}: {some}{more}.")
 
 
 # Rows ------------------------------------------------------------------------------------------------------
@@ -287,7 +222,7 @@ def _events(run: RunRecord, bundle: Bundle, renaming: Renaming) -> Iterator[Even
         yield _only_the_end(run_id, _ending(run))
         return
     name = f"{EVENTS_FOLDER}{run.id}.sse"
-    told = events_in(_entry(bundle, name), name)
+    told = events_in(bundle.read(name), name)
     if not told or not isinstance(told[-1][1], MessageStop):
         raise Damaged(name, "it does not reach the end of the run")
     for first, frames in _rows((number, renaming.event(event, name)) for number, event in told):
@@ -316,21 +251,6 @@ def _only_the_end(run_id: str, ending: Ending) -> EventRow:
 
 
 # What was read ---------------------------------------------------------------------------------------------
-
-
-def _kept_aside(record: SnapshotRecord, bundle: Bundle, user_id: str) -> Entry:
-    name = f"{SNAPSHOTS_FOLDER}{record.id}.txt"
-    text = text_of(_entry(bundle, name), name)
-    if snapshot_id(text) != record.id:
-        raise Damaged(name, "its text is not the one that its name stands for")
-    return pack(_ours(record.with_text(text), user_id), searchable=False)
-
-
-def text_of(data: bytes, name: str) -> str:
-    try:
-        return data.decode("utf-8", "surrogatepass")
-    except UnicodeDecodeError:
-        raise Damaged(name, "it is not text in UTF-8") from None
 
 
 def _ours(snapshot: Snapshot, user_id: str) -> Snapshot:

@@ -5,12 +5,13 @@ First every entry is held against the list of them. Only of a bundle that is who
 one change would be told many times over.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import Struct
 
-from footnote.bundles.form import Damaged
-from footnote.bundles.inside import Inside
+from footnote.bundles.form import SESSION, Damaged
+from footnote.bundles.inside import Inside, Read
 from footnote.bundles.opening import Bundle, Finding, opened
 from footnote.protocol.history import SessionHead
 from footnote.protocol.version import __version__
@@ -37,12 +38,21 @@ def verify(file: Path) -> Report:
     """`NotABundle`: there is nothing to be checked."""
     try:
         with opened(file) as bundle:
-            return _report(bundle)
+            return checked(bundle).report
     except Damaged as error:
         return Report(ok=False, findings=(Finding(error.entry, "unreadable", error.reason),))
 
 
-def _report(bundle: Bundle) -> Report:
+class Checked(Struct, frozen=True):
+    """A report, what was read for it, None where that was not possible, and those findings without which it would do:
+    verdicts that another version of Footnote has given."""
+
+    report: Report
+    read: Read | None
+    otherwise: tuple[Finding, ...]
+
+
+def checked(bundle: Bundle) -> Checked:
     manifest = bundle.manifest
     inside = Inside(bundle)
     notes: list[str] = []
@@ -53,14 +63,14 @@ def _report(bundle: Bundle) -> Report:
     if findings:
         notes.append("Because of that, what the bundle says was not checked.")
     else:
-        findings = list(inside.findings())
+        findings = list(_inside(inside))
         notes += inside.notes
         if manifest.footnote != __version__ and any(one.problem == "wrong" for one in findings):
             notes.append(
                 f"The bundle was made by Footnote {manifest.footnote}, and checked by {__version__}: another version "
                 "may judge otherwise."
             )
-    return Report(
+    report = Report(
         ok=not findings,
         seal=manifest.seal,
         session=manifest.session,
@@ -74,3 +84,13 @@ def _report(bundle: Bundle) -> Report:
         findings=tuple(findings),
         notes=tuple(notes),
     )
+    return Checked(report, inside.read, () if manifest.footnote == __version__ else tuple(inside.otherwise))
+
+
+def _inside(inside: Inside) -> Iterator[Finding]:
+    try:
+        yield from inside.findings()
+    except Damaged as error:
+        yield Finding(error.entry, "unreadable", error.reason)
+    except RecursionError:
+        yield Finding(SESSION, "unreadable", "a value in it is nested too deeply")

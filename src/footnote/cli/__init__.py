@@ -88,6 +88,9 @@ def main(argv: list[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("FOOTNOTE_DEBUG"):
             raise
+        if isinstance(error, OSError) and not error.filename:
+            # Perhaps the output itself cannot be written: it would be tried once more at the end, and fail again.
+            _silence(sys.stdout)
         return _say(f"{_unexpected(error)} {DEBUG_HINT}", Exit.FAILURE)
     return code
 

@@ -73,16 +73,24 @@ def _lines(report: "Report") -> Iterator[str]:
         yield clean_line(f"Exported  {report.exported_at} by Footnote {report.footnote}")
         yield clean_line(f"Seal      {report.seal}")
     if report.ok:
-        yield (
-            f"Checked   {report.entries} entries, {report.runs} answers, {report.verdicts} footnotes, "
-            f"{report.snapshots} texts that were read, {report.versions} versions of files"
-        )
+        yield f"Checked   {', '.join(_counts(report))}"
     for note in report.notes:
         yield clean_line(f"Note      {note}")
     for one in report.findings:
-        yield clean_line(f"{one.problem:<10}{one.entry}: {one.message}")
+        yield clean_line(f"{one.problem:<10} {one.entry}: {one.message}")
     count = len(report.findings)
     yield "All is right." if report.ok else f"{count} {'thing is' if count == 1 else 'things are'} wrong."
+
+
+def _counts(report: "Report") -> Iterator[str]:
+    for count, one, more in (
+        (report.entries, "entry", "entries"),
+        (report.runs, "answer", "answers"),
+        (report.verdicts, "footnote", "footnotes"),
+        (report.snapshots, "text that was read", "texts that were read"),
+        (report.versions, "version of files", "versions of files"),
+    ):
+        yield f"{count:,} {one if count == 1 else more}"
 
 
 def _import(arguments: argparse.Namespace) -> int:
