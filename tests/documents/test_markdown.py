@@ -194,11 +194,61 @@ def test_wrapped_lines_join_with_a_space_except_in_chinese_and_japanese():
     assert line("one\ntwo 研究\n人员 end") == (Text("one two 研究人员 end"),)
 
 
-def test_html_is_text():
-    assert blocks("<script>alert(1)</script>\n\na <b>b</b> <!-- c -->") == (
-        Paragraph((Text("<script>alert(1)</script>"),)),
-        Paragraph((Text("a <b>b</b> <!-- c -->"),)),
+def test_html_is_text_but_for_comments_and_tags_of_looks():
+    markdown = (
+        "<script>alert(1)</script> <img src=x> 1 < 2\n\nH<sub>2</sub>O <b class='x'>b</b> <!-- c --> <KBD>d</KBD>\n\n"
+        "<details>\n<summary>Head</summary>\n\n<!--\n\nhidden\n\n-->\n<p>one</p><p>two</p>\n</details>\n\n`<b>`"
     )
+    assert blocks(markdown) == (
+        Paragraph((Text("<script>alert(1)</script> <img src=x> 1 < 2"),)),
+        Paragraph((Text("H2O b  d"),)),
+        Paragraph((Text("Head"),)),
+        Paragraph((Text("one  two"),)),
+        Paragraph((Code("<b>"),)),
+    )
+
+
+@pytest.mark.parametrize("markdown", ["<!-- never ends", "<!-- a --> b", "<bold>x</bold>", "<sub"])
+def test_no_word_is_lost_to_what_only_looks_like_a_tag(markdown):
+    assert blocks(markdown) == (Paragraph((Text({"<!-- a --> b": "b"}.get(markdown, markdown)),)),)
+
+
+@pytest.mark.parametrize(
+    ("markdown", "strong", "after"),
+    [("**Note:**text", "Note:", "text"), ("**Revenue (2024)**was", "Revenue (2024)", "was")],
+)
+def test_emphasis_ends_where_the_space_after_it_was_forgotten(markdown, strong, after):
+    assert line(markdown) == (Strong((Text(strong),)), Text(after))
+
+
+def test_a_mark_that_opens_is_not_taken_for_one_that_ends():
+    assert line('He said:**yes** and "**no**"') == (
+        Text("He said:"),
+        Strong((Text("yes"),)),
+        Text(' and "'),
+        Strong((Text("no"),)),
+        Text('"'),
+    )
+
+
+def test_notes_tips_and_warnings_say_what_they_are():
+    assert blocks("> [!NOTE]\n> Read *this*.\n\n> [!warning] Mind\n\n> [!OTHER] x") == (
+        Quotation(
+            (Paragraph((Strong((Text("Note"),)),)), Paragraph((Text("Read "), Emphasis((Text("this"),)), Text("."))))
+        ),
+        Quotation((Paragraph((Strong((Text("Warning"),)),)), Paragraph((Text("Mind"),)))),
+        Quotation((Paragraph((Text("[!OTHER] x"),)),)),
+    )
+    assert blocks("> [!TIP]\n> Đọc kỹ hướng dẫn sử dụng.")[0].content[0] == Paragraph((Strong((Text("Mẹo"),)),))
+
+
+def test_a_text_that_is_wholly_one_piece_of_markdown_code_is_that_markdown():
+    assert blocks("```markdown\n# T\n\n```python\nx\n```\n\nend\n```\n") == (
+        Heading(1, (Text("T"),), "t"),
+        CodeBlock("x", "python"),
+        Paragraph((Text("end"),)),
+    )
+    assert blocks("```markdown\n# T\n```\n\nwords\n\n```\nx\n```")[0] == CodeBlock("# T", "markdown")
 
 
 @pytest.mark.parametrize(
@@ -222,6 +272,18 @@ def test_bare_addresses_become_links():
     )
 
 
+def test_addresses_without_a_scheme_and_mailboxes_become_links():
+    assert line("See www.a.example/x, mail b.c@d.example. Not @e, f@g or www. x@y.example/z") == (
+        Text("See "),
+        Link("https://www.a.example/x", (Text("www.a.example/x"),)),
+        Text(", mail "),
+        Link("mailto:b.c@d.example", (Text("b.c@d.example"),)),
+        Text(". Not @e, f@g or www. "),
+        Link("mailto:x@y.example", (Text("x@y.example"),)),
+        Text("/z"),
+    )
+
+
 @pytest.mark.parametrize(
     "text", ["It costs $5 or $10.", "US$5bn to US$7bn", "from $A to $B", r"quoted \[3\] and \[sic\]"]
 )
@@ -235,6 +297,18 @@ def test_a_formula_for_a_line_of_its_own_parts_its_paragraph():
         MathsBlock("a+b"),
         Paragraph((Text("after"),)),
         MathsBlock("c=d"),
+    )
+
+
+def test_environments_of_formulas_need_no_dollars():
+    markdown = (
+        "Words:\n\\begin{align*}\na &= b \\\\\nc &= d\n\\end{align*}.\nAfter.\n\n\\begin{itemize} x \\end{itemize}"
+    )
+    assert blocks(markdown) == (
+        Paragraph((Text("Words:"),)),
+        MathsBlock("\\begin{align*}\na &= b \\\\\nc &= d\n\\end{align*}"),
+        Paragraph((Text("After."),)),
+        Paragraph((Text("\\begin{itemize} x \\end{itemize}"),)),
     )
 
 
@@ -309,6 +383,16 @@ def test_names_that_come_without_a_slash_are_found_too():
 def test_what_lies_elsewhere_is_no_picture(address):
     assert picture_names(f"![alt]({address})") == ()
     assert [part for part in line(f"x ![alt]({address})") if isinstance(part, Picture)] == []
+
+
+def test_a_picture_of_the_web_is_a_link_with_its_description():
+    document = read("![A chart](https://x.example/y.png) [![](https://x.example/b.svg)](https://z.example)")
+    assert document.blocks[0].content == (
+        Link("https://x.example/y.png", (Text("A chart"),)),
+        Text(" "),
+        Link("https://z.example", (Text("https://x.example/b.svg"),)),
+    )
+    assert document.remarks == ("2 pictures of the web are not fetched: a link stands in the place of each.",)
 
 
 def test_at_most_two_hundred_pictures_are_named_and_links_to_other_files_are_not():

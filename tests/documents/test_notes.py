@@ -1,6 +1,7 @@
 import pytest
 
 from documents.test_markdown import line, read
+from footnote.documents.markdown.notes import numbers_of
 from footnote.documents.tree import Break, Code, Emphasis, Link, NoteMark, Paragraph, Text
 from footnote.documents.work import SourceNote
 
@@ -83,12 +84,44 @@ def test_markers_in_code_links_and_behind_backslashes_stay():
     )
 
 
-def test_a_number_that_the_text_defines_is_what_it_says():
-    document = read("a [1] b [2]\n\n[1]: https://own.example\n[^2]: My own.", sources=_SOURCES)
+def test_a_number_whose_address_the_text_defines_is_that_address():
+    document = read("a [1]\n\n[1]: https://own.example", sources=_SOURCES)
     assert dict(document.notes) == {
         "note-link-1": (Paragraph((Link("https://own.example", (Text("https://own.example"),)),)),),
-        "note-2": (Paragraph((Text("My own."),)),),
     }
+
+
+def test_a_citation_is_never_a_note_of_the_text_itself():
+    document = read("a [1] b[^1] c [1, ^2] d [^1, 3] e [8]\n\n[^1]: My own.\n\n[^8]: Unused.", sources=_SOURCES)
+    assert document.blocks[0].content == (
+        Text("a"),
+        NoteMark("source-1"),
+        Text(" b"),
+        NoteMark("note-1"),
+        Text(" c"),
+        NoteMark("source-1"),
+        NoteMark("source-2"),
+        Text(" d"),
+        NoteMark("note-1"),
+        NoteMark("source-3"),
+        Text(" e [8]"),
+    )
+    assert document.notes["note-1"] == (Paragraph((Text("My own."),)),)
+    assert document.blocks[1] == Paragraph((Text("[^8] "), Text("Unused.")))
+
+
+@pytest.mark.parametrize(
+    ("keys", "numbers"),
+    [
+        (["note-1", "source-1", "note-x", "source-7"], [8, 1, 9, 7]),
+        (["note-2", "note-x", "note-line-1"], [2, 3, 4]),
+        (["note-1", "note-link-1", "source-2"], [3, 1, 2]),
+        (["a", "b"], [1, 2]),
+        ([], []),
+    ],
+)
+def test_sources_keep_their_numbers_and_other_notes_have_numbers_of_their_own(keys, numbers):
+    assert list(numbers_of(keys).items()) == list(zip(keys, numbers, strict=True))
 
 
 @pytest.mark.parametrize("heading", ["## Sources", "**Nguồn:**", "## 参考资料", "# 4. References"])

@@ -131,7 +131,8 @@ Block: TypeAlias = Heading | Paragraph | Bullets | Numbers | Quotation | CodeBlo
 
 class Document(Struct, frozen=True, kw_only=True):
     """`title` is that of the metadata: the first heading's words, or the name of the file. `language` is a BCP 47 tag
-    (`en`, `vi`, `zh-Hans`, `ja`, `ko`, `ar`, …) of most of the text. `notes` stand in the order of their first mark."""
+    (`en`, `vi`, `zh-Hans`, `ja`, `ko`, `ar`, …) of most of the text. `notes` stand in the order of their first mark.
+    `remarks`: what is not shown as it was written, a sentence each."""
 
     title: str
     language: str
@@ -139,3 +140,4 @@ class Document(Struct, frozen=True, kw_only=True):
     notes: Mapping[str, tuple[Block, ...]] = field(default_factory=dict[str, "tuple[Block, ...]"])
     author: str | None = None
     date: str | None = None
+    remarks: tuple[str, ...] = ()

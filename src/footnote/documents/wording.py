@@ -27,6 +27,25 @@ _LEFT_OUT = {
     "zh": "另有 {} 行未显示。",
     "zh-Hant": "另有 {} 列未顯示。",
 }
+_CALLS = ("note", "tip", "important", "warning", "caution")
+_CALLED = {
+    "ar": "ملاحظة|نصيحة|مهم|تحذير|تنبيه",
+    "de": "Hinweis|Tipp|Wichtig|Warnung|Vorsicht",
+    "en": "Note|Tip|Important|Warning|Caution",
+    "es": "Nota|Consejo|Importante|Advertencia|Precaución",
+    "fr": "Remarque|Conseil|Important|Avertissement|Attention",
+    "ja": "注記|ヒント|重要|警告|注意",
+    "ko": "참고|팁|중요|경고|주의",
+    "ru": "Примечание|Совет|Важно|Предупреждение|Осторожно",
+    "vi": "Ghi chú|Mẹo|Quan trọng|Cảnh báo|Thận trọng",
+    "zh": "注|提示|重要|警告|小心",
+    "zh-Hant": "註|提示|重要|警告|小心",
+}
+
+
+def called(language: str, call: str) -> str:
+    """What a note, a tip or a warning begins with."""
+    return _in(_CALLED, language).split("|")[_CALLS.index(call)]
 
 
 def contents_title(language: str) -> str:

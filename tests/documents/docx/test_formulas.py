@@ -19,6 +19,9 @@ WELL_KNOWN = (
     r"\lim_{x \to 0} \frac{\sin x}{x} = 1",
     r"\hat{\boldsymbol{\beta}} = \operatorname*{argmax}_\beta L(\beta)",
     r"\underbrace{a + b}_{n} \overline{ab} \vec{v} \sqrt[3]{x} \binom{n}{k} \oint",
+    r"\boxed{x} \xrightarrow[b]{f} \stackrel{a}{=} \cfrac{1}{2} \lvert x \rvert \bigg\{ z \bigg\} \Bigl\| y \Bigr\|",
+    r"\arg\max_x f \mathop{\mathrm{arg\,min}}_y a \nonumber \label{x} \textcolor{red}{y} \sum\limits_i",
+    r"\begin{equation} x \tag{1} \end{equation}",
     r"PR = \frac{E_{thực}}{E_{lý thuyết}} \approx 0.78",
 )
 
@@ -30,6 +33,21 @@ def test_a_formula_is_written_without_its_source(latex: str) -> None:
     math = ET.fromstring(f"<x {NAMESPACES}>{made}</x>")
     assert "\\" not in text_of(math)
     assert "&" not in text_of(math)
+
+
+@pytest.mark.parametrize(
+    ("latex", "said"),
+    [
+        (r"\operatorname*{arg\,max}_x f", "argmaxxf"),
+        (r"\arg\max_x f", "argmaxxf"),
+        (r"a \& b", "a&b"),
+        (r"\text{a \& b}", "a\xa0&\xa0b"),
+        (r"\bigg\{ z \bigg\}", "{z}"),
+    ],
+)
+def test_a_formula_says_what_its_source_says(latex: str, said: str) -> None:
+    math = ET.fromstring(f"<x {NAMESPACES}>{formula(latex)}</x>")
+    assert text_of(math).replace("\u2009", "") == said
 
 
 def kinds(latex: str) -> list[str]:

@@ -55,3 +55,10 @@ def test_a_note_that_only_a_note_refers_to_stands_below_it() -> None:
         },
     )
     assert [text for _, text in file.paragraphs(file.notes)] == [" See[1]", "[1] and1,[1]"]
+
+
+def test_a_note_of_the_text_that_has_the_number_of_a_source_gets_another() -> None:
+    sources = {1: SourceNote("One", "https://one.example/")}
+    file = opened("Own[^1] and [1].\n\n[^1]: My note.", sources=sources)
+    assert file.paragraphs() == [("", "Own2 and1.")]
+    assert [text for _, text in file.paragraphs(file.notes)] == ["2 My note.", "1 One. https://one.example/"]

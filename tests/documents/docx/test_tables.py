@@ -9,6 +9,7 @@ def test_a_table_repeats_its_head_and_may_break_between_rows() -> None:
     rows = file.all(f"{w}tr")
     assert [row.find(f"{w}trPr/{w}tblHeader") is not None for row in rows] == [True, False, False, False]
     assert [[text_of(cell) for cell in row.iter(f"{w}tc")] for row in rows] == [["a", "b", "c"], *[["1", "2", "3"]] * 3]
+    assert all(row.find(f"{w}trPr/{w}cantSplit") is not None for row in rows)
     sides = [side.attrib[f"{w}val"] for side in rows[1].iter(f"{w}jc")]
     assert sides == ["left", "right", "center"]
     widths = [int(column.attrib[f"{w}w"]) for column in file.all(f"{w}gridCol")]

@@ -90,6 +90,12 @@ def test_a_picture_that_is_elsewhere_is_its_description():
     assert result.notes == ("The picture /gone.png is not in the workspace; its description stands in its place.",)
 
 
+def test_a_picture_of_the_web_is_a_link_and_is_told():
+    result = converted("![one](https://x.example/y.png)")
+    assert (Pages(result.content).text(), Pages(result.content).addresses()) == ("one", ["https://x.example/y.png"])
+    assert result.notes == ("One picture of the web is not fetched: a link stands in its place.",)
+
+
 def test_nothing_is_left_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     converted("![a](a.png)", images={"/a.png": samples.png(20, 20)})
@@ -111,9 +117,9 @@ def test_words_without_end_stay_on_the_page():
     assert widest <= page.get_width() - 26 / 25.4 * 72 + 1
 
 
-def test_raw_html_is_text_but_for_line_breaks():
+def test_raw_html_is_text_or_left_out():
     text = Pages(converted('a<br>b <script>alert(1)</script>\n\n<div onclick="x()">c</div>').content).text()
-    assert text == 'a b <script>alert(1)</script> <div onclick="x()">c</div>'
+    assert text == "a b <script>alert(1)</script> c"
 
 
 def test_what_is_nested_a_thousand_deep_is_shown():

@@ -118,6 +118,19 @@ def test_tables_break_over_pages_and_repeat_their_heads():
     assert all(words.count(str(row)) >= 2 for row in range(150))
 
 
+def test_a_row_is_broken_over_pages_only_if_it_is_high():
+    row = "| begins {0} " + "with some words " * 30 + "ends{0} | and {0} |\n"
+    rows = "".join(row.format(at) for at in range(60))
+    texts = Pages(converted(f"| Words | Second |\n|---|---|\n{rows}").content).texts()
+    assert len(texts) > 2
+    for text in texts:
+        said = text.replace("\r\n", " ").split()
+        begun = [word for at, word in enumerate(said) if said[at - 1] == "begins"]
+        assert begun == [word.removeprefix("ends") for word in said if word.startswith("ends")]
+    endless = Pages(converted(f"| Words | Second |\n|---|---|\n| {'word ' * 3000} | a |").content).text()
+    assert endless.count("word") == 3000
+
+
 def test_rows_beyond_the_limit_are_counted():
     rows = "".join(f"| {row} |\n" for row in range(5010))
     result = converted(f"| n |\n|---|\n{rows}\nafter")

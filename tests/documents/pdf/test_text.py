@@ -78,3 +78,12 @@ def test_letters_that_have_no_whole_forms_stay_among_those_that_have():
     assert (result.notes, b"pdfuaid:part" in result.content) == ((), True)
     assert Pages(result.content).text().startswith("وجد ")
     assert Pages(result.content).text().endswith(" سنوات")
+
+
+def test_a_key_and_its_digit_are_one_sign():
+    page = Pages(converted("1️⃣2️⃣ and 👩‍🔬").content).file[0].get_textpage()
+    assert page.get_text_range() == "1️⃣2️⃣ and 👩‍🔬\r\n1 / 1"
+    signs = [page.get_charbox(at, loose=True) for at in (0, 2, 3, 5)]
+    # The digit is as wide as its key, and the second key begins where the first one ends.
+    assert [round(right - left) for left, _, right, _ in signs] == [13] * 4
+    assert round(signs[2][0] - signs[0][2]) == 0

@@ -32,6 +32,8 @@ def prepare() -> None:
 def docx_of(document: Document, conversion: Conversion) -> Converted | Refused:
     """The same document with the same images makes the same bytes."""
     writing = Writing(document, conversion.images)
+    for remark in document.remarks:
+        writing.remark(remark)
     spoken = speech(document.language)
     first = place_of(document.blocks)
     content = "".join(

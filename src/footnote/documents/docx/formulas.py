@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from footnote.documents.docx.markup import attribute, escaped
+from footnote.documents.markdown.latex import simplified
 
 try:
     from latex2mathml.converter import convert_to_element
@@ -14,9 +15,9 @@ except ImportError:
     convert_to_element = None
 
 _LONGEST = 5000
-_ENVIRONMENT = re.compile(
-    r"\\(begin|end)\{(?:aligned|align|alignat|split|eqnarray|gathered|gather|multline|equation)\*?\}(?:\{\d+\})?"
-)
+_ENVIRONMENT = re.compile(r"\\(begin|end)\{aligned\}")
+_WORDS_OF = re.compile(r"\\text\s*\{[^{}]*\}")
+_AMPERSAND = re.compile(r"(?<!\\)\\&")
 _NOT_KNOWN = re.compile(r"\\[A-Za-z]+|&")
 _ALIGNED = "rl" * 10
 _SUMS = frozenset("∑∏∐⋂\u22c3⋀\u22c1⨁⨂⨀∫∬∭∮∯∰")
@@ -42,7 +43,8 @@ def formula(latex: str, *, display: bool = False) -> str | None:
     """None: it cannot be written."""
     if convert_to_element is None or len(latex) > _LONGEST:
         return None
-    prepared = _ENVIRONMENT.sub(_array, latex.strip())
+    prepared = _ENVIRONMENT.sub(_array, simplified(latex)).replace(r"\operatorname*", r"\operatorname")
+    prepared = _AMPERSAND.sub(r"\\text{&}", _WORDS_OF.sub(lambda words: words.group().replace(r"\&", "&"), prepared))
     try:
         inside = _sequence(list(convert_to_element(prepared)))
     except (_NotWritten, RecursionError):

@@ -60,7 +60,7 @@ def _part(table: Table, columns: range, writing: Writing, *, left: int, width: i
         )
 
     grid = "".join(f'<w:gridCol w:w="{width}"/>' for width in widths)
-    rows = "".join(f"<w:tr>{row(content)}</w:tr>" for content in table.rows)
+    rows = "".join(f"<w:tr><w:trPr><w:cantSplit/></w:trPr>{row(content)}</w:tr>" for content in table.rows)
     return (
         f'<w:tbl><w:tblPr><w:tblStyle w:val="ReportTable"/>{"<w:bidiVisual/>" if _is_rtl(table) else ""}'
         f'<w:tblW w:w="{sum(widths)}" w:type="dxa"/><w:tblInd w:w="{left}" w:type="dxa"/><w:tblLayout w:type="fixed"/>'

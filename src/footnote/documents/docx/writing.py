@@ -1,16 +1,15 @@
 """What all parts of one document share while it is written: numbers that must be unique, links, pictures, remarks."""
 
-import re
 from collections.abc import Mapping
 from itertools import count
 
 from footnote.documents.docx.lists import Lists
 from footnote.documents.docx.media import Media
 from footnote.documents.docx.relations import Relations
+from footnote.documents.markdown.notes import numbers_of
 from footnote.documents.tree import Block, Document
 
 _MOST_REMARKS = 20
-_NUMBER = re.compile(r"(?:source|note|note-link)-(\d+)$")
 
 
 class Writing:
@@ -52,8 +51,7 @@ class Writing:
 def labels(notes: Mapping[str, object]) -> Mapping[str, str]:
     """What the notes are called where Word's own count would not do: sources keep the numbers that they have in the
     session, since the text may list them by those. Empty: Word counts."""
-    found = {key: number[1] for key in notes if (number := _NUMBER.match(key))}
-    numbers = list(found.values())
-    if len(found) < len(notes) or len(set(numbers)) < len(numbers) or numbers == [*map(str, range(1, len(notes) + 1))]:
+    numbers = numbers_of(notes)
+    if list(numbers.values()) == [*range(1, len(notes) + 1)]:
         return {}
-    return found
+    return {key: str(number) for key, number in numbers.items()}

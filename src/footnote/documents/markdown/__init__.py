@@ -20,6 +20,7 @@ from footnote.documents.scripts import chinese_of, language_of
 from footnote.documents.tree import (
     Alignment,
     Block,
+    Break,
     Bullets,
     CodeBlock,
     Document,
@@ -31,9 +32,11 @@ from footnote.documents.tree import (
     Paragraph,
     Quotation,
     Rule,
+    Strong,
     Table,
     Text,
 )
+from footnote.documents.wording import called
 from footnote.documents.work import MOST_SOURCE_BYTES, Conversion, Refused
 
 __all__ = ["document_of", "picture_names"]
@@ -48,9 +51,11 @@ _ENTRY = re.compile(r"([\w-]+)[ \t]*:[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 # Neither XML nor a font has them.
 _NO_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_WRAPPING = re.compile(r"```[ \t]*(?:markdown|md)[ \t]*$", re.IGNORECASE)
 _LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,3}$")
 _CODE_LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
 _NOT_IN_ANCHOR = re.compile(r"[^\w\- ]")
+_CALL = re.compile(r"\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*", re.IGNORECASE)
 _TASK = re.compile(r"\[([ xX])\](?:\s|$)")
 
 
@@ -62,7 +67,7 @@ def document_of(conversion: Conversion) -> Document | Refused:
     ):
         most = MOST_SOURCE_BYTES // 1_000_000
         return Refused(f"{conversion.filename} is larger than {most} MB; split it, or leave the longest tables out.")
-    about, markdown = _front_matter(_clean(conversion.markdown))
+    about, markdown = _front_matter(_unwrapped(_clean(conversion.markdown)))
     language = _language(conversion.language or about.get("lang") or about.get("language"), markdown)
     tokens, env = tokens_of(markdown)
     anchors = _anchors(tokens)
@@ -75,7 +80,7 @@ def document_of(conversion: Conversion) -> Document | Refused:
         defined=frozenset(str(token.meta["label"]) for token in tokens if token.type == "footnote_reference_open"),
         in_line={int(number): note["tokens"] for number, note in footnotes.get("list", {}).items() if "tokens" in note},
     )
-    blocks = _Reader(inlines, notes, anchors).blocks(tokens)
+    blocks = _Reader(inlines, notes, anchors, language).blocks(tokens)
     for label, content in notes.unmarked():
         blocks += _with_label(label, content)
     return Document(
@@ -85,13 +90,37 @@ def document_of(conversion: Conversion) -> Document | Refused:
         notes=notes.noted(),
         author=about.get("author") or None,
         date=about.get("date") or None,
+        remarks=_remarks(inlines.remote),
     )
+
+
+def _remarks(remote: int) -> tuple[str, ...]:
+    if not remote:
+        return ()
+    some = "One picture of the web is not fetched" if remote == 1 else f"{remote} pictures of the web are not fetched"
+    return (f"{some}: a link stands in {'its place' if remote == 1 else 'the place of each'}.",)
 
 
 def _clean(markdown: str) -> str:
     text = markdown.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     text = _SURROGATE.sub("\ufffd", _NO_CHARACTER.sub("", text))
     return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def _unwrapped(markdown: str) -> str:
+    """A text that is wholly one piece of markdown code, as models like to answer, without what is around it."""
+    lines = markdown.strip().split("\n")
+    if not _WRAPPING.match(lines[0]) or len(lines) < 2 or lines[-1].strip() != "```":
+        return markdown
+    inside = False
+    for line in lines[1:-1]:
+        fence = line.strip()
+        if fence.startswith("```"):
+            bare = fence == "```"
+            if bare and not inside:
+                return markdown
+            inside = not bare
+    return markdown if inside else "\n".join(lines[1:-1])
 
 
 def _front_matter(markdown: str) -> tuple[dict[str, str], str]:
@@ -138,9 +167,11 @@ def _anchors(tokens: Sequence[Token]) -> dict[int, str]:
 
 def _with_label(label: str, content: tuple[Block, ...]) -> tuple[Block, ...]:
     """A note that nothing refers to, as it is printed at the end."""
+    # `[1]` alone would be a source of the session.
+    shown = f"[^{label}]" if label.isdecimal() else f"[{label}]"
     if content and isinstance(content[0], Paragraph):
-        return (Paragraph((Text(f"[{label}] "), *content[0].content)), *content[1:])
-    return (Paragraph((Text(f"[{label}]"),)), *content)
+        return (Paragraph((Text(f"{shown} "), *content[0].content)), *content[1:])
+    return (Paragraph((Text(shown),)), *content)
 
 
 class _Open(Struct):
@@ -157,8 +188,9 @@ class _Open(Struct):
 class _Reader:
     """Goes through the tokens once."""
 
-    def __init__(self, inlines: Inlines, notes: Notes, anchors: Mapping[int, str]) -> None:
+    def __init__(self, inlines: Inlines, notes: Notes, anchors: Mapping[int, str], language: str) -> None:
         self._inlines = inlines
+        self._language = language
         self._notes = notes
         self._anchors = anchors
         self._open = [_Open("", [], [])]
@@ -217,7 +249,7 @@ class _Reader:
         content = tuple(done.blocks)
         match done.kind:
             case "blockquote_open":
-                self._put(Quotation(content))
+                self._put(Quotation(_called(content, self._language)))
             case "list_item_open":
                 self._open[-1].items.append(_item(content))
                 self._open[-1].tight = self._open[-1].tight and done.tight
@@ -309,6 +341,22 @@ def _item(content: tuple[Block, ...]) -> Item:
     rest = first.content[0].text[task.end() :].lstrip()
     said = ((Text(rest),) if rest else ()) + first.content[1:]
     return Item((Paragraph(said), *content[1:]), checked=task[1] != " ")
+
+
+def _called(content: tuple[Block, ...], language: str) -> tuple[Block, ...]:
+    """A quotation that begins with `[!NOTE]` is a note, a tip or a warning, and says so."""
+    first = content[0] if content else None
+    if not isinstance(first, Paragraph) or not first.content or not isinstance(first.content[0], Text):
+        return content
+    call = _CALL.match(first.content[0].text)
+    if call is None:
+        return content
+    name = Paragraph((Strong((Text(called(language, call[1].lower())),)),))
+    rest = first.content[0].text[call.end() :]
+    said = ((Text(rest),) if rest else ()) + first.content[1:]
+    if said and isinstance(said[0], Break):
+        said = said[1:]
+    return (name, *((Paragraph(said),) if said else ()), *content[1:])
 
 
 def _paragraphs(parts: Sequence[Inline | Display]) -> Iterator[Block]:

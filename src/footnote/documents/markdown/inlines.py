@@ -83,6 +83,8 @@ class Inlines:
         self._anchors = anchors
         self._defined = defined
         self._formulas = 0
+        self.remote = 0
+        """Pictures of the web. They are not fetched: a link stands in the place of each."""
 
     def is_formula(self) -> bool:
         """Whether one more formula may be set as one. The rest are shown as their source."""
@@ -157,6 +159,7 @@ class Inlines:
         url = self._address(link.url)
         if url is None:
             return content
+        content = tuple(inner for part in content for inner in (part.content if isinstance(part, Link) else (part,)))
         if url.startswith("mailto:") and content == (Text(url),):
             content = (Text(url.removeprefix("mailto:")),)
         if marked and link.label.isdecimal() and plain(content) == link.label:
@@ -207,7 +210,11 @@ class Inlines:
 
     def _picture(self, token: Token) -> Inline:
         alt = " ".join(plain(self.content(token.children or (), marked=False)).split())
-        name = picture_name(str(token.attrGet("src") or ""))
+        source = str(token.attrGet("src") or "")
+        name = picture_name(source)
+        if name is None and source.lower().startswith("https://"):
+            self.remote += 1
+            return Link(source, (Text(alt or source),))
         if name is None:
             return Text(alt)
         known = next((key for key in (name, name[1:]) if key in self._images), name)

@@ -4,7 +4,7 @@ A marker is `[1]`, `[2, 3]`, `[1-3]`, `[^1]`, or one in the wide brackets of Chi
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import urlsplit
 
 from footnote.documents.tree import Block, Inline, Link, NoteMark, Paragraph, Text
@@ -25,6 +25,7 @@ _LISTING = re.compile(
     re.IGNORECASE,
 )
 _ENTRY = re.compile(r"\s*[\[［【]\^?[0-9０-９]{1,9}[\]］】]")
+_NUMBERED = tuple(re.compile(rf"{kind}-(\d{{1,9}})$") for kind in ("source", "note-link", "note"))
 _LONGEST_ADDRESS = 90
 _DAY = 10
 
@@ -47,6 +48,25 @@ def lists_sources(heading: str) -> bool:
 def is_entry(paragraph: str) -> bool:
     """Whether it is an entry of a list of sources: its number, and its address."""
     return _ENTRY.match(paragraph) is not None and "http" in paragraph
+
+
+def numbers_of(notes: Iterable[str]) -> dict[str, int]:
+    """The numbers that notes have, by their keys. Sources keep those of the session, since the text may list them by
+    those; the document's own notes keep theirs where no source has them; all others get the next ones."""
+    keys = tuple(notes)
+    numbers: dict[str, int] = {}
+    taken: set[int] = set()
+    for kind in _NUMBERED:
+        for key in keys:
+            if (found := kind.match(key)) and (number := int(found[1])) not in taken and number:
+                numbers[key] = number
+                taken.add(number)
+    last = max(taken, default=0)
+    for key in keys:
+        if key not in numbers:
+            last += 1
+            numbers[key] = last
+    return {key: numbers[key] for key in keys}
 
 
 class Notes:
@@ -80,13 +100,14 @@ class Notes:
         return ((label, content) for label, content in self._defined.items() if f"note-{label}" not in self._marked)
 
     def marked(self, text: str, defined: frozenset[str]) -> Iterator[Inline]:
-        """A text with its markers as marks. Those that name nothing stay as they are."""
+        """A text with its markers as marks. Those that name nothing stay as they are. `defined`: the labels of the
+        document's own notes, which `[^1]` may mean, but never `[1]`."""
         at = 0
         for found in _MARKER.finditer(text) if "[" in text or "【" in text or "［" in text else ():
             if found.group().startswith("[") and _INDEXED.search(text[max(at, found.start() - 40) : found.start()]):
                 continue
             numbers = _numbers(next(body for body in found.groups() if body))
-            marks = [(number, self._cited(number, defined)) for number in numbers]
+            marks = [(number, self._cited(number, defined if own else frozenset())) for number, own in numbers]
             if not any(mark for _, mark in marks):
                 continue
             yield from words(text[at : found.start()].rstrip(" "))
@@ -125,34 +146,42 @@ class Notes:
         return Paragraph(tuple(content))
 
 
-_URL = re.compile(r"(?<![\w/])https?://[^\s<>\"`\u3000-\u303f\uff00-\uff65{}|\\^]{3,2000}")
+_END = r"[^\s<>\"`\u3000-\u303f\uff00-\uff65{}|\\^]"
+_URL = re.compile(
+    rf"(?<![\w/])https?://{_END}{{3,2000}}"
+    rf"|(?<![\w/@.:-])(?P<www>www\.[a-z0-9-]{{1,63}}\.{_END}{{2,2000}})"
+    r"|(?<![\w/@.:+%-])(?P<mail>[a-z0-9][a-z0-9._%+-]{0,63}@(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,24})(?![\w@-])",
+    re.IGNORECASE,
+)
 _AFTER = ".,;:!?'*_~"
 
 
 def words(text: str) -> Iterator[Inline]:
     """A text, with the addresses in it as links."""
     at = 0
-    for found in _URL.finditer(text) if "://" in text else ():
+    for found in _URL.finditer(text) if "://" in text or "www." in text or "@" in text else ():
         url = found.group().rstrip(_AFTER)
         while url.endswith((")", "]")) and url.count(url[-1]) > url.count("(["[url[-1] == "]"]):
             url = url[:-1].rstrip(_AFTER)
-        if len(url) <= len("https://"):
+        if len(url) <= len("https://") and not found["mail"]:
             continue
         if found.start() > at:
             yield Text(text[at : found.start()])
-        yield Link(url, (Text(url),))
+        scheme = "mailto:" if found["mail"] else "https://" if found["www"] else ""
+        yield Link(f"{scheme}{url}", (Text(url),))
         at = found.start() + len(url)
     if text[at:]:
         yield Text(text[at:])
 
 
-def _numbers(body: str) -> tuple[int, ...]:
-    found: list[int] = []
+def _numbers(body: str) -> tuple[tuple[int, bool], ...]:
+    """The numbers of a marker, and of each whether it was written as that of a note (`^1`)."""
+    found: list[tuple[int, bool]] = []
     for item in re.split("[,;、，；]", body):
+        own = "^" in item
         ends = [int(number.strip().lstrip("^")) for number in _RANGE.split(item.strip())]
         if len(ends) == 2 and 0 < ends[1] - ends[0] <= _LONGEST_RANGE:
-            found += range(ends[0], ends[1] + 1)
-        else:
-            found += ends
+            ends = list(range(ends[0], ends[1] + 1))
+        found += ((number, own) for number in ends)
     # `[0, 1]` is an interval.
-    return () if 0 in found and len(found) > 1 else tuple(dict.fromkeys(found))
+    return () if len(found) > 1 and any(number == 0 for number, _ in found) else tuple(dict.fromkeys(found))

@@ -1,7 +1,8 @@
 """The markdown parser: CommonMark with tables, strikethrough, footnotes and formulas, and nothing dropped.
 
-Raw HTML is text, but for `<br>`. What is nested deeper than anybody reads is kept as paragraphs. A table ends at the
-number of rows that one document may have, and counts those that it leaves out.
+Raw HTML is text, but for line breaks, comments, and tags that only say how words look. What is nested deeper than
+anybody reads is kept as paragraphs. A table ends at the number of rows that one document may have, and counts those
+that it leaves out.
 """
 
 import re
@@ -21,6 +22,7 @@ from markdown_it.utils import OptionsDict
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
+from footnote.documents.markdown.latex import ENVIRONMENTS
 from footnote.documents.scripts import is_cjk
 
 MOST_TABLE_ROWS = 5000
@@ -31,12 +33,20 @@ _NESTED_BEYOND_RECALL = 100
 _MOST_NESTED_IN_LINE = 12
 """Brackets in brackets: a line of nothing else costs this many times its length."""
 _MARKS = re.compile(r"(?:[>\s]|[-*+]\s|\d{1,9}[.)]\s)+")
+_MOST_MARKS = 60
+"""Of emphasis, that are looked at to see what is open."""
+_TAG = re.compile(
+    r"<!--.{0,1000}?-->|</?(?P<inline>sub|sup|kbd|u|mark|b|i|strong|em|span|small)(?:\s[^<>]{0,500})?>"
+    r"|</?(?:div|p|center|details|summary)(?:\s[^<>]{0,500})?>",
+    re.IGNORECASE | re.DOTALL,
+)
 _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _CLOSING = {"\\(": "\\)", "\\[": "\\]"}
 _LONGEST_IN_LINE = 2000
 _LONGEST_FORMULA = 100
 """Lines."""
 # `\[3\]` and `\[sic\]` are brackets of a quoted text, and no formulas.
+_ENVIRONMENT = re.compile(r"\\begin\{([a-z]+\*?)\}")
 _FORMULA = re.compile(r"\\[A-Za-z]|[\^_=<>+]")
 
 
@@ -61,8 +71,11 @@ def _parser() -> MarkdownIt:
     )
     blocks.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
     blocks.ruler.before("fence", "bracket_formula", _formula_block, {"alt": ["paragraph", "reference", "blockquote"]})
+    blocks.ruler.before("fence", "environment", _environment, {"alt": ["paragraph", "reference", "blockquote"]})
     inlines.ruler.before("escape", "bracket_formula", _formula)
     inlines.ruler.before("autolink", "line_break", _line_break)
+    inlines.ruler.before("autolink", "tag", _tag)
+    blocks.ruler.before("fence", "comment", _comment, {"alt": ["paragraph"]})
     # Which addresses may be linked is decided where the tree is made: a link refused here would be shown as its source.
     parser.validateLink = _any_link
     inlines.parser = copy(parser)
@@ -120,7 +133,8 @@ class _Inlines(ParserInline):
 
 
 class _State(StateInline):
-    """`**「重要」**後` is strong too, though no space follows the mark: Chinese and Japanese have none."""
+    """`**「重要」**後` is strong too, though no space follows the mark: Chinese and Japanese have none. So is
+    `**Note:**text`, where somebody forgot it."""
 
     def scanDelims(self, start: int, canSplitWord: bool) -> Scanned:  # noqa: N802, N803, FBT001 - the names of the base class
         scanned = super().scanDelims(start, canSplitWord)
@@ -129,9 +143,20 @@ class _State(StateInline):
         before = self.src[start - 1] if start else " "
         end = start + scanned.length
         after = self.src[end] if end < self.posMax else " "
-        if before.isspace() or after.isspace() or not (is_cjk(before) or is_cjk(after)):
+        if before.isspace() or after.isspace():
             return scanned
+        if not (is_cjk(before) or is_cjk(after)):
+            forgotten = scanned.can_open and after.isalnum() and self._is_open(self.src[start], scanned.length)
+            return Scanned(can_open=False, can_close=True, length=scanned.length) if forgotten else scanned
         return Scanned(scanned.can_open or is_cjk(before), scanned.can_close or is_cjk(after), scanned.length)
+
+    def _is_open(self, marker: str, length: int) -> bool:
+        """Whether so many of these marks have begun something that has not ended."""
+        opened = 0
+        for mark in self.delimiters[-_MOST_MARKS:]:
+            if mark.marker == ord(marker):
+                opened += -1 if mark.close and opened else int(mark.open)
+        return opened >= length
 
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - the signature of a rule
@@ -155,6 +180,16 @@ def _line(state: StateBlock, line: int) -> str:
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
 
 
+def _next(state: StateBlock, words: str, at: int) -> int | None:
+    """Where the next such words have ended. It is looked for once, however many begin what they would end."""
+    known: dict[str, tuple[int, int]] = state.env.setdefault("next", {})
+    since, end = known.get(words, (at + 1, at))
+    if not since <= at < end:
+        found = state.src.find(words, at)
+        known[words] = since, end = at, found + len(words) if found >= 0 else len(state.src) + 1
+    return end if end <= len(state.src) else None
+
+
 def _formula_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - the signature of a rule
     if state.is_code_block(start) or not _line(state, start).startswith("\\["):
         return False
@@ -173,6 +208,31 @@ def _formula_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
                 token = state.push("math_block", "math", 0)
                 token.content = formula
             return True
+    return False
+
+
+def _environment(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - the signature of a rule
+    """`\\begin{align}` to its end, with no dollars around it."""
+    opening = _ENVIRONMENT.match(_line(state, start))
+    if opening is None or opening[1] not in ENVIRONMENTS or state.is_code_block(start):
+        return False
+    closing = rf"\end{{{opening[1]}}}"
+    lines: list[str] = []
+    if (_next(state, closing, state.bMarks[start]) or len(state.src) + 1) > state.eMarks[end - 1]:
+        return False
+    for line in range(start, min(end, start + _LONGEST_FORMULA)):
+        text = _line(state, line).strip()
+        if not text or (line > start and state.sCount[line] < state.blkIndent):
+            return False
+        lines.append(text)
+        if closing in text:
+            if text.rstrip(".,;").endswith(closing):
+                if not silent:
+                    state.line = line + 1
+                    token = state.push("math_block", "math", 0)
+                    token.content = "\n".join(lines).rstrip(".,;")
+                return True
+            return False
     return False
 
 
@@ -197,4 +257,30 @@ def _line_break(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - the
     if not silent:
         state.push("hardbreak", "br", 0)
     state.pos = found.end()
+    return True
+
+
+def _tag(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - the signature of a rule
+    """Comments and tags without a meaning of their own are left out. What stands in a tag stays."""
+    found = _TAG.match(state.src, state.pos, state.posMax) if state.src[state.pos] == "<" else None
+    if found is None:
+        return False
+    if not silent and not found["inline"] and not found.group().startswith("<!"):
+        state.push("softbreak", "br", 0)
+    state.pos = found.end()
+    return True
+
+
+def _comment(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - the signature of a rule
+    """One that has lines of its own, empty ones among them."""
+    if state.level or state.is_code_block(start) or not _line(state, start).startswith("<!--"):
+        return False
+    closing = _next(state, "-->", state.bMarks[start])
+    if closing is None or not state.bMarks[start] < closing <= state.eMarks[end - 1]:
+        return False
+    ends = state.src.find("\n", closing)
+    if state.src[closing : ends if ends >= 0 else len(state.src)].strip():
+        return False
+    if not silent:
+        state.line = next(line for line in range(start, end) if state.eMarks[line] >= closing) + 1
     return True

@@ -1,18 +1,21 @@
 """A document as PDF: real headings and bookmarks, footnotes, page numbers, and tags for those who listen to it."""
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
+
+from msgspec.structs import replace
 
 from footnote.documents.fonts import families, missing_fonts
 from footnote.documents.markdown.parsing import MOST_TABLE_ROWS
 from footnote.documents.pdf.arabic import has_arabic, said_plainly
-from footnote.documents.pdf.formulas import formulas_of
+from footnote.documents.pdf.endnotes import with_notes_at_the_end
+from footnote.documents.pdf.formulas import MATHS, formulas_of
 from footnote.documents.pdf.lines import Parts, Placed, literal, placed
 from footnote.documents.pdf.typesetting import Failed, Press, Printed
 from footnote.documents.pdf.writer import source_of
 from footnote.documents.pictures import Seen, look_at
-from footnote.documents.tree import Document, Maths, MathsBlock, Picture, Table, Text
+from footnote.documents.tree import Block, Document, Maths, MathsBlock, Picture, Table, Text
 from footnote.documents.walk import parts_of
 from footnote.documents.work import Conversion, Converted, Refused
 
@@ -29,7 +32,7 @@ class _Work:
     def __init__(self, document: Document, conversion: Conversion, folder: Path) -> None:
         self._document = document
         self._folder = folder
-        self._notes: list[str] = []
+        self._notes: list[str] = list(document.remarks)
         self._press = Press(folder, conversion.made_at)
         self._stem = PurePosixPath(conversion.filename).stem
         self._filename = conversion.filename
@@ -49,21 +52,22 @@ class _Work:
             self._notes.append(f"{rows:,} rows of tables are left out: a document shows {MOST_TABLE_ROWS:,} at most.")
 
     def done(self) -> Converted | Refused:
-        printed = self._press.printed(self._source())
-        if isinstance(printed, Failed) and not printed.is_final:
-            self._drop_faulty()
-            printed = self._press.printed(self._source())
+        printed = self._press.printed(self._source(self._document))
+        for remedy in (self._drop_faulty, self._list_notes, self._drop_blocks):
+            if isinstance(printed, Failed) and not printed.is_final:
+                remedy()
+                printed = self._press.printed(self._source(self._document))
         if isinstance(printed, Failed) and printed.is_final:
             return Refused(f"{self._filename} is too large to be converted: split it into smaller files.")
         if isinstance(printed, Failed):
-            return Refused(f"{self._filename} cannot be set as a PDF: {printed.reason}.")
+            return Refused(f"{self._filename} cannot be set as a PDF: try it as a Word file.")
         self._note_fonts(printed)
         self._note_formulas()
         content = said_plainly(printed.content) if self._has_arabic else printed.content
         return Converted(content=content, notes=tuple(self._notes))
 
-    def _source(self) -> str:
-        return source_of(self._document, Parts(self._pictures, self._formulas), families(), named=self._stem)
+    def _source(self, document: Document) -> str:
+        return source_of(document, Parts(self._pictures, self._formulas), families(), named=self._stem)
 
     def _placed(self, images: Mapping[str, bytes]) -> dict[str, Placed]:
         pictures: dict[str, Placed] = {}
@@ -80,14 +84,36 @@ class _Work:
     def _drop_faulty(self) -> None:
         """One picture or formula that cannot be set would stop all the rest."""
         names = list(self._pictures)
-        for name in self._press.faulty(names, lambda name: f"#image({literal(self._pictures[name].path)})"):
+        for name in self._press.faulty(
+            names, lambda names: "\n".join(f"#image({literal(self._pictures[name].path)})" for name in names)
+        ):
             del self._pictures[name]
             self._notes.append(f"The picture {name} is damaged; its description stands in its place.")
         sources = list(self._formulas)
         for latex in self._press.faulty(
-            sources, lambda latex: f'#eval({literal(self._formulas[latex])}, mode: "math")'
+            sources,
+            lambda group: "\n".join((MATHS, *(f"#maths({literal(self._formulas[latex])})" for latex in group))),
         ):
             del self._formulas[latex]
+
+    def _list_notes(self) -> None:
+        if self._document.notes:
+            self._document = with_notes_at_the_end(self._document)
+            self._notes.append("The notes stand at the end: they could not be set at the foot of the pages.")
+
+    def _drop_blocks(self) -> None:
+        """The last resort: all but what cannot be set."""
+
+        def source_of_some(group: Sequence[tuple[int, Block]]) -> str:
+            return self._source(replace(self._document, blocks=tuple(block for _, block in group)))
+
+        faulty = self._press.faulty(enumerate(self._document.blocks), source_of_some)
+        places = {at for at, _ in faulty}
+        kept = tuple(block for at, block in enumerate(self._document.blocks) if at not in places)
+        self._document = replace(self._document, blocks=kept)
+        if faulty:
+            some = "One part" if len(faulty) == 1 else f"{len(faulty)} parts"
+            self._notes.append(f"{some} of the document could not be set, and had to be left out.")
 
     def _note_formulas(self) -> None:
         plain = [latex for latex in self._latex if latex not in self._formulas]

@@ -4,9 +4,33 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache
 
+from footnote.documents.markdown.latex import Form, rewritten, simplified
+
+MATHS = """
+#let boxed(..parts) = {
+  box(stroke: 0.5pt, inset: 4pt, baseline: 4pt, math.equation(alt: "a box", parts.pos().join([, ])))
+}
+#let maths(source) = eval(source, mode: "math", scope: (boxed: boxed, hide: hide))
+"""
+"""What sets formulas."""
+
 _LONGEST = 4000
 _CASES = re.compile(r"\\begin\{cases\}.*?\\end\{cases\}", re.DOTALL)
-_NUMBERED = re.compile(r"\\(?:label|tag)\s*\{[^{}]*\}|\\(?:nonumber|notag)\b")
+_ARRAY = re.compile(r"\\(begin|end)\{array\}(?:\s*\{[^{}]*\})?")
+_OPEN, _CLOSE = r"\operatorname{{opened%s}} ", r" \operatorname{{closedgroup}} "
+_FORMS = {
+    "boxed": Form(1, _OPEN % "boxed" + "{0}" + _CLOSE),
+    "fbox": Form(1, _OPEN % "boxed" + r"\text{{{0}}}" + _CLOSE),
+    "phantom": Form(1, _OPEN % "hide" + "{0}" + _CLOSE),
+    "hphantom": Form(1, _OPEN % "hide" + "{0}" + _CLOSE),
+    # The converter takes only the first letter for what stands above or below.
+    "overset": Form(2, _OPEN % "limits" + "{1}" + _CLOSE + "^{{{0}}}"),
+    "underset": Form(2, _OPEN % "limits" + "{1}" + _CLOSE + "_{{{0}}}"),
+}
+_OPENED = re.compile(r'op\("opened(boxed|hide|limits)"\)')
+_CLOSED = 'op("closedgroup")'
+_NUMBER_SIGN = 'op("numbersign")'
+_HARMLESS = re.compile(r"delim: #none(?=[,)])|limits: #true(?=\))")
 
 
 def formulas_of(latex: Sequence[str]) -> dict[str, str]:
@@ -22,11 +46,21 @@ def formulas_of(latex: Sequence[str]) -> dict[str, str]:
 
 def _converted(convert: Callable[[str], str], formula: str) -> str | None:
     try:
-        converted = convert(_CASES.sub(_spaced, _NUMBERED.sub("", formula)))
+        converted = convert(_prepared(formula))
     except Exception:  # noqa: BLE001 - whatever it stumbles over, the formula is shown as LaTeX
         return None
     # This sign alone leads from a formula into code.
-    return None if "#" in converted or not converted.strip() else converted
+    if "#" in _HARMLESS.sub("", converted) or not converted.strip():
+        return None
+    converted = _OPENED.sub(r"\1(", converted).replace(_CLOSED, ")")
+    return converted.replace(_NUMBER_SIGN, r'"\u{23}"')
+
+
+def _prepared(formula: str) -> str:
+    """In words that the converter knows. Those it does not know are operators until it has done."""
+    latex = _ARRAY.sub(r"\\\1{matrix}", simplified(formula))
+    latex = re.sub(r"(?<!\\)\\#", r"\\operatorname{numbersign} ", latex)
+    return _CASES.sub(_spaced, rewritten(latex, _FORMS, {}))
 
 
 def _spaced(cases: re.Match[str]) -> str:

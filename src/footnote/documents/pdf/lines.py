@@ -1,12 +1,14 @@
 """What stands inside a line, as source of the typesetter. All text of users and models is a string, never markup."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 
 from msgspec import Struct
 
 from footnote.documents.markdown.inlines import plain
+from footnote.documents.markdown.notes import numbers_of
 from footnote.documents.pdf.arabic import has_arabic, shaped
 from footnote.documents.pdf.tables import TEXT_WIDTH
 from footnote.documents.scripts import chinese_of, is_right_to_left, is_right_to_left_language, letters_of
@@ -30,6 +32,8 @@ HIGHEST = 560.0
 """Points of a picture."""
 
 HALVES = "#let halves(words) = text(spacing: 50%, words)"
+KEYCAPS = '#show regex("[0-9#*]\\u{fe0f}?\\u{20e3}"): set text(font: "Noto Emoji")'
+"""A digit of one font in the key of another would stand beside it."""
 
 _ESCAPED = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 _SPACES = re.compile(" {2,}")
@@ -78,6 +82,10 @@ def shown(text: str) -> str:
     return "".join(f"#whole({piece})" if is_whole else f"#{piece}" for piece, is_whole in pieces)
 
 
+def has_keycap(text: str) -> bool:
+    return "\u20e3" in text
+
+
 def placed(path: str, width: int, height: int) -> Placed:
     """A picture as large as it is shown: not wider than the text, not higher than most of a page."""
     points = width * _POINTS_OF_PIXEL, height * _POINTS_OF_PIXEL
@@ -99,10 +107,12 @@ class Lines:
         self._parts = parts
         self._labels = labels
         self._notes = notes
+        self.numbers = numbers_of(notes)
         self.marked: dict[str, str] = {}
         """The notes that were referred to so far, with their labels."""
         self.longest = LONGEST_WORD
         self._shown = shown
+        self._apart: list[str] | None = None
 
     def written(self, content: Sequence[Inline], *, in_heading: bool = False) -> str:
         """One line. That of a heading is left as it is: bookmarks are made of it."""
@@ -175,11 +185,32 @@ class Lines:
         height = "1.2em" if image.height <= _LINE else f"{min(image.height, HIGHEST / 2):.1f}pt"
         return f"#inlined({literal(image.path)}, {height}, {literal(alt)})"
 
+    @contextmanager
+    def notes_apart(self) -> Generator[list[str], None, None]:
+        """What is written meanwhile may be set more than once. Its notes must not: they are to be put where it stands
+        for the first time."""
+        self._apart = apart = []
+        try:
+            yield apart
+        finally:
+            self._apart = None
+
     def _mark(self, key: str) -> str:
-        if label := self.marked.get(key):
+        label = self.marked.get(key)
+        if label and self._apart is None:
             return f"#footnote(<{label}>)"
+        if label:
+            return self._number(key)
         label = self.marked[key] = f"n{len(self.marked)}"
-        return f"#footnote[#h(0.25em){self._notes.get(key, '')}]<{label}>"
+        note = f"#footnote[#h(0.25em){self._notes.get(key, '')}]<{label}>"
+        if self._apart is None:
+            return note
+        self._apart.append(f"#unseen[{note}]")
+        return self._number(key)
+
+    def _number(self, key: str) -> str:
+        """The mark of a note without a link to it: what is set once more is not there for those who listen."""
+        return f'#super("{self.numbers.get(key, "")}")'
 
 
 def breakable(text: str, longest: int) -> str:

@@ -98,6 +98,8 @@ _PAGE = """
   stroke: (_, y) => (bottom: if y == 0 { 0.8pt + rgb("#98a2b3") } else { hair }),
   inset: (x: 5.7pt, y: 5.5pt),
 )
+#set table.cell(breakable: false)
+#let high(body) = table.cell(breakable: true, body)
 #show table: set block(above: 1.3em, below: 1.3em)
 #show table: set par(leading: 0.55em, spacing: 0.7em, justify: false)
 #show table: set text(size: 9.2pt)
@@ -118,12 +120,13 @@ _PAGE = """
   table(inset: (x: inset, y: inset), ..parts)
 }
 #let comma = super[,]
+#let unseen(mark) = { show footnote: none; mark }
 #let shown(path, width, alt) = block(
   above: 1.4em, below: 1.4em, width: 100%, breakable: false, align(center, image(path, width: width, alt: alt)),
 )
 #let inlined(path, height, alt) = box(baseline: 15%, image(path, height: height, alt: alt))
-#let formula(source, latex) = math.equation(block: false, alt: latex, eval(source, mode: "math"))
-#let display(source, latex) = math.equation(block: true, alt: latex, eval(source, mode: "math"))
+#let formula(source, latex) = math.equation(block: false, alt: latex, maths(source))
+#let display(source, latex) = math.equation(block: true, alt: latex, maths(source))
 #let missing(alt) = text(fill: soft, style: "italic", alt)
 #let task(done, body, ..rest) = {
   let sign = if done { text(fill: accent, "☑") } else { text(fill: soft, "☐") }
@@ -132,8 +135,15 @@ _PAGE = """
   for more in rest.pos() { pad(SIDE: 1.65em, more) }
 }
 #let byline(body) = block(below: 2em, text(size: 9.5pt, fill: soft, body))
-#let contents(title, depth, base) = {
-  show footnote: none
+#let contents(title, depth, base, lines) = {
+  // A mark in a heading is not made twice.
+  show outline.entry: it => {
+    let line = lines.at(str(it.element.label), default: none)
+    if line == none { it } else {
+      let dots = box(width: 1fr, it.fill)
+      link(it.element.location(), it.indented(it.prefix(), line + sym.space + dots + sym.space + it.page()))
+    }
+  }
   show outline.entry.where(level: base + 1): set text(weight: 600)
   show outline.entry.where(level: base + 1): set block(above: 1em)
   set outline.entry(fill: repeat(text(fill: rgb("#b5bdc9"), "."), gap: 3pt))

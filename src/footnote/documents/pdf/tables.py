@@ -1,11 +1,12 @@
 """How wide the columns of a table are, so that words stay whole and long cells get the room."""
 
 import re
+from collections.abc import Sequence
 
 from msgspec import Struct
 
 from footnote.documents.markdown.inlines import plain
-from footnote.documents.tree import Table
+from footnote.documents.tree import Break, Inline, Table, Text
 
 TEXT_WIDTH = 448.0
 """Points."""
@@ -23,6 +24,8 @@ _WIDER = 0.75
 _LONGEST_WORD = 20.0
 _LONGEST_CELL = 110.0
 _EVENNESS = 0.8
+_MOST_LINES = 15
+"""Of a row that stays on one page."""
 
 
 class Columns(Struct, frozen=True):
@@ -55,6 +58,17 @@ def columns_of(table: Table) -> Columns:
             )
     each = max(1, int((TEXT_WIDTH / len(words) - 2) / (SIZES[-1] * _LETTER)))
     return Columns(tuple(1.0 for _ in words), SIZES[-1], 1.0, tuple(each for _ in words))
+
+
+def stays_whole(row: Sequence[tuple[Inline, ...]], columns: Columns) -> bool:
+    """Whether a row is so low that it should stand on one page."""
+    for cell, longest in zip(row, columns.longest, strict=True):
+        breaks = sum(1 for part in cell if isinstance(part, Break))
+        if len(cell) == 1 and isinstance(cell[0], Text) and len(cell[0].text) < longest:
+            continue
+        if breaks + _width(plain(cell))[1] / longest > _MOST_LINES:
+            return False
+    return True
 
 
 def _shared(least: list[float], cells: list[float], room: float) -> list[float]:

@@ -1,7 +1,7 @@
 """The typesetter, run in a folder that holds copies of pictures and nothing else."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final, Literal, TypeVar
 
@@ -27,7 +27,6 @@ class Printed(Struct, frozen=True):
 class Failed(Struct, frozen=True):
     """`is_final`: nothing in the source is to blame, there is just too much of it."""
 
-    reason: str
     is_final: bool = False
 
 
@@ -42,13 +41,13 @@ class Press:
         """As PDF/UA, or where that cannot be, as a PDF with tags nevertheless."""
         try:
             return self._printed(source)
-        except typst.TypstError as error:
-            return Failed(error.message)
+        except typst.TypstError:
+            return Failed()
         except BaseException as error:
             # So the typesetter fails when it gets no more memory; there is no class to catch it by.
             if type(error).__name__ != "PanicException":
                 raise
-            return Failed("there is no memory for so much", is_final=True)
+            return Failed(is_final=True)
 
     def _printed(self, source: str) -> Printed:
         try:
@@ -65,19 +64,19 @@ class Press:
         )
         return content if isinstance(content, bytes) else b""
 
-    def faulty(self, parts: Iterable[_Part], source_of: Callable[[_Part], str]) -> list[_Part]:
-        """Those of the parts that cannot be set, each tried in ever smaller groups."""
+    def faulty(self, parts: Iterable[_Part], source_of: Callable[[Sequence[_Part]], str]) -> list[_Part]:
+        """Those of the parts that cannot be set, each tried in ever smaller groups. `source_of`: that of a group."""
         group = list(parts)
-        if not group or self._is_settable(map(source_of, group)):
+        if not group or self._is_settable(source_of(group)):
             return []
         if len(group) == 1:
             return group
         half = len(group) // 2
         return self.faulty(group[:half], source_of) + self.faulty(group[half:], source_of)
 
-    def _is_settable(self, sources: Iterable[str]) -> bool:
+    def _is_settable(self, source: str) -> bool:
         try:
-            self._compiler.compile(input="\n".join(sources).encode(), format="pdf", timestamp=0)
+            self._compiler.compile(input=source.encode(), format="pdf", timestamp=0)
         except typst.TypstError:
             return False
         return True

@@ -1,14 +1,15 @@
 """A document tree as source of the typesetter."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
 from footnote.documents.markdown.inlines import plain
 from footnote.documents.pdf.arabic import WHOLE, headings
-from footnote.documents.pdf.lines import HALVES, Lines, Parts, breakable, literal, shown
+from footnote.documents.pdf.formulas import MATHS
+from footnote.documents.pdf.lines import HALVES, KEYCAPS, Lines, Parts, breakable, has_keycap, literal, shown
 from footnote.documents.pdf.page import page
-from footnote.documents.pdf.tables import SIZES, Columns, columns_of
+from footnote.documents.pdf.tables import SIZES, Columns, columns_of, stays_whole
 from footnote.documents.tree import (
     Block,
     Break,
@@ -20,6 +21,7 @@ from footnote.documents.tree import (
     Inline,
     Item,
     MathsBlock,
+    NoteMark,
     Numbers,
     Paragraph,
     Picture,
@@ -28,7 +30,7 @@ from footnote.documents.tree import (
     Table,
     Text,
 )
-from footnote.documents.walk import walk
+from footnote.documents.walk import parts_of, walk
 from footnote.documents.wording import contents_title, left_out
 
 _LONGEST_CODE_WORD = 76
@@ -40,7 +42,6 @@ _CONTENTS_LETTERS = 9000
 _MOST_CONTENTS = 100
 """Headings: of more, only the upper levels are listed."""
 _DEEPEST = 6
-_NUMBER = re.compile(r"(?:source|note|note-link)-(\d{1,9})$")
 _SHORT_TITLE = 90
 _MOST_KEYWORDS = 8
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -56,7 +57,7 @@ def source_of(document: Document, parts: Parts, families: frozenset[str], *, nam
     lines = Lines(document.language, parts, labels, notes)
     writer = _Blocks(lines, document.language, parts, levels, title)
     body = [writer.block(block) for block in document.blocks]
-    front = _front(document, levels, contents_below=title is not None)
+    front = _front(document, levels, labels, title)
     first = document.blocks[0] if document.blocks else None
     if document.title not in (_words(first), named):
         body[:0] = ["#title()", *front]
@@ -67,11 +68,13 @@ def source_of(document: Document, parts: Parts, families: frozenset[str], *, nam
         (
             WHOLE,
             HALVES,
+            MATHS,
             f"#let short-title = [{shown(_short(document.title))}]",
             _about(document),
             page(document.language, families),
-            *_numbering(lines.marked),
+            *_numbering(lines),
             *_arabic(document),
+            *([KEYCAPS] if "Noto Emoji" in families and any(map(has_keycap, _texts(document))) else []),
             # Without a heading for a title, those of the first level are sections.
             *([] if title else ["#show: untitled"]),
             "\n\n".join(body),
@@ -165,8 +168,12 @@ class _Blocks:
     def _table(self, table: Table) -> str:
         columns = columns_of(table)
         before = self._lines.longest
-        head = self._row(table.head, columns)
-        rows = "\n".join(self._row(row, columns) for row in table.rows)
+        if table.rows:
+            with self._lines.notes_apart() as notes:
+                head = self._row(table.head, columns)
+        else:
+            head, notes = self._row(table.head, columns), []
+        rows = "\n".join(self._row(row, columns, "" if at else "".join(notes)) for at, row in enumerate(table.rows))
         self._lines.longest = before
         aligned = "".join(f"{alignment or 'start'}, " for alignment in table.alignments)
         shares = "".join(f"{width}fr, " for width in columns.widths or ())
@@ -178,11 +185,14 @@ class _Blocks:
             source += f"\n#missing({literal(left_out(self._language, table.left_out))})"
         return source
 
-    def _row(self, row: Sequence[tuple[Inline, ...]], columns: Columns) -> str:
+    def _row(self, row: Sequence[tuple[Inline, ...]], columns: Columns, notes: str = "") -> str:
+        """`notes`: of the head above it."""
         sources: list[str] = []
+        call = "" if stays_whole(row, columns) else "high"
         for cell, longest in zip(row, columns.longest, strict=True):
             self._lines.longest = longest
-            sources.append(f"[{self._lines.setting(cell)}{self._lines.written(cell)}], ")
+            sources.append(f"{call}[{notes}{self._lines.setting(cell)}{self._lines.written(cell)}], ")
+            notes = ""
         return "".join(sources)
 
 
@@ -230,19 +240,36 @@ def _day(text: str | None) -> date | None:
         return None
 
 
-def _front(document: Document, levels: Mapping[str, int], *, contents_below: bool) -> list[str]:
+def _front(
+    document: Document, levels: Mapping[str, int], labels: Mapping[str, str], title: Heading | None
+) -> list[str]:
     """What stands above the text: who wrote it and when, and the contents if it is long."""
     front: list[str] = []
     if line := " · ".join(filter(None, (document.author, document.date))):
         front.append(f"#byline[{shown(line)}]")
     length = sum(len(part.text) for part in walk(document.blocks) if isinstance(part, Text | Code | CodeBlock))
     if len(levels) >= _CONTENTS_HEADINGS and length >= _CONTENTS_LETTERS:
-        base = 1 if contents_below else 0
+        base = 1 if title else 0
         depth = base + 1
         while depth < _DEEPEST and sum(1 for level in levels.values() if base < level <= depth + 1) <= _MOST_CONTENTS:
             depth += 1
-        front.append(f"#contents([{shown(contents_title(document.language))}], {depth}, {base})")
+        lines = _entries(document, labels)
+        front.append(f"#contents([{shown(contents_title(document.language))}], {depth}, {base}, ({lines}))")
     return front
+
+
+def _entries(document: Document, labels: Mapping[str, str]) -> str:
+    """What the contents say of headings that have notes."""
+    noted = (
+        part
+        for part in walk(document.blocks)
+        if isinstance(part, Heading) and any(isinstance(inner, NoteMark) for inner in walk(part.content))
+    )
+    return "".join(f'"{labels[part.anchor]}": [{shown(_words(part))}], ' for part in noted) or ":"
+
+
+def _texts(document: Document) -> Iterator[str]:
+    return (part.text for part in parts_of(document) if isinstance(part, Text | Code | CodeBlock))
 
 
 def _arabic(document: Document) -> list[str]:
@@ -251,17 +278,11 @@ def _arabic(document: Document) -> list[str]:
     return [source] if source else []
 
 
-def _numbering(marked: Mapping[str, str]) -> list[str]:
-    """Notes keep the numbers that they have in the session; those that have none get the next ones."""
-    own = [int(found[1]) if (found := _NUMBER.match(key)) else 0 for key in marked]
-    if not any(own):
+def _numbering(lines: Lines) -> list[str]:
+    """The numbers of the notes in the order in which they are set."""
+    numbers = [lines.numbers.get(key, 0) for key in lines.marked]
+    if numbers == [*range(1, len(numbers) + 1)]:
         return []
-    last = max(own)
-    numbers: dict[int, None] = {}
-    for number in own:
-        taken = not number or number in numbers
-        last += taken
-        numbers[last if taken else number] = None
     listed = "".join(f'"{number}", ' for number in numbers)
     return [f"#set footnote(numbering: n => ({listed}).at(n - 1, default: str(n)))"]
 

@@ -1,0 +1,170 @@
+"""LaTeX as both writers understand it: what is written every day, in the words of the little that they know."""
+
+import re
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+ENVIRONMENTS = frozenset(
+    f"{name}{star}"
+    for name in ("align", "alignat", "eqnarray", "equation", "flalign", "gather", "multline")
+    for star in ("", "*")
+)
+"""Those that are formulas of their own, with no dollars around them."""
+
+_SAME = {
+    "bm": r"\boldsymbol",
+    "pmb": r"\boldsymbol",
+    "coloneqq": "≔",
+    "aleph": "ℵ",
+    "square": "□",
+    "Box": "□",
+    "blacksquare": "■",
+    "qed": "□",
+    "checkmark": "✓",
+    "impliedby": r"\Longleftarrow",
+    "textbf": r"\text",
+    "textit": r"\text",
+    "textrm": r"\text",
+    "textsf": r"\text",
+    "texttt": r"\text",
+    "mbox": r"\text",
+    "hline": "",
+    "limits": "",
+    "nolimits": "",
+    "nonumber": "",
+    "notag": "",
+    "middle": "",
+    "negthinspace": "",
+    "!": "",
+} | dict.fromkeys(
+    ("big", "Big", "bigg", "Bigg", "bigl", "bigr", "Bigl", "Bigr", "biggl", "biggr", "Biggl", "Biggr"), ""
+)
+"""Commands that are the same as something else."""
+
+
+class Form(Struct, frozen=True):
+    """A command with `count` arguments, and what it becomes. `other`: what it becomes with one in brackets before."""
+
+    count: int
+    form: str
+    other: str = ""
+
+
+_FORMS: Mapping[str, Form] = {
+    "xrightarrow": Form(
+        1, r"\overset{{{0}}}{{\longrightarrow}}", r"\underset{{{0}}}{{\overset{{{1}}}{{\longrightarrow}}}}"
+    ),
+    "xleftarrow": Form(
+        1, r"\overset{{{0}}}{{\longleftarrow}}", r"\underset{{{0}}}{{\overset{{{1}}}{{\longleftarrow}}}}"
+    ),
+    "stackrel": Form(2, r"\overset{{{0}}}{{{1}}}"),
+    "cfrac": Form(2, r"\dfrac{{{0}}}{{{1}}}", r"\dfrac{{{1}}}{{{2}}}"),
+    "color": Form(1, ""),
+    "textcolor": Form(2, "{{{1}}}"),
+    "colorbox": Form(2, "{{{1}}}"),
+    "hspace": Form(1, r"\quad "),
+    "label": Form(1, ""),
+    "tag": Form(1, r"\qquad ({0})"),
+}
+_WORD = re.compile(r"\\([A-Za-z]+)\*?|\\.", re.DOTALL)
+_ENVIRONMENT = re.compile(r"\\(begin|end)\s*\{([A-Za-z]+)\*?\}(?:\{[^{}]*\})?")
+_LINED_UP = frozenset(
+    ("align", "alignat", "eqnarray", "flalign", "gather", "gathered", "multline", "multlined", "split")
+)
+_ARGMAX = re.compile(r"\\arg\s*\\(max|min)(?![A-Za-z])")
+_MATHOP = re.compile(r"\\mathop\s*\{\s*\\(?:mathrm|text|rm|operatorname)\s*\{((?:[A-Za-z ]|\\[,; ])*)\}\s*\}")
+_OPERATOR = re.compile(r"\\operatorname(\*?)\s*\{([^{}]*)\}")
+_TEXT_IN_TEXT = re.compile(r"(\\text\s*\{[^{}]*)\\text\s*\{([^{}]*)\}")
+_GAP = re.compile(r"\\[,;:! ]|~")
+_MOST_NESTED = 40
+
+
+def simplified(latex: str) -> str:
+    """The same formula in fewer words. What is not understood stays as it is."""
+    latex = _ENVIRONMENT.sub(_environment, latex)
+    latex = _ARGMAX.sub(r"\\operatorname*{arg \1}", _MATHOP.sub(r"\\operatorname*{\1}", latex))
+    latex = _OPERATOR.sub(lambda found: rf"\operatorname{found[1]}{{{_GAP.sub(' ', found[2])}}}", latex)
+    for left, right, bar in ((r"\lvert", r"\rvert", "|"), (r"\lVert", r"\rVert", r"\|")):
+        paired = latex.count(left) == latex.count(right)
+        latex = latex.replace(left, rf"\left{bar} " if paired else f"{bar} ")
+        latex = latex.replace(right, rf"\right{bar} " if paired else f"{bar} ")
+    latex = rewritten(latex, _FORMS, _SAME)
+    while (joined := _TEXT_IN_TEXT.sub(r"\1\2", latex)) != latex:
+        latex = joined
+    return latex.strip()
+
+
+def _environment(found: re.Match[str]) -> str:
+    edge, name = found[1], found[2]
+    argument = found.group().rpartition("}{")[2] if found.group().count("{") > 1 else ""
+    if name == "equation":
+        return ""
+    if name in _LINED_UP:
+        # What follows `alignat` says how many columns there are; what follows the others is part of the formula.
+        return rf"\{edge}{{aligned}}" + (f"{{{argument}" if argument and name != "alignat" else "")
+    if name == "smallmatrix":
+        return rf"\{edge}{{matrix}}"
+    return found.group()
+
+
+def rewritten(latex: str, forms: Mapping[str, Form], same: Mapping[str, str], depth: int = 0) -> str:
+    """With commands as others. What is too deep, or lacks an argument, stays."""
+    said: list[str] = []
+    at = 0
+    for found in _WORD.finditer(latex):
+        name = found[1] or found.group()[1:]
+        if found.start() < at:
+            continue
+        if name in same:
+            # The space after a word is what ends it.
+            said += (latex[at : found.start()], same[name] or " ")
+            at = found.end()
+        elif (form := forms.get(name)) and depth < _MOST_NESTED:
+            end, bracketed = _bracketed(latex, found.end()) if form.other else (found.end(), ())
+            arguments, end = _arguments(latex, end, form.count)
+            if arguments is None:
+                continue
+            inner = [rewritten(argument, forms, same, depth + 1) for argument in (*bracketed, *arguments)]
+            said += (latex[at : found.start()], (form.other if bracketed else form.form).format(*inner))
+            at = end
+    return "".join((*said, latex[at:]))
+
+
+def _bracketed(latex: str, at: int) -> tuple[int, tuple[str, ...]]:
+    """An argument in square brackets, if there is one, and where what comes after it begins."""
+    close = latex.find("]", at)
+    return (at, ()) if latex[at : at + 1] != "[" or close < 0 else (close + 1, (latex[at + 1 : close],))
+
+
+def _arguments(latex: str, at: int, count: int) -> tuple[list[str] | None, int]:
+    """So many arguments, and where they end; None if they are not all there."""
+    found: list[str] = []
+    while len(found) < count:
+        while latex[at : at + 1].isspace():
+            at += 1
+        if latex[at : at + 1] != "{":
+            word = _WORD.match(latex, at)
+            end = word.end() if word else at + 1
+            if not latex[at:end] or latex[at] == "}":
+                return None, at
+            found.append(latex[at:end])
+        else:
+            end = _closing(latex, at)
+            if end is None:
+                return None, at
+            found.append(latex[at + 1 : end - 1])
+        at = end
+    return found, at
+
+
+def _closing(latex: str, at: int) -> int | None:
+    """Where the group that begins there has ended."""
+    depth = 0
+    while at < len(latex):
+        letter = latex[at]
+        depth += (letter == "{") - (letter == "}")
+        at += 2 if letter == "\\" else 1
+        if not depth:
+            return at
+    return None
