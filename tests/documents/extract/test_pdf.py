@@ -171,3 +171,11 @@ def test_a_text_page_does_not_load_the_pdf_library() -> None:
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert [name for name in ("pypdfium2", "aiohttp", "footnote.documents.extract.html") if name in loaded] == []
+
+
+def test_a_sentence_is_no_heading_where_most_letters_are_those_of_a_table() -> None:
+    table = lines(*["Region 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19"] * 20, top=500, size=8)
+    sentence = "The price of gold rose by 3.2 percent within a week, and demand stays high."
+    body = paper([*lines("Market report", top=760, size=20), *lines(sentence, top=700, size=11), *table])
+    text = extract(body, "application/pdf", "").text
+    assert text.startswith(f"## Market report\n\n{sentence}\n\n")

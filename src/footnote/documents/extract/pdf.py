@@ -13,6 +13,7 @@ from pypdfium2 import raw as _raw  # pyright: ignore[reportMissingTypeStubs] - i
 from footnote.documents.extract.document import MAX_CHARACTERS, Extracted, Unreadable
 
 MAX_PAGES = 500
+_SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
 
 raw: Any = _raw
 """The library's functions in C, which have no types."""
@@ -214,7 +215,9 @@ def _markdown(lines: list[_Line], usual: float) -> str:
         text = _joined(text, line.text)
     text = text.replace(_BROKEN_WORD, "-").strip()
     height = lines[0].height
-    if height > 1.2 * usual and len(text) <= 200 and any(letter.isalpha() for letter in text):
+    # In a short document most letters may be those of a table: what ends as a sentence is none the larger for it.
+    is_sentence = len(text) > 60 and text.endswith(_SENTENCE_ENDS)
+    if height > 1.2 * usual and len(text) <= 200 and not is_sentence and any(letter.isalpha() for letter in text):
         return f"{'##' if height > 1.5 * usual else '###'} {text}"
     return _BULLET_SIGN.sub("- ", text, count=1) if _BULLET_SIGN.match(text) else text
 
