@@ -97,7 +97,7 @@ async def test_versions_are_listed_compared_and_restored(env: dict[str, str]) ->
     assert [(row[0], row[3], row[4]) for row in rows[1:]] == [("2", "agent", "18"), ("1", "agent", "18")]
     code, out, err = await files(env, "diff", PATH)
     assert (code, [line for line in out.splitlines() if line[0] in "+-"][2:]) == (0, ["-One.", "+Two."])
-    assert err == "Between version 1 and version 2: 1 lines added, 1 removed.\n"
+    assert err == "Between version 1 and version 2: 1 line added, 1 removed.\n"
     code, out, _ = await files(env, "diff", PATH, "--from", "2", "--to", "1", "--json")
     assert (json.loads(out)["from"], json.loads(out)["to"], json.loads(out)["added"]) == (2, 1, 1)
     code, out, err = await files(env, "restore", PATH, "1")

@@ -1,6 +1,3 @@
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
 from footnote.db.engine import Database
@@ -9,25 +6,10 @@ from footnote.sessions.store import Sessions
 from footnote.storage.memory import MemoryStorage
 from footnote.workspace.blobs import Blobs
 from library.pages import Clock
-from sessions.stored import Desk, add_user
+from sessions.fixtures import clock, database, library
+from sessions.stored import Desk
 
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    async with Database.open("sqlite:footnote.db", tmp_path) as opened:
-        await opened.write(add_user("ann"))
-        await opened.write(add_user("ben"))
-        yield opened
-
-
-@pytest.fixture
-def library(database: Database, clock: Clock) -> Library:
-    return Library(database, clock=clock)
+__all__ = ["clock", "database", "library"]
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from footnote.protocol.errors import FootnoteError, UsageError
 from footnote.protocol.files import ConvertType, FileRecord, FileVersion
 from footnote.workspace.export import safe_name
 from footnote.workspace.paths import key_of
+from footnote.workspace.text import counted
 
 STDOUT = "-"
 
@@ -234,7 +235,7 @@ async def _diff(place: Place, session_id: str, arguments: argparse.Namespace) ->
     else:
         print(clean(diff.diff) if sys.stdout.isatty() else diff.diff, end="")
     numbers = f"version {diff.older} and version {diff.newer}"
-    print(f"Between {numbers}: {diff.added} lines added, {diff.removed} removed.", file=sys.stderr)
+    print(f"Between {numbers}: {counted(diff.added, 'line')} added, {diff.removed} removed.", file=sys.stderr)
     return Exit.OK
 
 

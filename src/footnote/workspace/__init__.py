@@ -1,8 +1,9 @@
-"""The files of a session: a virtual tree that agents write and people take away.
+"""The files of a session: a virtual tree that agents and people write, and that people take away.
 
-- `paths`   the only place where a user's or a model's path becomes a key
-- `files`   the tree itself: write, read, list
-- `text`    edits and numbered lines, as pure functions
-- `icons`   what kind of file a name stands for
-- `export`  the files as real ones below a folder of the host
+- `files`      the page to read first: the tree and its versions (`stored` and `in_memory` hold them)
+- `paths`      the only place where a user's or a model's path becomes a key
+- `blobs`      contents, kept once each
+- `uploads`    what users bring (`spool` holds it meanwhile), `pictures` of it for models
+- `text`       edits and numbered lines, `diffs` what versions differ in; pure
+- `downloads`  addresses for an hour, `archive` everything as one zip, `export` files of the host
 """

@@ -13,6 +13,7 @@ import msgspec
 
 from footnote.documents.extract.document import Extracted, Unreadable
 from footnote.documents.extract.worker import LENGTH, READER, Answer, Job, framed
+from footnote.documents.processes import needed
 
 WORKERS = 2
 SECONDS = 10.0
@@ -27,11 +28,6 @@ _START = (
 """With our own module path instead of the environment's, and without the current folder: a file there named like a
 module of ours is not to be run."""
 
-_NEEDED = frozenset(
-    ("PATH", "LANG", "LANGUAGE", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TZ")
-)
-"""What a process gets of the environment, besides `LC_…`: never a key, since what it reads may take it over."""
-
 _BROKEN = "it could not be taken apart"
 
 log = logging.getLogger(__name__)
@@ -43,7 +39,7 @@ class Extractor:
 
     def __init__(self, reader: str = READER, *, environ: Mapping[str, str] | None = None) -> None:
         self._reader = reader
-        self._environ = {name: value for name, value in (environ or {}).items() if _is_needed(name)}
+        self._environ = needed(environ or {})
         self._turns = asyncio.Semaphore(WORKERS)
         self._idle: list[_Worker] = []
         self._busy: set[_Worker] = set()
@@ -133,10 +129,6 @@ class Extractor:
         task = asyncio.create_task(worker.end())
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
-
-
-def _is_needed(name: str) -> bool:
-    return name.upper() in _NEEDED or name.startswith("LC_")
 
 
 class _Worker:

@@ -12,6 +12,7 @@ from typing import Self, overload
 import msgspec
 from msgspec.structs import replace
 
+from footnote.documents.processes import needed
 from footnote.documents.work import Conversion, Converted, Reading, Refused, TextOf, Work
 from footnote.documents.workshop.forge import LENGTH, OUT_OF_MEMORY, WORKER, Answer, packed
 from footnote.documents.workshop.forging import Forge, Job, NotStarted, start_alone
@@ -28,11 +29,6 @@ MOST_ANSWERED = 200_000_000
 _MOST_SAID = 50_000_000
 """Of the answer without a content: the most text that is kept of a file, as bytes, and some."""
 _PIECE = 1 << 18
-
-_NEEDED = frozenset(
-    ("PATH", "LANG", "LANGUAGE", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TZ")
-)
-"""What a process gets of the environment, besides `LC_…`: never a key."""
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +52,7 @@ class Workshop:
         forks: bool = hasattr(os, "fork"),
     ) -> None:
         # Each thread of the typesetter would reserve memory of its own, which counts as if it were used.
-        self._environ = {**_needed(environ or {}), "MALLOC_ARENA_MAX": "2"}
+        self._environ = {**needed(environ or {}), "MALLOC_ARENA_MAX": "2"}
         self._worker = worker
         # Reading has turns of its own: who brings a file does not wait for somebody's long report.
         most = at_once or max(1, _cores() - 1)
@@ -173,10 +169,6 @@ class Workshop:
         task = asyncio.create_task(end())
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
-
-
-def _needed(environ: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in environ.items() if name.upper() in _NEEDED or name.startswith("LC_")}
 
 
 def _cores() -> int:

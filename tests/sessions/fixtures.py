@@ -1,0 +1,29 @@
+"""A database with two users, and a clock: what tests of sessions and of bundles begin with."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from footnote.db.engine import Database
+from footnote.library import Library
+from library.pages import Clock
+from sessions.stored import add_user
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    async with Database.open("sqlite:footnote.db", tmp_path) as opened:
+        await opened.write(add_user("ann"))
+        await opened.write(add_user("ben"))
+        yield opened
+
+
+@pytest.fixture
+def library(database: Database, clock: Clock) -> Library:
+    return Library(database, clock=clock)
