@@ -50,12 +50,15 @@ from footnote.storage.memory import MemoryStorage
 from footnote.storage.opening import open_storage
 from footnote.tools.base import Tool
 from footnote.tools.wrappers import Approve
+from footnote.web_search.favicons import Favicons
 from footnote.web_search.pipeline import Answer
+from footnote.web_search.reading.picture import Pictures
 from footnote.web_search.settings import search_request
 from footnote.workspace.blobs import Blobs
 from footnote.workspace.downloads import Downloads
 from footnote.workspace.in_memory import workspace_in_memory
 from footnote.workspace.spool import Spool
+from footnote.workspace.tables import Tables
 from footnote.workspace.uploads import Uploads
 
 if TYPE_CHECKING:
@@ -111,6 +114,7 @@ class App:
         storage: Storage,
         workshop: Workshop,
         equipper: Equipper,
+        net: Net,
     ) -> None:
         limits = configuration.settings.limits
         file_bytes = limits.storage_bytes_per_user
@@ -125,8 +129,12 @@ class App:
             database, self.blobs, self.library, workshop, self.spool, most=limits.upload_bytes, file_bytes=file_bytes
         )
         self.downloads = Downloads(database, self.blobs)
+        self.tables = Tables(workshop)
         self.renditions = Renditions(database, self.sessions, self.blobs, workshop)
         self.runner = Runner(database, self.sessions, equipper, RunLimits(limits.runs_per_user, limits.runs_at_once))
+        self.pictures = Pictures(net)
+        # With turns of their own: the icons of many sites do not keep an image waiting.
+        self.favicons = Favicons(Pictures(net), None if database.is_in_memory else configuration.home / "favicons")
         self.forgets = False
         """Nothing can be written: all that is kept is gone at the end."""
         self._environ = environ
@@ -158,7 +166,7 @@ class App:
             _storage(configuration, environ, net, forgets=database.is_in_memory) as storage,
             Equipper(configuration, environ, net, Library(database), extractor) as equipper,
         ):
-            app = cls(configuration, environ, database, storage, workshop, equipper)
+            app = cls(configuration, environ, database, storage, workshop, equipper, net)
             app.forgets = database.is_in_memory
             app.spool.clear()
             try:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from footnote import __version__
 from footnote.accounts.accounts import Accounts
 from footnote.db.engine import Database
-from server.house import LOCAL_TOKEN, House
+from server.house import LOCAL_TOKEN, House, open_house
 
 
 async def test_it_is_alive_and_ready(house: House):
@@ -73,7 +74,7 @@ class _Page(HTMLParser):
         self.elements.append((tag, dict(attrs)))
 
 
-@pytest.mark.parametrize("path", ["/", "/login?token=used"])
+@pytest.mark.parametrize("path", ["/login?token=used"])
 async def test_a_page_obeys_its_own_policy_and_its_files_are_there(house: House, path: str):
     answer = await house.ask("GET", path)
     page = _Page()
@@ -88,6 +89,26 @@ async def test_a_page_obeys_its_own_policy_and_its_files_are_there(house: House,
     assert b"{{" not in answer.body
 
 
-@pytest.mark.parametrize("name", ["nothing.css", "index.html", "..%2Fserving.py", "%252e%252e", "style.css%00"])
-async def test_no_other_file_is_served(house: House, name: str):
-    assert (await house.ask("GET", f"/static/{name}")).status in (400, 404)
+async def test_the_page_is_told_what_it_has_to_know(house: House):
+    session_id = await house.local.session()
+    workspace = house.app.sessions.workspace("local", session_id)
+    for content in ("12345", "123", "12345"):
+        await workspace.write("/notes.md", content, message_id=None)
+    assert (await house.local.ask("GET", "/v2/about")).json == {
+        "version": __version__,
+        "search_provider": "duckduckgo",
+        "upload_bytes": 100 * 1024**2,
+        "storage": {"used": 8, "limit": 5 * 1024**3},
+        "keyless": False,
+    }
+    ann = await house.person("ann")
+    assert (await ann.ask("GET", "/v2/about")).json["storage"]["used"] == 0
+
+
+async def test_the_page_is_told_that_there_is_no_key_and_no_search(tmp_path: Path):
+    home = tmp_path / ".footnote"
+    home.mkdir()
+    (home / "agents.json").write_text('{"agents": [{"id": "writer", "webSearch": {"enabled": false}}]}')
+    async with open_house(tmp_path) as house:
+        told = (await house.local.ask("GET", "/v2/about")).json
+    assert (told["keyless"], told["search_provider"]) == (True, None)

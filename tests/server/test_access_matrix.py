@@ -16,12 +16,14 @@ from footnote.protocol.accounts import Login, NewToken, NewUser
 from footnote.server.routes import TABLE
 from server.forms import CONTENT_TYPE, form, uploaded
 from server.house import PASSWORD, House, Person, open_house
+from server.images import PNG, picture
 from upstream import Request, Upstream, call, reply, say, stop
 
 PUBLIC_URL = "http://footnote.example"
 FOREIGN = "https://evil.example"
 FILES = "/v2/sessions/{session_id}/files"
 NOTES = "?file_path=/notes.md"
+READS = "What does the page say?"
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,10 @@ ROWS = {
     f"POST {FILES}/versions/restore": Row(200, {"file_path": "/notes.md", "version": 1}, theirs=True),
     f"POST {FILES}/convert": Row(200, {"file_path": "/notes.md", "convert_type": "md"}, theirs=True),
     f"POST {FILES}/unpack": Row(201, {"file_path": "papers.zip"}, theirs=True),
+    f"GET {FILES}/table": Row(200, theirs=True, query="?file_path=/table.csv"),
+    f"GET {FILES}/text": Row(200, theirs=True, query=NOTES),
+    f"GET {FILES}/frame": Row(200, theirs=True, query="?file_path=/page.html"),
+    f"GET {FILES}/raw": Row(200, theirs=True, query=NOTES),
     f"GET {FILES}/archive": Row(200, theirs=True),
     "GET /v2/downloads/{token}/{filename}": Row(200, theirs=True, nobody=200),
     "POST /v2/sessions/{session_id}/messages": Row(202, {"content": "Why?"}, theirs=True),
@@ -70,6 +76,8 @@ ROWS = {
     "GET /v2/runs/{run_id}": Row(200, theirs=True),
     "GET /v2/runs/{run_id}/events": Row(200, theirs=True),
     "POST /v2/runs/{run_id}/cancel": Row(200, theirs=True),
+    "GET /v2/favicons/{domain}": Row(200, theirs=True),
+    "POST /v2/images": Row(200, {"url": "{image}"}),
     "GET /v2/agents": Row(200),
     "GET /v2/models": Row(200),
     "GET /v2/tools": Row(200),
@@ -97,7 +105,9 @@ ROWS = {
     "GET /openapi.json": Row(200, nobody=200),
     "GET /v2/events/schema": Row(200),
     "GET /": Row(200, nobody=200),
-    "GET /static/{name}": Row(200, nobody=200),
+    "GET /s/{session_id}": Row(200, nobody=200),
+    "GET /static/{path:path}": Row(200, nobody=200),
+    "GET /v2/about": Row(200),
 }
 
 
@@ -114,17 +124,22 @@ class Cast:
     other: Person
     admin: Person
     disabled: Person
+    image: str
+    """The address of one on the web."""
     numbers: "itertools.count[int]" = field(default_factory=itertools.count)
 
     async def things(self, path: str) -> dict[str, str]:
         """What stands in a path: made anew, since some requests delete it."""
-        things = {"name": "style.css", "number:int": "1"}
+        things = {"path:path": "login.css", "number:int": "1"}
         accounts = self.house.app.accounts
         if "{session_id}" in path or "{run_id}" in path:
             things["session_id"] = await self.owner.session()
-            question = "What does the page say?" if "{number:int}" in path else "Why?"
+            question = READS if "{number:int}" in path else "Why?"
             message = (await self.owner.told(things["session_id"], question))[0]["message"]
             things |= {"run_id": message["run_id"], "message_id": message["id"]}
+        if "{domain}" in path:
+            await self.owner.told(await self.owner.session(), READS)
+            things["domain"] = "127.0.0.1"
         if "/files" in path or "{token}" in path:
             things |= await self._files(things.get("session_id") or await self.owner.session())
         if "{user_id}" in path:
@@ -136,7 +151,9 @@ class Cast:
     async def _files(self, session_id: str) -> dict[str, str]:
         """Files in a session of the owner, and an address of one of them."""
         app = self.house.app
-        await app.sessions.workspace(self.owner.id, session_id).write("/notes.md", "Notes.", message_id=None)
+        workspace = app.sessions.workspace(self.owner.id, session_id)
+        for path, text in {"/notes.md": "Notes.", "/table.csv": "a,b", "/page.html": "<p>Hello"}.items():
+            await workspace.write(path, text, message_id=None)
         assert (await uploaded(self.owner, session_id, ("papers.zip", _zip_file()))).status == 201
         content_hash = hashlib.sha256(b"Notes.").hexdigest()
         url = await app.downloads.url(self.owner.id, session_id, content_hash, "notes.md")
@@ -176,6 +193,7 @@ async def test_each_route_answers_each_of_them_as_it_should(tmp_path: Path, upst
             return reply(call("read_page", {"url": web.url("/oxygen")}), stop("toolUse"))
 
         upstream.script(answer)
+        web.put("/favicon.ico", picture(PNG))
         prefix = "FOOTNOTE_TOOLS_WEB_SEARCH_"
         settings = {
             "FOOTNOTE_SERVER_PUBLIC_URL": PUBLIC_URL,
@@ -189,6 +207,7 @@ async def test_each_route_answers_each_of_them_as_it_should(tmp_path: Path, upst
                 await house.person("other"),
                 await house.person("admin", role="admin"),
                 await house.person("disabled", disabled=True),
+                web.url("/favicon.ico"),
             )
             wrong = {
                 f"{route.name}, {who}": (expected, answered)
@@ -260,7 +279,10 @@ async def _status(cast: Cast, name: str, things: dict[str, str], headers: dict[s
         path = path.replace(f"{{{key}}}", value)
     number = next(cast.numbers)
     body = (
-        {key: f"person {number}" if value == "{fresh}" else value for key, value in row.body.items()}
+        {
+            key: {"{fresh}": f"person {number}", "{image}": cast.image}.get(str(value), value)
+            for key, value in row.body.items()
+        }
         if row.body is not None
         else None
     )

@@ -44,7 +44,8 @@ FIXED_PARAMETERS = {
     "user_id": "user_nothing",
     "token_id": "token_nothing",
     "number:int": "1",
-    "name": "style.css",
+    "path:path": "login.css",
+    "domain": "nothing.example",
 }
 
 

@@ -50,8 +50,26 @@ async def test_who_wants_json_gets_the_run_and_follows_it_when_they_like(house: 
     started = await house.local.ask("POST", question(session_id), {"content": "Why?"}, accept="application/json")
     followed = await house.local.ask("GET", f"/v2/runs/{started.json['run_id']}/events")
 
-    assert (started.status, set(started.json)) == (202, {"run_id", "session_id", "message_id"})
+    assert (started.status, set(started.json)) == (202, {"run_id", "session_id", "message_id", "question_id"})
     assert text_of(events(followed.body)) == "Because."
+
+
+async def test_who_asks_is_told_the_ids_of_question_and_answer_at_once(house: House):
+    path = question(await house.local.session())
+    asked = (await house.local.ask("POST", path, {"content": "Why?"}, accept="application/json")).json
+    await house.local.ask("GET", f"/v2/runs/{asked['run_id']}/events")
+    again = (await house.local.ask("POST", f"{path}/{asked['message_id']}/retry", {}, accept="application/json")).json
+    await house.local.ask("GET", f"/v2/runs/{again['run_id']}/events")
+    other = {"content": "How?"}
+    changed = await house.local.ask("POST", f"{path}/{asked['question_id']}/edit", other, accept="application/json")
+    await house.local.ask("GET", f"/v2/runs/{changed.json['run_id']}/events")
+
+    assert again["question_id"] == asked["question_id"]
+    assert again["message_id"] != asked["message_id"]
+    history = (await house.local.ask("GET", path.replace("/messages", "/history"))).json
+    shown = [(message["role"], message["id"]) for message in history["messages"]]
+    assert shown == [("user", changed.json["question_id"]), ("assistant", changed.json["message_id"])]
+    assert changed.json["question_id"] != asked["question_id"]
 
 
 async def test_a_stream_goes_on_after_any_event_byte_for_byte(house: House):

@@ -202,11 +202,13 @@ async def test_an_excerpt_is_what_was_said_around_the_first_match(sessions: Sess
     assert one.excerpt.endswith(("hops…", "and…"))
     assert " A Kangaroo hops and hops " in one.excerpt
     assert 120 <= len(one.excerpt) <= 164
+    said, answered = [message.id for message in (await sessions.history("ann", session_id)).messages]
+    assert one.message_id == answered
     [one] = (await sessions.list("ann", query="marsup")).sessions
-    assert one.excerpt == "Marsupials?"
+    assert (one.excerpt, one.message_id) == ("Marsupials?", said)
     await sessions.change("ann", session_id, SessionChanges(title="On monotremes"))
     [one] = (await sessions.list("ann", query="monotremes")).sessions
-    assert one.excerpt == "On monotremes"
+    assert (one.excerpt, one.message_id) == ("On monotremes", None)
 
 
 def test_an_excerpt_of_a_text_without_spaces() -> None:

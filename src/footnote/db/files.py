@@ -271,7 +271,8 @@ def addresses_of(session_id: str, file_ids: Sequence[str]) -> Script[dict[str, s
     return {file_id: url for file_id, url in rows if file_id in file_ids}
 
 
-def _check_room(user_id: str, path: str, kept: Kept, most: int) -> Script[None]:
+def used(user_id: str, but: str = "") -> Script[int]:
+    """The bytes of all files of a user, each content counted once; without the one that has the hash `but`."""
     ((size,),) = yield sql(
         """
         SELECT coalesce(sum(size), 0) FROM blob WHERE hash <> ? AND hash IN (
@@ -281,8 +282,13 @@ def _check_room(user_id: str, path: str, kept: Kept, most: int) -> Script[None]:
             WHERE session.user_id = ?
         )
         """,
-        *(kept.hash, user_id),
+        *(but, user_id),
     )
+    return size
+
+
+def _check_room(user_id: str, path: str, kept: Kept, most: int) -> Script[None]:
+    size = yield from used(user_id, but=kept.hash)
     if size + kept.size > most:
         raise LimitReached(
             f"With {path} your files and their versions would have {size + kept.size:,} bytes; this server allows "

@@ -122,6 +122,17 @@ def _put_on_shelf(url: str, user_id: str) -> Script[None]:
     yield sql("INSERT INTO shelf (user_id, url) VALUES (?, ?) ON CONFLICT (user_id, url) DO NOTHING", user_id, url)
 
 
+def on_shelf(user_id: str, ranges: Iterable[tuple[str, str]]) -> Script[str | None]:
+    """The first address of a user that lies in one of the ranges: from one text to before another."""
+    for start, end in ranges:
+        rows = yield sql(
+            "SELECT url FROM shelf WHERE user_id = ? AND url >= ? AND url < ? LIMIT 1", user_id, start, end
+        )
+        if rows:
+            return rows[0][0]
+    return None
+
+
 def add(entry: Entry, urls: Iterable[str], origin: str, now: float, user_id: str) -> Script[str]:
     """Keeps a person's own file under the first of `urls` that is free, or that this very file has already."""
     for url in urls:

@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
 
+from footnote.protocol.files import Cell
 from footnote.protocol.sources import Link
 
 Target: TypeAlias = Literal["pdf", "docx"]
@@ -66,11 +67,35 @@ class TextOf(Struct, frozen=True, kw_only=True, tag=True):
     cut: bool = False
 
 
+class Tabling(Struct, frozen=True, kw_only=True, tag=True):
+    """Some rows of a table: of a text that separates its cells by a sign, or of a sheet of a workbook. `sheet` None:
+    the first."""
+
+    content: bytes
+    filename: str
+    form: Literal["csv", "tsv", "workbook"]
+    sheet: str | None = None
+    offset: int = 0
+    limit: int = 1000
+
+
+class TableOf(Struct, frozen=True, kw_only=True, tag=True):
+    """`total` counts all rows of the sheet, `columns` those of its widest row, of which `left_out` are beyond what is
+    shown. A row ends with its last cell that holds something."""
+
+    sheets: tuple[str, ...] = ()
+    sheet: str = ""
+    columns: int = 0
+    left_out: int = 0
+    rows: tuple[tuple[Cell, ...], ...] = ()
+    total: int = 0
+
+
 class Refused(Struct, frozen=True, tag=True):
     """The work cannot or must not be done: too large, damaged, hostile. `reason` is a sentence for the user."""
 
     reason: str
 
 
-Work: TypeAlias = Conversion | Reading
-Result: TypeAlias = Converted | TextOf | Refused
+Work: TypeAlias = Conversion | Reading | Tabling
+Result: TypeAlias = Converted | TextOf | TableOf | Refused

@@ -103,6 +103,11 @@ class Library:
         found = await self._database.read(db.latest(storable(url), self._user))
         return None if found is None else unpack(found)
 
+    async def address_at(self, domain: str) -> str | None:
+        """An address of this site, with or without `www.`, at which the user has read something; None: there is
+        none."""
+        return await self._database.read(db.on_shelf(self._owner(), _ranges_of(storable(domain))))
+
     async def search(self, query: str, count: int) -> tuple[SearchHit, ...]:
         """The pages that answer the query, the best first, each with the passage that fits best. Often none."""
         await self._documentation.ready()
@@ -211,6 +216,19 @@ def _numbered(url: str, user_id: str) -> Iterator[str]:
     path = PurePath(url.removeprefix(FILES))
     numbered = (f"{folder}{path.stem}-{number}{path.suffix}" for number in count(2))
     return chain([folder + path.name], numbered)
+
+
+def _ranges_of(domain: str) -> Iterator[tuple[str, str]]:
+    """All addresses of a site, with any port: of such a host, `/` or `:` comes next."""
+    hosts = [domain]
+    with suppress(UnicodeError):
+        hosts.append(domain.encode("idna").decode())
+    if ":" in domain:
+        hosts = [f"[{domain}]"]
+    for host in dict.fromkeys(hosts):
+        for beginning in ("https://", "https://www.", "http://", "http://www."):
+            for mark in "/:":
+                yield f"{beginning}{host}{mark}", f"{beginning}{host}{chr(ord(mark) + 1)}"
 
 
 def _hit(snapshot: Snapshot, fitting: Fitting, question: Question) -> SearchHit:

@@ -65,6 +65,33 @@ class FileContent(Struct, frozen=True):
     download_url: str | None
 
 
+class FileText(Struct, frozen=True):
+    """What a file says: of a document, its text as markdown, as the agent reads it."""
+
+    file_path: str
+    filename: str
+    text: str
+
+
+Cell: TypeAlias = str | int | float | bool | None
+
+
+class FileTable(Struct, frozen=True, kw_only=True):
+    """Some rows of a table. `sheets` are those of a workbook, of which one is shown; a text with separated cells has
+    none, and `sheet` is empty. `columns` is how many its widest row has; a row ends with its last cell that holds
+    something. `left_out` counts columns beyond those that are shown, `total` all rows. Dates are texts."""
+
+    file_path: str
+    filename: str
+    sheets: tuple[str, ...]
+    sheet: str
+    columns: int
+    left_out: int
+    rows: tuple[tuple[Cell, ...], ...]
+    offset: int
+    total: int
+
+
 class FileVersions(Struct, frozen=True):
     """The newest first: that is what the file holds."""
 

@@ -35,11 +35,13 @@ class SessionChanges(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FoundSession(SessionHead, frozen=True, kw_only=True):
-    """A session in a list. `excerpt`: where what was searched for stands, null without a search."""
+    """A session in a list. `excerpt`: the text around the first place where a word of the search stands, on one line
+    and without marks; null without a search. `message_id`: the message in which it stands; null: in the title."""
 
     updated_at: str
     active_run_id: str | None = None
     excerpt: str | None = None
+    message_id: str | None = None
 
 
 class SessionPage(Struct, frozen=True):
@@ -66,9 +68,12 @@ class Again(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Started(Struct, frozen=True):
+    """`message_id` is the answer's, `question_id` that of the question which it answers."""
+
     run_id: str
     session_id: str
     message_id: str
+    question_id: str
 
 
 class RunView(Struct, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ from footnote.server.replies import SAFE_HEADERS
 
 STALL_SECONDS = 120.0
 """A client that takes nothing for so long is no longer waited for."""
-_POLICY = (b"content-security-policy", b"sandbox; default-src 'none'")
+FORBIDDEN = "sandbox; default-src 'none'"
 """Whatever is in a file, a browser that shows it runs nothing of it."""
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
@@ -31,9 +31,10 @@ class FileStream:
     __slots__ = ("_headers", "_pieces", "status_code")
 
     def __init__(self, pieces: AsyncGenerator[bytes, None], status: int = 200, **headers: str) -> None:
-        """`headers` are named as arguments: `content_length="3"`."""
+        """`headers` are named as arguments: `content_length="3"`. A policy among them takes the place of the one that
+        forbids everything."""
         self._pieces = pieces
-        self._headers = headers
+        self._headers = {"content_security_policy": FORBIDDEN, **headers}
         self.status_code = status
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -69,8 +70,7 @@ class FileStream:
 
     def _all_headers(self) -> list[tuple[bytes, bytes]]:
         named = [(name.replace("_", "-").encode(), value.encode("latin-1")) for name, value in self._headers.items()]
-        safe = [header for header in SAFE_HEADERS if header[0] != _POLICY[0]]
-        return [_POLICY, *safe, *named]
+        return [*named, *(header for header in SAFE_HEADERS if header[0] != b"content-security-policy")]
 
 
 async def begun(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
@@ -118,4 +118,4 @@ def span_of(headers: Headers, etag: str, size: int) -> Span | None:
 def is_known(headers: Headers, etag: str) -> bool:
     """Whether the client has this content already."""
     known = {tag.strip().removeprefix("W/") for tag in headers.get("if-none-match", "").split(",")}
-    return etag in known or "*" in known
+    return etag.removeprefix("W/") in known or "*" in known

@@ -1,4 +1,4 @@
-"""What a client would like: `Accept` and `Accept-Language`."""
+"""What a client would like: `Accept`, `Accept-Encoding` and `Accept-Language`."""
 
 from collections.abc import Iterator
 
@@ -28,6 +28,11 @@ def wants_json(accept: str | None) -> bool:
     wishes = dict(_wishes(accept or "*/*"))
     stream = _wanted(wishes, "text/event-stream", "text/*")
     return _wanted(wishes, "application/json", "application/*") > stream
+
+
+def takes_gzip(accept_encoding: str | None) -> bool:
+    wishes = dict(_wishes(accept_encoding or ""))
+    return next((wishes[one] for one in ("gzip", "x-gzip", "*") if one in wishes), 0.0) > 0
 
 
 def _wanted(wishes: dict[str, float], name: str, family: str) -> float:

@@ -188,6 +188,8 @@ def _refusals(route: Route) -> dict[int, str]:
         reasons |= {413: "It is too large.", 415: "It is of a kind that is not taken."}
     if route.raw is not None or "/files" in route.path:
         reasons |= {422: "It was understood, but cannot be done with this file."}
+    if route.reaches_out:
+        reasons |= {422: "It must not be fetched, or is too large.", 502: "The other site failed."}
     if 206 in route.also:
         reasons |= {416: "It has no such part.", 503: "The storage cannot be used now."}
     return dict(sorted(reasons.items()))

@@ -6,8 +6,9 @@ import msgspec
 from starlette.responses import Response
 
 _POLICY = (
-    b"default-src 'none'; style-src 'self'; img-src 'self' data:; connect-src 'self'; script-src 'self'; "
-    b"base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+    b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
+    b"connect-src 'self'; frame-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; "
+    b"frame-ancestors 'none'; form-action 'self'"
 )
 SAFE_HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"content-security-policy", _POLICY),

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from footnote.app import App
+from footnote.server.assets import Assets
 from footnote.server.limits import LoginLimits
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ class Site:
     def __init__(self, app: App, document: Callable[[], bytes]) -> None:
         self.app = app
         self.document = document
+        self.assets = Assets()
         self.logins = LoginLimits()
         self.requests: Counter[tuple[str, int]] = Counter()
         """Those that were answered, by route and status."""

@@ -88,10 +88,11 @@ def refusal(error: ErrorBody, _status: int) -> Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """`path` may hold `{name}` and `{name:int}`. The body is JSON; where all of its fields have defaults it may be
-    left out. `raw` is the media type of one that is something else: the endpoint reads it as it comes (`incoming`).
-    `streams`: answers with server-sent events (status 200), and with `answer` only to who asked for JSON.
-    `media_type` is what comes instead of JSON where there is no `answer`. `also`: other statuses of a success.
+    """`path` may hold `{name}`, `{name:int}` and `{name:path}`, which takes slashes too. The body is JSON; where all
+    of its fields have defaults it may be left out. `raw` is the media type of one that is something else: the endpoint
+    reads it as it comes (`incoming`). `streams`: answers with server-sent events (status 200), and with `answer` only
+    to who asked for JSON. `media_type` is what comes instead of JSON where there is no `answer`. `also`: other statuses
+    of a success.
     """
 
     method: Method
@@ -113,6 +114,8 @@ class Route:
     """What the query holds beside its fields is passed over, as clients of other APIs are used to."""
     limited: bool = True
     """Counts towards how often somebody may ask."""
+    reaches_out: bool = False
+    """What is asked for is fetched from another site, which may fail."""
     safe: bool = True
     """A GET that changes something is not safe: a HEAD, which nobody means to have an effect, is refused."""
 

@@ -33,15 +33,23 @@ class _Block(Struct):
 _said = msgspec.json.Decoder(_Part)
 
 
-def excerpt_of(rows: Sequence[SessionRow], parts: Sequence[FoundPart], words: Sequence[Word]) -> dict[str, str]:
-    """The excerpts of sessions, by their ids."""
+class Place(Struct, frozen=True):
+    """Where something was found: the message, or None for the title, and the text around it."""
+
+    message_id: str | None = None
+    excerpt: str | None = None
+
+
+def places_of(rows: Sequence[SessionRow], parts: Sequence[FoundPart], words: Sequence[Word]) -> dict[str, Place]:
+    """Of sessions, by their ids."""
     titles = {row.id: row.title for row in rows}
-    excerpts: dict[str, str] = {}
+    places: dict[str, Place] = {}
     for part in parts:
         if part.session_id in titles:
-            text = titles[part.session_id] if part.part == TITLE else _text(part.bodies)
-            excerpts[part.session_id] = excerpt(text, words)
-    return excerpts
+            is_title = part.part == TITLE
+            text = titles[part.session_id] if is_title else _text(part.bodies)
+            places[part.session_id] = Place(None if is_title else part.part, excerpt(text, words))
+    return places
 
 
 def excerpt(text: str, words: Sequence[Word]) -> str:

@@ -110,7 +110,7 @@ class Runner:
         live = LiveRun(head, db.Lease(head.id, 0), self.journal, self._clock, model=model, approve=approve)
         self.carrier.carry_on(live)
         self._keeper.start()
-        return Started(head.id, head.session_id, head.message_id)
+        return Started(head.id, head.session_id, head.message_id, head.question_id)
 
     # Looking, following, cancelling ------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ from footnote.protocol.sources import Source
 from footnote.protocol.times import written
 from footnote.sessions import turns as stored
 from footnote.sessions.branches import branch_to, find, newest_below
-from footnote.sessions.excerpts import excerpt_of
+from footnote.sessions.excerpts import Place, places_of
 from footnote.sessions.history import past_messages, past_turns, source_groups
 from footnote.sessions.sources import snapshots_of, source_view
 from footnote.sessions.terms import terms_of, words_of
@@ -90,8 +90,8 @@ class Sessions:
             return SessionPage(())
         phrases = [db.Phrase(word.terms, word.open) for word in words]
         rows, parts = await self._database.read(db.listed(user_id, phrases, after, limit + 1, origin=origin))
-        excerpts = await asyncio.to_thread(excerpt_of, rows[:limit], parts, words) if words else {}
-        listed = tuple(_found(row, excerpts.get(row.id)) for row in rows[:limit])
+        places = await asyncio.to_thread(places_of, rows[:limit], parts, words) if words else {}
+        listed = tuple(_found(row, places.get(row.id, Place())) for row in rows[:limit])
         return SessionPage(listed, _cursor(rows[limit - 1]) if len(rows) > limit else None)
 
     async def head(self, user_id: str, session_id: str) -> SessionHead:
@@ -241,7 +241,7 @@ def _head(row: db.SessionRow) -> SessionHead:
     return SessionHead(row.id, row.title, row.agent_id, row.created_at)
 
 
-def _found(row: db.SessionRow, excerpt: str | None) -> FoundSession:
+def _found(row: db.SessionRow, place: Place) -> FoundSession:
     return FoundSession(
         row.id,
         row.title,
@@ -249,7 +249,8 @@ def _found(row: db.SessionRow, excerpt: str | None) -> FoundSession:
         row.created_at,
         updated_at=written(row.changed_at),
         active_run_id=row.active_run,
-        excerpt=excerpt,
+        excerpt=place.excerpt,
+        message_id=place.message_id,
     )
 
 

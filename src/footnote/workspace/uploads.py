@@ -102,6 +102,10 @@ class Uploads:
             entries = await asyncio.to_thread(safe_entries, archive.path)
             return await self._take_each(user_id, session_id, archive, entries)
 
+    async def used(self, user_id: str) -> int:
+        """The bytes of all files of a user, also of those that were written, each content counted once."""
+        return await self._database.read(db.used(user_id))
+
     async def _take_each(
         self, user_id: str, session_id: str, archive: Spooled, entries: Sequence[Entry]
     ) -> tuple[FileRecord, ...]:

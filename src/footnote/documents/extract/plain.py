@@ -70,7 +70,7 @@ def _json(text: str) -> Extracted:
 
 
 def _csv(text: str) -> Extracted:
-    return _table(text, "text/csv", _delimiter(text))
+    return _table(text, "text/csv", delimiter_of(text))
 
 
 def _tsv(text: str) -> Extracted:
@@ -78,7 +78,7 @@ def _tsv(text: str) -> Extracted:
 
 
 def _table(text: str, media_type: str, delimiter: str) -> Extracted:
-    rows = list(islice(_rows(text, delimiter), MAX_ROWS + 2))
+    rows = list(islice(rows_of(text, delimiter), MAX_ROWS + 2))
     if not rows or max(map(len, rows)) < 2:
         return _kept(text, media_type, "")
     width = min(max(map(len, rows)), 200)
@@ -88,7 +88,7 @@ def _table(text: str, media_type: str, delimiter: str) -> Extracted:
     return Extracted(text=kept.text, media_type=media_type, cut=kept.cut or len(rows) > MAX_ROWS + 1)
 
 
-def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
+def rows_of(text: str, delimiter: str) -> Iterator[list[str]]:
     # An open quotation mark would make one cell of the rest, and `csv` refuses cells beyond its limit.
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
@@ -98,7 +98,7 @@ def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
         yield from (line.split(delimiter) for line in done if line.strip())
 
 
-def _delimiter(text: str) -> str:
+def delimiter_of(text: str) -> str:
     """Half of the world separates with semicolons: the comma is in its numbers."""
     head = text.partition("\n")[0]
     return max(_DELIMITERS, key=head.count)

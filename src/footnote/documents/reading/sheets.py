@@ -30,7 +30,7 @@ _OVERLAP = 300
 """A tag may lie across two pieces."""
 
 
-class _Span(Struct):
+class Span(Struct):
     """The first and the last row and column that are used."""
 
     top: int = 0
@@ -46,11 +46,14 @@ class _Span(Struct):
     def columns(self) -> int:
         return self.right - self.left + 1
 
+    @property
+    def is_too_wide(self) -> bool:
+        return self.rows * self.columns > MOST_SPANNED
+
 
 def read(package: Package, content: bytes) -> tuple[Line, Facts]:
     package.refuse_doctypes()
-    # Of open documents nothing is known before.
-    spans = {} if "content.xml" in package.names else _spans(package)
+    spans = spans_of(package)
     try:
         with CalamineWorkbook.from_filelike(io.BytesIO(content)) as book:
             lines = [_sheet(book, name, spans.get(name)) for name in book.sheet_names[:MOST_SHEETS]]
@@ -62,11 +65,14 @@ def read(package: Package, content: bytes) -> tuple[Line, Facts]:
     return joined(lines, "\n\n"), package.facts()
 
 
-def _spans(package: Package) -> dict[str, _Span]:
-    """How far the cells of each sheet are apart, found without keeping any of them."""
+def spans_of(package: Package) -> dict[str, Span]:
+    """How far the cells of each sheet are apart, found without keeping any of them. Of open documents nothing is known
+    before."""
+    if "content.xml" in package.names:
+        return {}
     main = package.main("xl/workbook.xml")
     relations = package.relations(main)
-    spans: dict[str, _Span] = {}
+    spans: dict[str, Span] = {}
     for sheet in elements(package.pieces(main), ("sheets",)):
         relation = relations.get(sheet.attributes.get("r:id", ""))
         if relation is not None:
@@ -74,8 +80,8 @@ def _spans(package: Package) -> dict[str, _Span]:
     return spans
 
 
-def _span(pieces: Iterable[bytes]) -> _Span:
-    span = _Span()
+def _span(pieces: Iterable[bytes]) -> Span:
+    span = Span()
     rest = b""
     for piece in pieces:
         data = rest + piece
@@ -98,9 +104,9 @@ def _column(letters: bytes) -> int:
     return number
 
 
-def _sheet(book: CalamineWorkbook, name: str, span: _Span | None) -> Line:
+def _sheet(book: CalamineWorkbook, name: str, span: Span | None) -> Line:
     head = Line(f"## {' '.join(words(name).split())}")
-    if span is not None and span.rows * span.columns > MOST_SPANNED:
+    if span is not None and span.is_too_wide:
         rows = f"{span.rows:,} rows and {span.columns:,} columns"
         wide = f"(Its cells lie over {rows}: too far apart to be read.)"
         return joined((head, Line(wide)), "\n\n")

@@ -27,7 +27,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from footnote.documents.work import Conversion, Converted, Reading, Refused, Result, Work
+from footnote.documents.work import Conversion, Converted, Reading, Refused, Result, Tabling, Work
 from footnote.documents.workshop.sandbox import Limits, confine, die_with
 
 WORKER = "footnote.documents.workshop.forge:worked"
@@ -47,7 +47,7 @@ OUT_OF_MEMORY = 71
 GRACE = 2
 """Seconds after which a job ends by itself if nobody is there any more to end it."""
 
-LIMITS = {Conversion: Limits(1_500_000_000), Reading: Limits(1_000_000_000)}
+LIMITS = {Conversion: Limits(1_500_000_000), Reading: Limits(1_000_000_000), Tabling: Limits(1_000_000_000)}
 _NOTED = 2_000
 """Characters of a fault that are worth logging."""
 
@@ -79,7 +79,7 @@ def framed(message: Order | Answer) -> bytes:
 
 def packed(work: Work, seconds: float) -> tuple[bytes, tuple[bytes, ...]]:
     """The order of a job, and the contents that follow it, which are nowhere copied."""
-    if isinstance(work, Reading):
+    if isinstance(work, Reading | Tabling):
         parts = (work.content,)
         bare: Work = replace(work, content=b"")
     else:
@@ -89,7 +89,7 @@ def packed(work: Work, seconds: float) -> tuple[bytes, tuple[bytes, ...]]:
 
 
 def _unpacked(order: Order, parts: Iterable[bytes]) -> Work:
-    if isinstance(order.work, Reading):
+    if isinstance(order.work, Reading | Tabling):
         return replace(order.work, content=next(iter(parts)))
     return replace(order.work, images=dict(zip(order.work.images, parts, strict=True)))
 
@@ -102,6 +102,10 @@ def worked(work: Work) -> Result:
         from footnote.documents.reading import text_of
 
         return text_of(work)
+    if isinstance(work, Tabling):
+        from footnote.documents.reading.tables import table_of
+
+        return table_of(work)
     from footnote.documents.markdown import document_of
 
     document = document_of(work)

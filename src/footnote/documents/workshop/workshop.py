@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from footnote.documents.processes import needed
-from footnote.documents.work import Conversion, Converted, Reading, Refused, TextOf, Work
+from footnote.documents.work import Conversion, Converted, Reading, Refused, TableOf, Tabling, TextOf, Work
 from footnote.documents.workshop.forge import LENGTH, OUT_OF_MEMORY, WORKER, Answer, packed
 from footnote.documents.workshop.forging import Forge, Job, NotStarted, start_alone
 from footnote.protocol.errors import LimitReached, Unworkable
@@ -56,7 +56,7 @@ class Workshop:
         self._worker = worker
         # Reading has turns of its own: who brings a file does not wait for somebody's long report.
         most = at_once or max(1, _cores() - 1)
-        self._turns = {kind: asyncio.Semaphore(most) for kind in (Conversion, Reading)}
+        self._turns = {kind: asyncio.Semaphore(most) for kind in (Conversion, Reading, Tabling)}
         self._waiting = 0
         self._forks = forks
         self._forge: Forge | None = None
@@ -77,7 +77,9 @@ class Workshop:
     async def do(self, work: Conversion, seconds: float = SECONDS) -> Converted: ...
     @overload
     async def do(self, work: Reading, seconds: float = SECONDS) -> TextOf: ...
-    async def do(self, work: Work, seconds: float = SECONDS) -> Converted | TextOf:
+    @overload
+    async def do(self, work: Tabling, seconds: float = SECONDS) -> TableOf: ...
+    async def do(self, work: Work, seconds: float = SECONDS) -> Converted | TextOf | TableOf:
         """`Unworkable` says why it cannot be done, for the user; `LimitReached`: too much is waiting already."""
         if self._waiting >= MOST_WAITING:
             raise LimitReached("Too many files are waiting to be worked on: try again later.", retry_after=RETRY_AFTER)
@@ -218,13 +220,15 @@ async def _receive(reader: StreamReader, size: int) -> bytes:
 _EXTRAS = {"convert": "Converting", "documents": "Reading such files"}
 
 
-def _result(work: Work, answer: Answer) -> Converted | TextOf:
+def _result(work: Work, answer: Answer) -> Converted | TextOf | TableOf:
     match answer:
         case Answer(result=Refused(reason)):
             raise Unworkable(reason)
         case Answer(result=Converted() as result) if isinstance(work, Conversion):
             return result
         case Answer(result=TextOf() as result) if isinstance(work, Reading):
+            return result
+        case Answer(result=TableOf() as result) if isinstance(work, Tabling):
             return result
         case Answer(missing=extra) if extra in _EXTRAS:
             raise Unworkable(f'{_EXTRAS[extra]} needs packages that are not installed: pip install "footnote[{extra}]"')

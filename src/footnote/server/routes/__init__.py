@@ -1,14 +1,16 @@
 """The table: every route of the server."""
 
 from footnote.server import doors
-from footnote.server.routes import about, auth, catalog, downloads, files, page, runs, sessions, users
+from footnote.server.routes import about, auth, catalog, downloads, files, page, pictures, runs, sessions, users, views
 from footnote.server.table import Route
 
 TABLE: tuple[Route, ...] = (
     *sessions.ROUTES,
     *runs.ROUTES,
     *files.ROUTES,
+    *views.ROUTES,
     *downloads.ROUTES,
+    *pictures.ROUTES,
     *catalog.ROUTES,
     *auth.ROUTES,
     *users.ROUTES,

@@ -3,15 +3,38 @@
 import msgspec
 from msgspec import Struct
 
+from footnote import __version__
+from footnote.config.providers import BUILT_IN, READER
+from footnote.config.resolve import resolve_web_search
 from footnote.db.failures import DatabaseFailed
 from footnote.protocol.accounts import LOCAL_USER
 from footnote.protocol.errors import NotAllowed, NotLoggedIn
 from footnote.protocol.schema import event_schemas
 from footnote.server.access import is_from_this_machine
 from footnote.server.replies import JSON, Reply, as_json
+from footnote.server.routes.catalog import default_model
 from footnote.server.table import Call, Route
 
 METRICS = "text/plain; version=0.0.4"
+
+
+class Storage(Struct, frozen=True):
+    """In bytes."""
+
+    used: int
+    limit: int
+
+
+class About(Struct, frozen=True, kw_only=True):
+    """What the page has to know before anything is asked. `search_provider` is who the first agent searches with; null:
+    it does not search. `keyless`: without a choice, questions are answered by the built-in reader, which only quotes
+    and needs no key."""
+
+    version: str
+    search_provider: str | None
+    upload_bytes: int
+    storage: Storage
+    keyless: bool
 
 
 class Health(Struct, frozen=True):
@@ -23,6 +46,18 @@ class Readiness(Struct, frozen=True):
 
     ready: bool
     reason: str | None = None
+
+
+async def _about(call: Call) -> About:
+    settings = call.app.configuration.settings
+    search = resolve_web_search(settings, call.app.configuration.agent())
+    return About(
+        version=__version__,
+        search_provider=search.provider if search else None,
+        upload_bytes=settings.limits.upload_bytes,
+        storage=Storage(await call.app.uploads.used(call.user_id), settings.limits.storage_bytes_per_user),
+        keyless=await default_model(call.app) == f"{BUILT_IN}/{READER}",
+    )
 
 
 async def _alive(_: Call) -> Health:
@@ -59,5 +94,6 @@ ROUTES = (
     Route("GET", "/readyz", _ready, "Whether the server can work", access="anyone", answer=Readiness, limited=False),
     Route("GET", "/metrics", _metrics, "Figures for Prometheus", access="anyone", media_type="text/plain"),
     Route("GET", "/openapi.json", _openapi, "This document", access="anyone"),
+    Route("GET", "/v2/about", _about, "What the page has to know of this server", answer=About),
     Route("GET", "/v2/events/schema", _schema, "JSON Schema of every event"),
 )

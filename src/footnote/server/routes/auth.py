@@ -7,8 +7,9 @@ from msgspec import Struct
 from footnote.protocol.accounts import Login, Password, Principal, UserChanges
 from footnote.protocol.errors import LimitReached, NotLoggedIn, UsageError
 from footnote.server.access import COOKIE, cookie_of
+from footnote.server.assets import HTML
 from footnote.server.replies import Reply, as_json
-from footnote.server.routes.page import HTML, page
+from footnote.server.routes.page import page
 from footnote.server.table import Call, Route
 
 COOKIE_SECONDS = 400 * 86_400
@@ -38,9 +39,9 @@ async def _log_in_by_link(call: Call) -> Reply:
         call.site.logins.take(call.address, None)
         _, secret = await call.app.accounts.log_in(Login(token=wanted.token))
     except NotLoggedIn as error:
-        return page("login.html", 401, reason=html.escape(error.message))
+        return page(call, "login.html", 401, reason=html.escape(error.message))
     except LimitReached as error:
-        return page("login.html", 429, reason=html.escape(error.message))
+        return page(call, "login.html", 429, reason=html.escape(error.message))
     return _with_cookie(Reply(status=303, location="/"), call, secret)
 
 

@@ -75,12 +75,12 @@ async def _agents(call: Call) -> Agents:
 
 
 async def _models(call: Call) -> Models:
-    default = await _default(call.app)
+    default = await default_model(call.app)
     named: list[str] = [*([default] if default else []), *_named(call.app), *await call.app.ollama_models()]
     return Models(tuple(_model(call.app, name, default) for name in dict.fromkeys(named)))
 
 
-async def _default(app: App) -> str | None:
+async def default_model(app: App) -> str | None:
     """What is asked where nobody chose; None: what is set cannot be used."""
     try:
         return (await app.model(app.configuration.agent())).id

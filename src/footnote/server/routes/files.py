@@ -68,7 +68,7 @@ class DiffQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"older"
 
 
 async def _list(call: Call) -> FileList:
-    return FileList(await (await _workspace(call)).shown())
+    return FileList(await (await workspace_of(call)).shown())
 
 
 async def _upload(call: Call) -> FileList:
@@ -95,7 +95,7 @@ async def _upload(call: Call) -> FileList:
 
 async def _content(call: Call) -> Reply:
     wanted: ContentQuery = call.query
-    opened = await (await _workspace(call)).open(wanted.file_path, wanted.version)
+    opened = await (await workspace_of(call)).open(wanted.file_path, wanted.version)
     record, version = opened.record, opened.version
     text = await _text(opened)
     url = None
@@ -119,7 +119,7 @@ async def _text(opened: Opened) -> str | None:
 
 async def _put(call: Call) -> Reply:
     edit: FileEdit = call.body
-    workspace = await _workspace(call)
+    workspace = await workspace_of(call)
     record = await workspace.put(edit.file_path, edit.content, base_hash=edit.base_hash)
     written = await asyncio.to_thread(_hash, edit.content)
     return as_json(record, 201 if edit.base_hash is None else 200, etag=f'"{written}"')
@@ -131,14 +131,14 @@ def _hash(content: str) -> str:
 
 async def _versions(call: Call) -> FileVersions:
     wanted: FileQuery = call.query
-    workspace = await _workspace(call)
+    workspace = await workspace_of(call)
     record = await workspace.record(wanted.file_path)
     return FileVersions(record.path, record.filename, await workspace.versions(wanted.file_path))
 
 
 async def _diff(call: Call) -> FileDiff:
     wanted: DiffQuery = call.query
-    workspace = await _workspace(call)
+    workspace = await workspace_of(call)
     newer = await workspace.open(wanted.file_path, wanted.newer)
     older = await workspace.open(wanted.file_path, wanted.older or max(1, newer.version.number - 1))
     versions = older.version, newer.version
@@ -150,7 +150,7 @@ async def _diff(call: Call) -> FileDiff:
 
 async def _restore(call: Call) -> FileRecord:
     wanted: FileRestore = call.body
-    workspace = await _workspace(call)
+    workspace = await workspace_of(call)
     return await workspace.restore(wanted.file_path, wanted.version, base_hash=wanted.base_hash)
 
 
@@ -170,7 +170,7 @@ async def _unpack(call: Call) -> FileList:
 
 async def _delete(call: Call) -> None:
     wanted: FileQuery = call.query
-    await (await _workspace(call)).delete(wanted.file_path)
+    await (await workspace_of(call)).delete(wanted.file_path)
 
 
 async def _archive(call: Call) -> FileStream:
@@ -191,7 +191,7 @@ async def _import(call: Call) -> SessionHead:
         return await call.app.bundles.take(call.user_id, file.path)
 
 
-async def _workspace(call: Call) -> Workspace:
+async def workspace_of(call: Call) -> Workspace:
     """`Unknown`: there is no such session, or not for this user."""
     return call.app.sessions.workspace(call.user_id, (await _session(call)).id)
 
@@ -215,15 +215,15 @@ def _address(call: Call, path: str) -> str:
     return (call.app.configuration.settings.server.public_url or "").rstrip("/") + path
 
 
-_FILES = "/v2/sessions/{session_id}/files"
+FILES = "/v2/sessions/{session_id}/files"
 ROUTES = (
-    Route("GET", _FILES, _list, "All files of a session", answer=FileList),
-    Route("POST", _FILES, _upload, "Upload files", raw=FORM, answer=FileList, status=201),
-    Route("DELETE", _FILES, _delete, "Delete a file with all its versions", query=FileQuery, status=204),
-    Route("GET", f"{_FILES}/content", _content, "What a file holds", query=ContentQuery, answer=FileContent),
+    Route("GET", FILES, _list, "All files of a session", answer=FileList),
+    Route("POST", FILES, _upload, "Upload files", raw=FORM, answer=FileList, status=201),
+    Route("DELETE", FILES, _delete, "Delete a file with all its versions", query=FileQuery, status=204),
+    Route("GET", f"{FILES}/content", _content, "What a file holds", query=ContentQuery, answer=FileContent),
     Route(
         "PUT",
-        f"{_FILES}/content",
+        f"{FILES}/content",
         _put,
         "Change a file, or make one",
         body=FileEdit,
@@ -231,20 +231,18 @@ ROUTES = (
         also=(201,),
         most_bytes=MOST_EDIT_BYTES,
     ),
-    Route("GET", f"{_FILES}/versions", _versions, "All that a file held", query=FileQuery, answer=FileVersions),
+    Route("GET", f"{FILES}/versions", _versions, "All that a file held", query=FileQuery, answer=FileVersions),
     *(
-        Route("GET", f"{_FILES}/{path}", _diff, "What two versions differ in", query=DiffQuery, answer=FileDiff)
+        Route("GET", f"{FILES}/{path}", _diff, "What two versions differ in", query=DiffQuery, answer=FileDiff)
         for path in ("diff", "versions/diff")
     ),
     *(
-        Route(
-            "POST", f"{_FILES}/{path}", _restore, "Bring an earlier version back", body=FileRestore, answer=FileRecord
-        )
+        Route("POST", f"{FILES}/{path}", _restore, "Bring an earlier version back", body=FileRestore, answer=FileRecord)
         for path in ("restore", "versions/restore")
     ),
-    Route("POST", f"{_FILES}/convert", _convert, "A file as a document", body=FileConversion, answer=ConvertedFile),
-    Route("POST", f"{_FILES}/unpack", _unpack, "The files of a zip file", body=Unpacking, answer=FileList, status=201),
-    Route("GET", f"{_FILES}/archive", _archive, "All files as one zip file", media_type=ZIP),
+    Route("POST", f"{FILES}/convert", _convert, "A file as a document", body=FileConversion, answer=ConvertedFile),
+    Route("POST", f"{FILES}/unpack", _unpack, "The files of a zip file", body=Unpacking, answer=FileList, status=201),
+    Route("GET", f"{FILES}/archive", _archive, "All files as one zip file", media_type=ZIP),
     Route("GET", "/v2/sessions/{session_id}/export", _export, "A session as a research bundle", media_type=ZIP),
     Route("POST", "/v2/bundles", _import, "A research bundle as a session", raw=ZIP, answer=SessionHead, status=201),
 )

@@ -1,44 +1,79 @@
 """The page: files of the package, and nothing else of the disk."""
 
-from functools import cache
-from importlib.resources import files
+from starlette.datastructures import Headers
 
 from footnote.protocol.errors import Unknown
+from footnote.server.assets import HTML, Asset
+from footnote.server.downloads import is_known
+from footnote.server.negotiation import takes_gzip
 from footnote.server.replies import Reply
 from footnote.server.table import Call, Route
 
-HTML = "text/html"
-TYPES = {"css": "text/css", "html": HTML}
+ANYTHING = "*/*"
+_FOR_EVER = "public, max-age=31536000, immutable"
+_FOR_A_WHILE = "public, max-age=300"
+_ASK_FIRST = "no-cache"
+_VARY = "accept-encoding"
+_NOT_BUILT = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Footnote: the page is not built</title>
+<link rel="icon" href="data:,">
+</head>
+<body>
+<main>
+<h1>The page is not built</h1>
+<p>The server is running, and its API works: <a href="/openapi.json">/openapi.json</a> lists all that it can do.</p>
+<p>The page is part of every release. In a checkout it is built with <code>make page</code>; start the server again
+after that.</p>
+</main>
+</body>
+</html>
+"""
 
 
-@cache
-def _files() -> dict[str, bytes]:
-    folder = files("footnote.server").joinpath("static")
-    return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
-
-
-def page(name: str, status: int = 200, **texts: str) -> Reply:
+def page(call: Call, name: str, status: int = 200, **texts: str) -> Reply:
     """A page with `texts`, which are HTML already, in the places that have their names."""
-    body = _files()[name]
+    found = call.site.assets.find(name)
+    body = b"<!doctype html><title>Footnote</title><p>{{reason}}</p>" if found is None else found.content
     for place, text in texts.items():
         body = body.replace(b"{{%b}}" % place.encode(), text.encode())
     return Reply(body, status, media_type=HTML)
 
 
-async def _index(_: Call) -> Reply:
-    return page("index.html")
+async def _index(call: Call) -> Reply:
+    """The same for every address of the page, which finds out by itself what to show there."""
+    found = call.site.assets.find("index.html")
+    return Reply(_NOT_BUILT, media_type=HTML) if found is None else await _sent(found, call.headers, _ASK_FIRST)
 
 
 async def _static(call: Call) -> Reply:
-    name: str = call.path["name"]
-    kind = TYPES.get(name.rpartition(".")[2])
-    body = _files().get(name)
-    if body is None or kind is None or kind == HTML:
+    found = call.site.assets.find(call.path["path"])
+    if found is None or found.media_type == HTML:
         raise Unknown("There is no such file.")
-    return Reply(body, media_type=kind, cache_control="max-age=300")
+    return await _sent(found, call.headers, _FOR_EVER if found.is_lasting else _FOR_A_WHILE)
+
+
+async def _sent(asset: Asset, headers: Headers, keeping: str) -> Reply:
+    packed = asset.is_packable and takes_gzip(headers.get("accept-encoding"))
+    try:
+        body = await asset.body(packed=packed)
+    except FileNotFoundError as error:
+        raise Unknown("The page was built anew meanwhile. Start the server again, and reload the page.") from error
+    if is_known(headers, asset.etag):
+        return Reply(status=304, etag=asset.etag, cache_control=keeping, vary=_VARY)
+    reply = Reply(body, media_type=asset.media_type, etag=asset.etag, cache_control=keeping, vary=_VARY)
+    if packed:
+        reply.headers["content-encoding"] = "gzip"
+    return reply
 
 
 ROUTES = (
-    Route("GET", "/", _index, "The page", access="anyone", media_type=HTML),
-    Route("GET", "/static/{name}", _static, "A file of the page", access="anyone", media_type="text/css"),
+    Route("GET", "/", _index, "The page", access="anyone", media_type=HTML, also=(304,)),
+    Route("GET", "/s/{session_id}", _index, "The page, at a session", access="anyone", media_type=HTML, also=(304,)),
+    Route(
+        "GET", "/static/{path:path}", _static, "A file of the page", access="anyone", media_type=ANYTHING, also=(304,)
+    ),
 )

@@ -1,0 +1,138 @@
+"""Rows of a table as they are shown: of a text with separated cells, or of a sheet. This runs where a hostile file can
+do no harm: in a process of the workshop."""
+
+# ruff: noqa: PLC0415 - the reader of workbooks is loaded with the first of them, and may not be installed
+
+import io
+import math
+from collections.abc import Sequence
+from datetime import date, datetime, time
+from typing import Any
+
+from footnote.documents.extract.charset import decode
+from footnote.documents.extract.plain import delimiter_of, rows_of
+from footnote.documents.reading.package import Package
+from footnote.documents.reading.refusal import NotReadable
+from footnote.documents.work import Refused, TableOf, Tabling
+from footnote.protocol.files import Cell
+
+MOST_COLUMNS = 500
+LONGEST_CELL = 2_000
+"""Characters of a cell that are shown; a cell is no page."""
+MOST_CHARACTERS = 10_000_000
+"""Of all rows that are asked for at once."""
+_ZIP = b"PK"
+_EXACT = 1e15
+
+
+def table_of(tabling: Tabling) -> TableOf | Refused:
+    try:
+        table = _of_workbook(tabling) if tabling.form == "workbook" else _of_text(tabling)
+    except NotReadable as error:
+        return Refused(f"{tabling.filename} {error.reason}.")
+    if sum(len(cell) for row in table.rows for cell in row if isinstance(cell, str)) > MOST_CHARACTERS:
+        return Refused(f"{tabling.filename} holds too much text to be shown as a table: download it.")
+    return table
+
+
+def _of_text(tabling: Tabling) -> TableOf:
+    """Cells stay texts: a number with a zero before it may be the number of a telephone."""
+    text = decode(tabling.content, "")
+    delimiter = "\t" if tabling.form == "tsv" else delimiter_of(text)
+    end = tabling.offset + tabling.limit
+    kept: list[tuple[Cell, ...]] = []
+    columns = total = 0
+    for row in rows_of(text, delimiter):
+        columns = max(columns, len(row))
+        if tabling.offset <= total < end:
+            kept.append(_shown(row))
+        total += 1
+    return _table((), "", columns, kept, total)
+
+
+def _of_workbook(tabling: Tabling) -> TableOf:
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    from footnote.documents.reading.sheets import MOST_SPANNED, spans_of
+
+    spans = spans_of(_package(tabling.content)) if tabling.content.startswith(_ZIP) else {}
+    try:
+        with CalamineWorkbook.from_filelike(io.BytesIO(tabling.content)) as book:
+            names = tuple(book.sheet_names)
+            name = _chosen(tabling.sheet, names)
+            if name in spans and spans[name].is_too_wide:
+                raise NotReadable("has cells that lie too far apart to be shown")
+            sheet = book.get_sheet_by_name(name)
+            bottom, right = sheet.end or (0, 0)
+            # Rows and columns are counted from the first cell, as every program does it, unless that would be too many.
+            is_near = (bottom + 1) * (right + 1) <= MOST_SPANNED
+            rows = sheet.to_python(skip_empty_area=not is_near)
+    except (CalamineError, OSError, ValueError) as error:
+        raise NotReadable("is damaged: its sheets cannot be read") from error
+    while rows and all(cell == "" for cell in rows[-1]):
+        rows.pop()
+    columns = max((len(_cells(row)) for row in rows), default=0)
+    kept = [_shown(row) for row in rows[tabling.offset : tabling.offset + tabling.limit]]
+    return _table(names, name, columns, kept, len(rows))
+
+
+def _chosen(wanted: str | None, names: Sequence[str]) -> str:
+    if not names:
+        raise NotReadable("has no sheets")
+    if wanted is not None and wanted not in names:
+        raise NotReadable(f"has no sheet {wanted[:100]!r}")
+    return names[0] if wanted is None else wanted
+
+
+def _package(content: bytes) -> Package:
+    package = Package(content)
+    package.refuse_doctypes()
+    return package
+
+
+def _table(sheets: tuple[str, ...], sheet: str, columns: int, rows: Sequence[tuple[Cell, ...]], total: int) -> TableOf:
+    return TableOf(
+        sheets=sheets,
+        sheet=sheet,
+        columns=min(columns, MOST_COLUMNS),
+        left_out=max(0, columns - MOST_COLUMNS),
+        rows=tuple(rows),
+        total=total,
+    )
+
+
+def _shown(row: Sequence[Any]) -> tuple[Cell, ...]:
+    return tuple(_cell(value) for value in _cells(row)[:MOST_COLUMNS])
+
+
+def _cells(row: Sequence[Any]) -> Sequence[Any]:
+    """Without those at the end that hold nothing."""
+    end = len(row)
+    while end and row[end - 1] == "":
+        end -= 1
+    return row[:end]
+
+
+def _cell(value: Any) -> Cell:
+    match value:
+        case "" | None:
+            return None
+        case bool() | int():
+            return value
+        case float():
+            return _number(value)
+        case datetime():
+            return value.date().isoformat() if value.time() == time() else value.isoformat(" ")
+        case date() | time():
+            return value.isoformat()
+        case _:
+            text = str(value)
+            return text if len(text) <= LONGEST_CELL else text[:LONGEST_CELL] + "…"
+
+
+def _number(value: float) -> Cell:
+    """A workbook has only one kind of numbers; what counts something is shown without a point. What JSON has no number
+    for is a text."""
+    if not math.isfinite(value):
+        return str(value)
+    return int(value) if value.is_integer() and abs(value) < _EXACT else value

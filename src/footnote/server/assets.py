@@ -1,0 +1,90 @@
+"""The files of the page, which are part of the package: a table of their names, made once, and nothing else of the
+disk. A file is read when it is first asked for, and packed when somebody first takes it packed."""
+
+import asyncio
+import gzip
+import hashlib
+from collections.abc import Iterator
+from functools import cached_property
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+HTML = "text/html"
+_PACKED = {
+    "css": "text/css",
+    "html": HTML,
+    "js": "text/javascript",
+    "json": "application/json",
+    "map": "application/json",
+    "mjs": "text/javascript",
+    "svg": "image/svg+xml",
+    "ttf": "font/ttf",
+    "txt": "text/plain",
+    "wasm": "application/wasm",
+    "webmanifest": "application/manifest+json",
+}
+"""What is worth packing."""
+_AS_THEY_ARE = {
+    "bcmap": "application/octet-stream",
+    "ico": "image/x-icon",
+    "jpg": "image/jpeg",
+    "pfb": "application/octet-stream",
+    "png": "image/png",
+    "webp": "image/webp",
+    "woff": "font/woff",
+    "woff2": "font/woff2",
+}
+_TYPES = {**_PACKED, **_AS_THEY_ARE}
+
+
+class Asset:
+    """One file. `is_lasting`: its name changes with its content, so that it may be kept for ever."""
+
+    def __init__(self, name: str, file: Traversable) -> None:
+        suffix = name.rpartition(".")[2].lower()
+        self.media_type = _TYPES.get(suffix, "application/octet-stream")
+        self.is_lasting = name.startswith("assets/")
+        self.is_packable = suffix in _PACKED
+        self._file = file
+
+    @cached_property
+    def content(self) -> bytes:
+        return self._file.read_bytes()
+
+    @cached_property
+    def packed(self) -> bytes:
+        return gzip.compress(self.content, 9, mtime=0)
+
+    @cached_property
+    def etag(self) -> str:
+        """Of what it says, packed or not."""
+        return f'W/"{hashlib.sha256(self.content).hexdigest()[:32]}"'
+
+    async def body(self, *, packed: bool) -> bytes:
+        """Not on the loop: some of them have megabytes."""
+        await asyncio.to_thread(lambda: self.etag)
+        return await asyncio.to_thread(lambda: self.packed) if packed else self.content
+
+
+class Assets:
+    """By their names: `index.html`, `assets/index-8f3a.js`."""
+
+    def __init__(self, folder: Traversable | None = None) -> None:
+        self._folder = folder if folder is not None else files("footnote.server").joinpath("static")
+
+    @cached_property
+    def _table(self) -> dict[str, Asset]:
+        return {name: Asset(name, file) for name, file in _all_in(self._folder)}
+
+    def find(self, name: str) -> Asset | None:
+        return self._table.get(name)
+
+
+def _all_in(folder: Traversable, below: str = "") -> Iterator[tuple[str, Traversable]]:
+    if not folder.is_dir():
+        return
+    for one in folder.iterdir():
+        if one.is_dir():
+            yield from _all_in(one, f"{below}{one.name}/")
+        else:
+            yield f"{below}{one.name}", one

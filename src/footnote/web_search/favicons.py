@@ -1,0 +1,114 @@
+"""The small signs of sites, so that browsers need not ask those for them: each fetched once in a while, and kept."""
+
+import asyncio
+import hashlib
+import logging
+import os
+import secrets
+import time
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from pathlib import Path
+
+from footnote.net.client import ConnectionFailed
+from footnote.net.guard import PageUrl
+from footnote.web_search.finding.flights import Flights
+from footnote.web_search.reading.fetch import PageFailed
+from footnote.web_search.reading.picture import ICONS, Picture, Pictures
+
+PATH = "/favicon.ico"
+MOST_BYTES = 64_000
+SECONDS = 3.0
+KEPT_SECONDS = 7 * 86_400
+MISSED_SECONDS = 86_400
+"""A site without one is asked again after a day."""
+MOST_KEPT = 2_000
+_PRUNED = 200
+_MARK = b"\n"
+"""Between the media type and the image. A file with nothing before it says that there is none."""
+
+log = logging.getLogger(__name__)
+
+
+class Favicons:
+    """Kept as files in `folder`, and only in memory where there is none. `clock`: seconds since 1970."""
+
+    def __init__(self, pictures: Pictures, folder: Path | None, *, clock: Callable[[], float] = time.time) -> None:
+        self._pictures = pictures
+        self._folder = folder
+        self._clock = clock
+        self._flights = Flights[Picture | None]()
+        self._kept: dict[str, tuple[float, Picture | None]] = {}
+
+    async def of(self, address: str, private_hosts: Collection[str] = ()) -> Picture | None:
+        """That of the site of a page; None: it has none that can be shown."""
+        try:
+            url = PageUrl.parse(address).join(PATH)
+        except ConnectionFailed:
+            return None
+        name = hashlib.sha256(str(url).encode()).hexdigest()[:32]
+        return await self._flights.join(name, lambda: self._look(name, str(url), private_hosts))
+
+    async def _look(self, name: str, url: str, private_hosts: Collection[str]) -> Picture | None:
+        found = self._kept.get(name) or await asyncio.to_thread(self._read, name)
+        if found is not None and self._clock() < found[0]:
+            return found[1]
+        picture = await self._fetch(url, private_hosts)
+        until = self._clock() + (MISSED_SECONDS if picture is None else KEPT_SECONDS)
+        if self._folder is None:
+            self._kept[name] = (until, picture)
+            while len(self._kept) > MOST_KEPT:
+                del self._kept[next(iter(self._kept))]
+        else:
+            await asyncio.to_thread(self._write, self._folder, name, picture)
+        return picture
+
+    async def _fetch(self, url: str, private_hosts: Collection[str]) -> Picture | None:
+        try:
+            return await self._pictures.fetch(
+                url, kinds=ICONS, most=MOST_BYTES, seconds=SECONDS, private_hosts=private_hosts
+            )
+        except (PageFailed, ConnectionFailed, TimeoutError):
+            return None
+
+    # Files -------------------------------------------------------------------------------------------------
+
+    def _read(self, name: str) -> tuple[float, Picture | None] | None:
+        """What is kept, and until when it is good."""
+        if self._folder is None:
+            return None
+        file = self._folder / name
+        try:
+            kind, _, content = file.read_bytes().partition(_MARK)
+            written = file.stat().st_mtime
+        except OSError:
+            return None
+        if kind.decode("latin-1") not in ICONS:
+            return written + MISSED_SECONDS, None
+        return written + KEPT_SECONDS, Picture(kind.decode("latin-1"), content)
+
+    def _write(self, folder: Path, name: str, picture: Picture | None) -> None:
+        """Under another name first, so that nobody reads half of it."""
+        data = b"" if picture is None else picture.media_type.encode() + _MARK + picture.content
+        half = folder / f"{name}.{secrets.token_hex(4)}"
+        now = self._clock()
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            half.write_bytes(data)
+            os.utime(half, (now, now))
+            half.replace(folder / name)
+            _prune(folder)
+        except OSError as error:  # it is shown all the same, and fetched again the next time
+            log.warning("The icon of a site could not be kept: %s", error.strerror)
+            with suppress(OSError):
+                half.unlink(missing_ok=True)
+
+
+def _prune(folder: Path) -> None:
+    """The oldest go, some at once, when there are too many."""
+    files = list(folder.iterdir())
+    if len(files) <= MOST_KEPT:
+        return
+    oldest = sorted(files, key=lambda one: one.stat().st_mtime)
+    for one in oldest[: len(files) - MOST_KEPT + _PRUNED]:
+        one.unlink(missing_ok=True)

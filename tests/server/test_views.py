@@ -1,0 +1,227 @@
+"""Files as the page shows them, and what a browser may do with them."""
+
+import pytest
+
+from documents.office import cells, docx, paragraph, xlsx
+from server.desk import Desk
+from server.forms import uploaded
+from server.house import Answer, House
+from server.images import GIF, JPEG, PNG, SVG, WEBP
+
+PAGE = "<!doctype html><p>Xin chào</p><script>fetch('/v2/auth/me')</script>"
+
+
+@pytest.fixture
+async def desk(house: House) -> Desk:
+    return Desk(house.local, await house.local.session())
+
+
+async def shown(desk: Desk, view: str, path: str, wanted: str = "", **headers: str) -> Answer:
+    sent = {**({"sec_fetch_dest": wanted} if wanted else {}), **headers}
+    return await desk.person.ask("GET", f"{desk.path}/{view}?file_path={path}", **sent)
+
+
+async def kept(desk: Desk, *files: tuple[str, bytes]) -> None:
+    assert (await uploaded(desk.person, desk.session_id, *files)).status == 201
+
+
+# Tables -------------------------------------------------------------------------------------------------------
+
+
+async def test_a_table_comes_in_pieces(desk: Desk):
+    await desk.write("/data.csv", "name;n\n" + "".join(f"row {number};{number}\n" for number in range(2_500)))
+    first = await desk.ask("GET", "/table", file_path="/data.csv", limit=2)
+    assert first.json == {
+        "file_path": "/data.csv",
+        "filename": "data.csv",
+        "sheets": [],
+        "sheet": "",
+        "columns": 2,
+        "left_out": 0,
+        "rows": [["name", "n"], ["row 0", "0"]],
+        "offset": 0,
+        "total": 2_501,
+    }
+    across = (await desk.ask("GET", "/table", file_path="/data.csv", offset=900, limit=1_000)).json["rows"]
+    assert [row[0] for row in across] == [f"row {number}" for number in range(899, 1_899)]
+    last = (await desk.ask("GET", "/table", file_path="/data.csv", offset=2_499)).json
+    assert (last["rows"], last["offset"]) == ([["row 2498", "2498"], ["row 2499", "2499"]], 2_499)
+    assert (await desk.ask("GET", "/table", file_path="/data.csv", offset=9_999)).json["rows"] == []
+
+
+async def test_pieces_that_were_looked_at_are_not_read_again(desk: Desk, monkeypatch: pytest.MonkeyPatch):
+    await desk.write("/data.csv", "a,b\n" * 1_500)
+    done: list[int] = []
+    do = desk.person.house.app.workshop.do
+    monkeypatch.setattr(
+        desk.person.house.app.workshop, "do", lambda work, seconds: done.append(work.offset) or do(work, seconds)
+    )
+    for offset in (0, 200, 900, 0, 1_200):
+        assert (await desk.ask("GET", "/table", file_path="/data.csv", offset=offset)).status == 200
+    assert done == [0, 1_000]
+    await desk.write("/data.csv", "c,d\n", base="a,b\n" * 1_500)
+    assert (await desk.ask("GET", "/table", file_path="/data.csv")).json["rows"] == [["c", "d"]]
+    assert (await desk.ask("GET", "/table", file_path="/data.csv", version=1, limit=1)).json["total"] == 1_500
+
+
+async def test_a_workbook_is_shown_sheet_by_sheet(desk: Desk):
+    await kept(desk, ("book.xlsx", xlsx({"One": cells(1, "a", 1.5), "Two": cells(1, "b")})))
+    one = (await desk.ask("GET", "/table", file_path="book.xlsx")).json
+    assert (one["sheets"], one["sheet"], one["rows"]) == (["One", "Two"], "One", [["a", 1.5]])
+    two = (await desk.ask("GET", "/table", file_path="book.xlsx", sheet="Two")).json
+    assert (two["sheet"], two["rows"]) == ("Two", [["b"]])
+    none = await desk.ask("GET", "/table", file_path="book.xlsx", sheet="Three")
+    assert (none.status, none.error) == (422, "unprocessable")
+
+
+async def test_what_is_no_table_is_refused_with_a_sentence(desk: Desk):
+    await desk.write("/notes.md", "Notes.")
+    await desk.write("/lying.xlsx", "no workbook")
+    answers = {
+        (415, "unsupported_media_type"): await desk.ask("GET", "/table", file_path="/notes.md"),
+        (422, "unprocessable"): await desk.ask("GET", "/table", file_path="/lying.xlsx"),
+        (404, "file_not_found"): await desk.ask("GET", "/table", file_path="/none.csv"),
+        (400, "invalid_request"): await desk.ask("GET", "/table", file_path="/notes.md", limit=1_001),
+    }
+    assert {(answer.status, answer.error) for answer in answers.values()} == set(answers)
+
+
+# Texts --------------------------------------------------------------------------------------------------------
+
+
+async def test_a_document_is_shown_as_the_agent_reads_it(desk: Desk):
+    await kept(desk, ("paper.docx", docx(paragraph("Kết luận", '<w:pStyle w:val="Heading1"/>') + paragraph("Đúng."))))
+    answer = await desk.ask("GET", "/text", file_path="paper.docx")
+    assert answer.status == 200
+    assert answer.json["filename"] == "paper.docx"
+    assert answer.json["file_path"].endswith("/paper.docx")
+    assert "Kết luận" in answer.json["text"]
+    assert "Đúng." in answer.json["text"]
+
+
+async def test_a_file_that_says_nothing_says_why(desk: Desk):
+    await kept(desk, ("dot.png", PNG))
+    answer = await desk.ask("GET", "/text", file_path="dot.png")
+    assert (answer.status, answer.error) == (422, "unprocessable")
+    assert answer.json["error"]["message"] == "dot.png has no text to be read: it is an image."
+    assert (await desk.ask("GET", "/text", file_path="none.docx")).status == 404
+
+
+# Frames -------------------------------------------------------------------------------------------------------
+
+
+async def test_a_page_is_shown_in_a_frame_with_an_origin_of_its_own_and_nobody_to_talk_to(desk: Desk):
+    await desk.write("/page.html", PAGE)
+    answer = await shown(desk, "frame", "/page.html", "iframe")
+    assert (answer.status, answer.body.decode()) == (200, PAGE)
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert answer.headers["content-disposition"] == "inline"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+    rules = dict((*rule.split(" ", 1), "")[:2] for rule in answer.headers["content-security-policy"].split("; "))
+    assert rules == {
+        "sandbox": "allow-scripts",
+        "default-src": "'none'",
+        **dict.fromkeys(("script-src", "style-src"), "'unsafe-inline'"),
+        **dict.fromkeys(("img-src", "media-src"), "data: blob:"),
+        "font-src": "data:",
+        **dict.fromkeys(("connect-src", "form-action", "base-uri"), "'none'"),
+        "frame-ancestors": "'self'",
+    }
+    assert len(answer.headers.getall("content-security-policy")) == 1
+
+
+async def test_nothing_runs_in_a_drawing(desk: Desk):
+    await desk.write("/drawing.svg", SVG.decode())
+    answer = await shown(desk, "frame", "/drawing.svg", "iframe")
+    policy = answer.headers["content-security-policy"]
+    assert (answer.status, answer.headers["content-type"]) == (200, "image/svg+xml; charset=utf-8")
+    assert policy.startswith("sandbox; default-src 'none'; ")
+    assert "script" not in policy
+
+
+@pytest.mark.parametrize("wanted", ["document", "empty", "image", "object", "embed", "frame", "script", ""])
+async def test_a_page_that_is_not_in_a_frame_is_saved(desk: Desk, wanted: str):
+    await desk.write("/page.html", PAGE)
+    answer = await shown(desk, "frame", "/page.html", wanted)
+    assert answer.status == 200
+    assert answer.headers["content-disposition"] == 'attachment; filename="page.html"'
+    assert answer.headers["content-type"] == "application/octet-stream"
+    assert answer.headers["content-security-policy"] == "sandbox; default-src 'none'"
+
+
+async def test_a_browser_that_does_not_say_what_it_wants_is_known_by_its_cookie(desk: Desk, house: House):
+    ann = await house.person("ann")
+    hers = Desk(ann, await ann.session())
+    await hers.write("/page.html", PAGE)
+    await hers.write("/drawing.svg", SVG.decode())
+    frame = await house.ask("GET", f"{hers.path}/frame?file_path=/page.html", cookie=ann.cookie)
+    image = await house.ask("GET", f"{hers.path}/raw?file_path=/drawing.svg", cookie=ann.cookie)
+    assert [one.headers["content-disposition"] for one in (frame, image)] == ["inline", "inline"]
+    assert all(one.headers["content-security-policy"].startswith("sandbox") for one in (frame, image))
+
+
+async def test_an_encoding_that_a_page_names_itself_is_left_to_it(desk: Desk):
+    content = '<!doctype html><meta charset="gb18030"><p>天气'.encode("gb18030")
+    await kept(desk, ("page.html", content))
+    answer = await shown(desk, "frame", "page.html", "iframe")
+    assert (answer.headers["content-type"], answer.body) == ("text/html", content)
+
+
+async def test_other_kinds_are_not_framed(desk: Desk):
+    await desk.write("/notes.md", "<script>")
+    answer = await shown(desk, "frame", "/notes.md", "iframe")
+    assert (answer.status, answer.error) == (415, "unsupported_media_type")
+
+
+# Images -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind"),
+    [
+        ("a.png", PNG, "image/png"),
+        ("a.jpg", JPEG, "image/jpeg"),
+        ("a.gif", GIF, "image/gif"),
+        ("a.webp", WEBP, "image/webp"),
+    ],
+)
+async def test_an_image_is_shown_where_an_image_stands(desk: Desk, name: str, content: bytes, kind: str):
+    await kept(desk, (name, content))
+    for wanted in ("image", "empty"):
+        answer = await shown(desk, "raw", name, wanted)
+        assert (answer.status, answer.body, answer.headers["content-type"]) == (200, content, kind)
+        assert answer.headers["content-disposition"] == "inline"
+        assert answer.headers["content-security-policy"] == "sandbox; default-src 'none'"
+    again = await shown(desk, "raw", name, "image", if_none_match=answer.headers["etag"])
+    assert (again.status, again.body) == (304, b"")
+    alone = await shown(desk, "raw", name, "document")
+    assert alone.headers["content-disposition"] == f'attachment; filename="{name}"'
+
+
+async def test_a_drawing_is_an_image_and_nothing_else(desk: Desk):
+    await desk.write("/chart.svg", SVG.decode())
+    answer = await shown(desk, "raw", "/chart.svg", "image")
+    assert (answer.body, answer.headers["content-type"]) == (SVG, "image/svg+xml")
+    assert answer.headers["content-security-policy"] == "sandbox; default-src 'none'; style-src 'unsafe-inline'"
+    for wanted in ("document", "iframe", "object", "embed"):
+        saved = await shown(desk, "raw", "/chart.svg", wanted)
+        assert saved.headers["content-disposition"].startswith("attachment")
+        assert saved.headers["content-type"] == "application/octet-stream"
+
+
+@pytest.mark.parametrize("name", ["page.html", "lying.png.txt", "notes.md"])
+async def test_what_is_no_image_is_saved(desk: Desk, name: str):
+    await desk.write(f"/{name}", PAGE)
+    answer = await shown(desk, "raw", f"/{name}", "image")
+    assert (answer.status, answer.headers["content-type"]) == (200, "application/octet-stream")
+    assert answer.headers["content-disposition"].startswith("attachment")
+
+
+async def test_an_earlier_version_can_be_shown(desk: Desk):
+    await desk.write("/page.html", "one")
+    await desk.write("/page.html", "two", base="one")
+    first = await shown(desk, "frame", "/page.html", "iframe")
+    earlier = await desk.person.ask("GET", f"{desk.path}/frame?file_path=/page.html&version=1", sec_fetch_dest="iframe")
+    assert (first.body, earlier.body) == (b"two", b"one")
+    assert (await desk.ask("GET", "/raw", file_path="/page.html", version=3)).status == 404

@@ -1,0 +1,160 @@
+"""The icons of sites: asked for once, kept for a week, and never anything but a small image."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from footnote.net.client import Net
+from footnote.web_search import favicons
+from footnote.web_search.favicons import Favicons
+from footnote.web_search.reading.picture import Picture, Pictures
+from server.images import GIF, ICO, JPEG, PNG, SVG, WEBP, picture
+from web import Reply, Trap, Web, hang, redirect
+
+DAY = 86_400
+
+
+class Site:
+    """A small web, and those who keep its icon."""
+
+    def __init__(self, web: Web, net: Net, folder: Path | None) -> None:
+        self.web = web
+        self.now = 1_800_000_000.0
+        self.folder = folder
+        self._net = net
+        self.favicons = self.opened()
+
+    def opened(self) -> Favicons:
+        """As after another start."""
+        return Favicons(Pictures(self._net), self.folder, clock=lambda: self.now)
+
+    async def icon(self, path: str = "/some/page?x=1") -> Picture | None:
+        return await self.favicons.of(self.web.url(path), {self.web.host})
+
+    @property
+    def asked(self) -> int:
+        return len(self.web.asked_for("/favicon.ico"))
+
+
+@pytest.fixture(params=["files", "memory"])
+async def site(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Site]:
+    async with Web({}) as web, Net() as net:
+        yield Site(web, net, tmp_path / "favicons" if request.param == "files" else None)
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [(PNG, "image/png"), (ICO, "image/x-icon"), (GIF, "image/gif"), (JPEG, "image/jpeg"), (WEBP, "image/webp")],
+)
+async def test_an_icon_is_what_its_first_bytes_say(site: Site, content: bytes, kind: str):
+    site.web.put("/favicon.ico", picture(content, "text/html"))
+    assert await site.icon() == Picture(kind, content)
+    [request] = site.web.requests
+    assert "cookie" not in request.headers
+    assert "referer" not in request.headers
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        picture(SVG, "image/svg+xml"),
+        picture(b"<!doctype html><p>Not found", "image/png"),
+        picture(PNG, "image/png", 404),
+        picture(b"", "image/png"),
+        picture(PNG + b"\0" * 64_000, "image/png"),
+        Reply(204),
+        redirect("/favicon.ico"),
+        redirect("file:///etc/passwd"),
+    ],
+)
+async def test_anything_else_is_no_icon(site: Site, answer: Reply):
+    site.web.put("/favicon.ico", answer)
+    assert await site.icon() is None
+
+
+async def test_it_is_asked_for_again_after_a_week(site: Site):
+    site.web.put("/favicon.ico", picture(PNG))
+    for _ in range(3):
+        assert await site.icon() == Picture("image/png", PNG)
+    site.now += 7 * DAY - 1
+    await site.icon("/another")
+    assert site.asked == 1
+    site.now += 2
+    site.web.put("/favicon.ico", picture(GIF))
+    assert await site.icon() == Picture("image/gif", GIF)
+    assert site.asked == 2
+
+
+async def test_a_site_without_one_is_asked_again_after_a_day(site: Site):
+    assert await site.icon() is None
+    site.now += DAY - 1
+    assert await site.icon() is None
+    assert site.asked == 1
+    site.web.put("/favicon.ico", picture(PNG))
+    site.now += 2
+    assert await site.icon() == Picture("image/png", PNG)
+
+
+async def test_many_who_want_it_at_once_make_one_request(site: Site):
+    site.web.put("/favicon.ico", picture(PNG))
+    assert await asyncio.gather(*(site.icon(f"/{number}") for number in range(20))) == [Picture("image/png", PNG)] * 20
+    assert site.asked == 1
+
+
+async def test_a_site_that_does_not_answer_is_not_waited_for(site: Site, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(favicons, "SECONDS", 0.1)
+    site.web.put("/favicon.ico", hang())
+    assert await site.icon() is None
+
+
+async def test_a_redirect_is_followed_and_judged_anew(site: Site):
+    site.web.put("/favicon.ico", redirect("/static/icon.png"))
+    site.web.put("/static/icon.png", picture(PNG))
+    assert await site.icon() == Picture("image/png", PNG)
+    async with Trap() as trap:
+        site.web.put("/favicon.ico", redirect(trap.url("/icon.png")))
+        site.now += 8 * DAY
+        assert await site.icon() is None
+        assert trap.connections == 0
+
+
+async def test_a_host_that_nobody_opened_is_not_asked(site: Site):
+    site.web.put("/favicon.ico", picture(PNG))
+    for address in (site.web.url("/"), "http://localhost/", "http://[::1]/", "nonsense", "footnote://docs/server.md"):
+        assert await site.favicons.of(address) is None
+    assert site.web.connections == 0
+
+
+async def test_it_outlives_the_process_in_files_of_its_own(tmp_path: Path):
+    async with Web({"/favicon.ico": picture(PNG)}) as web, Net() as net:
+        site = Site(web, net, tmp_path / "favicons")
+        await site.icon()
+        site.favicons = site.opened()
+        assert await site.icon() == Picture("image/png", PNG)
+        assert site.asked == 1
+        [file] = (tmp_path / "favicons").iterdir()
+        file.write_bytes(b"text/html\n<script>")
+        os.utime(file, (site.now, site.now))
+        assert await site.icon() is None
+
+
+async def test_no_more_than_some_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(favicons, "MOST_KEPT", 5)
+    monkeypatch.setattr(favicons, "_PRUNED", 2)
+    async with Net() as net:
+        keeper = Favicons(Pictures(net), tmp_path, clock=iter(range(1_000)).__next__)
+        for number in range(20):
+            await keeper.of(f"http://127.0.0.1:{number + 1}/")
+            assert len(list(tmp_path.iterdir())) <= 5
+
+
+async def test_a_folder_that_cannot_be_written_only_costs_the_keeping(tmp_path: Path):
+    (tmp_path / "favicons").write_text("a file")
+    async with Web({"/favicon.ico": picture(PNG)}) as web, Net() as net:
+        site = Site(web, net, tmp_path / "favicons")
+        for _ in range(2):
+            assert await site.icon() == Picture("image/png", PNG)
+        assert site.asked == 2
