@@ -1,0 +1,58 @@
+import { useEffect } from "react";
+import { SettingsDialog, ShortcutsDialog } from "../features/settings";
+import { useWords } from "../lib/i18n";
+import { useStore } from "../lib/store";
+import { catalog, readCatalog } from "../state/catalog";
+import { view } from "../state/view";
+import { Boundary } from "../ui/Boundary";
+import { Button } from "../ui/Button";
+import "./app.css";
+import { listenForShortcuts } from "./keys";
+import { Login } from "./Login";
+import { Shell } from "./Shell";
+import { Toasts } from "./Toasts";
+import { words } from "./words";
+
+export function App() {
+  const visit = useStore(catalog, (known) => known.visit);
+  useEffect(() => (visit === "known" ? listenForShortcuts() : undefined), [visit]);
+  return (
+    <>
+      <Boundary>
+        {visit === "known" && <Shell />}
+        {visit === "nobody" && <Login />}
+        {(visit === "unknown" || visit === "unreachable") && <Threshold />}
+      </Boundary>
+      {visit === "known" && <OpenDialog />}
+      <Toasts />
+    </>
+  );
+}
+
+function OpenDialog() {
+  const dialog = useStore(view, (shown) => shown.dialog);
+  if (dialog === "settings") return <SettingsDialog />;
+  return dialog === "shortcuts" ? <ShortcutsDialog /> : null;
+}
+
+/** Before it is known who is there. */
+function Threshold() {
+  const t = useWords(words);
+  const unreachable = useStore(catalog, (known) => known.visit === "unreachable");
+  return (
+    <main className="app-threshold">
+      <h1>Footnote</h1>
+      {unreachable ? (
+        <>
+          <p>{t.unreachable}</p>
+          <p className="app-soft">{t.unreachableNote}</p>
+          <Button look="main" onClick={() => void readCatalog()}>
+            {t.tryAgain}
+          </Button>
+        </>
+      ) : (
+        <p className="app-soft">{t.opening}</p>
+      )}
+    </main>
+  );
+}

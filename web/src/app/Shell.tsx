@@ -1,0 +1,97 @@
+import { useEffect } from "react";
+import { ChatLog, useUnseenAnswer } from "../features/chat";
+import { Composer, DropZone } from "../features/composer";
+import { FileViewer } from "../features/files";
+import { SessionSidebar } from "../features/sessions";
+import { Welcome } from "../features/welcome";
+import { useWords } from "../lib/i18n";
+import { useStore } from "../lib/store";
+import { conversation } from "../state/conversation";
+import { tryNow } from "../state/following";
+import { preferences } from "../state/preferences";
+import { closeSheet, view } from "../state/view";
+import { Spinner } from "../ui/Badge";
+import { Boundary } from "../ui/Boundary";
+import { Button } from "../ui/Button";
+import { DrawerFrame } from "./DrawerFrame";
+import { Header } from "./Header";
+import { usePhone } from "./phone";
+import { words } from "./words";
+
+/** The rooms of the page: conversations at the start, the open one in the middle, its sources and files at the end. */
+export function Shell() {
+  const t = useWords(words);
+  const phone = usePhone();
+  const sheet = useStore(view, (shown) => shown.sheet);
+  const hasRoom = useStore(conversation, (known) => known.sessionId !== null);
+  const drawer = useStore(view, (shown) => (hasRoom ? shown.drawer : null));
+  const file = useStore(view, (shown) => shown.file);
+  const sidebar = useStore(preferences, (liked) => liked.sidebar);
+  useTitle();
+  return (
+    <DropZone>
+      <div className="app-shell">
+        <a className="app-skip" href="#composer">
+          {t.skip}
+        </a>
+        {(phone ? sheet : sidebar) && (
+          <div className="app-sidebar">
+            <Boundary>
+              <SessionSidebar />
+            </Boundary>
+          </div>
+        )}
+        {phone && sheet && <div className="app-shade" onPointerDown={closeSheet} />}
+        <div className="app-middle" inert={phone && (sheet || drawer !== null)}>
+          <Header />
+          <Banner />
+          <Conversation />
+        </div>
+        {drawer && <DrawerFrame drawer={drawer} />}
+      </div>
+      {file !== null && (
+        <Boundary>
+          <FileViewer path={file} />
+        </Boundary>
+      )}
+    </DropZone>
+  );
+}
+
+function Conversation() {
+  const isNew = useStore(conversation, (known) => known.turns.length === 0 && known.state === "ready");
+  return (
+    <main className="app-main">
+      <Boundary>{isNew ? <Welcome /> : <ChatLog />}</Boundary>
+      <div className="app-composer" id="composer">
+        <Composer />
+      </div>
+    </main>
+  );
+}
+
+function Banner() {
+  const t = useWords(words);
+  const reconnecting = useStore(conversation, (known) => known.link === "reconnecting");
+  return (
+    <div role="status" className="app-banner-place">
+      {reconnecting && (
+        <div className="app-banner">
+          <Spinner />
+          <span>{t.reconnecting}</span>
+          <Button small onClick={tryNow}>
+            {t.tryNow}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function useTitle(): void {
+  const title = useStore(conversation, (known) => known.head?.title ?? "");
+  const unseen = useUnseenAnswer();
+  useEffect(() => {
+    document.title = `${unseen ? "● " : ""}${title ? `${title} · ` : ""}Footnote`;
+  }, [title, unseen]);
+}

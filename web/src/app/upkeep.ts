@@ -1,0 +1,76 @@
+/** What keeps the page true while it is open: other tabs, other machines, sleep. */
+
+import { catalog, readCatalog } from "../state/catalog";
+import { conversation, refresh } from "../state/conversation";
+import { goTo, showAddress } from "../state/place";
+import { activeTurn } from "../state/select";
+import { refreshSessions, sessionList } from "../state/sessions";
+import { whenTold } from "../state/tabs";
+
+const LOOKS_MS = 20_000;
+const ASLEEP_MS = 30_000;
+
+export function keepUp(): void {
+  void readCatalog();
+  let visit = catalog.get().visit;
+  catalog.subscribe(() => {
+    const now = catalog.get().visit;
+    if (now === "known" && visit !== "known") begin();
+    visit = now;
+  });
+  sessionList.subscribe(lookAtOpenSession);
+  whenRunsEnd(() => void refreshSessions());
+  whenTold(({ sessionId, kind }) => {
+    void refreshSessions();
+    if (conversation.get().sessionId !== sessionId) return;
+    if (kind === "removed") goTo(null);
+    else void refresh();
+  });
+  setInterval(() => {
+    if (!document.hidden && catalog.get().visit === "known") void refreshSessions();
+  }, LOOKS_MS);
+  afterSleep(() => {
+    if (catalog.get().visit === "unreachable") void readCatalog();
+    if (catalog.get().visit !== "known") return;
+    void refreshSessions();
+    void refresh();
+  });
+}
+
+function begin(): void {
+  showAddress();
+  void refreshSessions();
+}
+
+function whenRunsEnd(listener: () => void): void {
+  let active = false;
+  conversation.subscribe(() => {
+    const now = activeTurn(conversation.get()) !== null;
+    if (active && !now) listener();
+    active = now;
+  });
+}
+
+/** When somebody comes back after a while, or the network does. */
+function afterSleep(wake: () => void): void {
+  let hiddenAt = Date.now();
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) hiddenAt = Date.now();
+    else if (Date.now() - hiddenAt > ASLEEP_MS) wake();
+  });
+  addEventListener("online", wake);
+}
+
+const seen = new Map<string, string>();
+
+/** Somebody asked in the open session on another machine: the list of sessions tells it first. */
+function lookAtOpenSession(): void {
+  const now = conversation.get();
+  const listed = sessionList.get().sessions.find((one) => one.id === now.sessionId);
+  if (!listed || now.state !== "ready") return;
+  const known = seen.get(listed.id);
+  seen.set(listed.id, listed.updated_at);
+  if (activeTurn(now) || (known === listed.updated_at && !listed.active_run_id)) return;
+  const isNew = listed.active_run_id && !now.turns.some((turn) => turn.answer.runId === listed.active_run_id);
+  if (isNew || (known !== undefined && known !== listed.updated_at)) void refresh();
+}

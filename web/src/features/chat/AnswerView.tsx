@@ -1,0 +1,71 @@
+import { memo } from "react";
+import { number } from "../../lib/format";
+import { useLocale, useWords } from "../../lib/i18n";
+import type { ToolProgress } from "../../protocol/events.gen";
+import { type Answer, type Block, isActive } from "../../state/answer";
+import type { Turn } from "../../state/turns";
+import { Boundary } from "../../ui/Boundary";
+import { AnswerEnd } from "./AnswerEnd";
+import { FileCards } from "./FileCards";
+import { TextBlock } from "./TextBlock";
+import { Thinking } from "./Thinking";
+import { ToolCard } from "./tools/ToolCard";
+import { words } from "./words";
+
+/** An answer: what was thought, done and said, in the order in which it came. */
+export function AnswerView({ turn }: { turn: Turn }) {
+  const t = useWords(words);
+  const { answer } = turn;
+  return (
+    <div className="chat-answer" aria-busy={isActive(answer) || undefined}>
+      <h2 className="ui-hidden">{t.footnote}</h2>
+      {answer.blocks.map((block, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the index of a block is its name.
+        <Boundary key={at}>
+          <BlockView block={block} turnKey={turn.key} />
+        </Boundary>
+      ))}
+      {isActive(answer) ? <Working answer={answer} /> : <AnswerEnd turn={turn} />}
+    </div>
+  );
+}
+
+const BlockView = memo(function BlockView({ block, turnKey }: { block: Block; turnKey: string }) {
+  switch (block.type) {
+    case "text":
+      return <TextBlock block={block} turnKey={turnKey} />;
+    case "thinking":
+      return <Thinking block={block} />;
+    case "tool_use":
+      return <ToolCard call={block} />;
+    case "attachments":
+      return <FileCards files={block.files} />;
+    default:
+      return null;
+  }
+});
+
+/** That something goes on, from the first moment to the last. */
+function Working({ answer }: { answer: Answer }) {
+  return (
+    <p className="chat-working">
+      <span className="chat-pulse" aria-hidden="true" />
+      <Doing answer={answer} />
+    </p>
+  );
+}
+
+function Doing({ answer }: { answer: Answer }) {
+  const t = useWords(words);
+  if (answer.writing) return <Writing progress={answer.writing} />;
+  if (answer.blocks.length === 0) return answer.phase === "waiting" ? t.starting : t.working;
+  const last = answer.blocks.findLast((block) => block.type !== "unknown");
+  const speaks = last && "open" in last && last.open;
+  return speaks ? <span className="ui-hidden">{t.working}</span> : t.working;
+}
+
+function Writing({ progress }: { progress: ToolProgress }) {
+  const t = useWords(words);
+  const locale = useLocale();
+  return <span dir="auto">{t.writing(progress.label || progress.stage, number(progress.done, locale))}</span>;
+}

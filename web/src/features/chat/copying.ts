@@ -1,0 +1,78 @@
+/** An answer to take away: its text, and behind it the sources that its numbers mean. */
+
+import { wordsNow } from "../../lib/i18n";
+import type { Source } from "../../protocol/events.gen";
+import { conversation } from "../../state/conversation";
+import { sourcesByNumber } from "../../state/select";
+import type { Turn } from "../../state/turns";
+import { safeHref } from "../../ui/Link";
+import { words } from "./words";
+
+export function markdownOf(turn: Turn, known = sourcesByNumber(conversation.get().turns)): string {
+  const texts = turn.answer.blocks.filter((block) => block.type === "text").map((block) => block.text.trim());
+  const cited = citedIn(turn, known).map((source) => `[${source.number}] ${oneLine(source.title)} ${source.url}`);
+  const text = texts.filter(Boolean).join("\n\n");
+  if (cited.length === 0) return text;
+  return `${text}\n\n**${wordsNow(words).sourcesHeading}**\n\n${cited.map((line) => `- ${line}`).join("\n")}\n`;
+}
+
+/** The sources that footnotes of the answer name, by number. */
+function citedIn(turn: Turn, known: ReadonlyMap<number, Source>): Source[] {
+  const blocks = turn.answer.blocks.filter((block) => block.type === "text");
+  const numbers = new Set(blocks.flatMap((block) => block.citations.map(({ number }) => number)));
+  return [...numbers]
+    .sort((one, two) => one - two)
+    .map((number) => known.get(number))
+    .filter((source) => source !== undefined);
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}
+
+const CONTROLS = "button, input, select, [popover], .ui-hidden, svg";
+
+/** The same as the page shows it, with its numbers as links and without its buttons. */
+export function htmlOf(turn: Turn, shown: Iterable<Element>): string {
+  const known = sourcesByNumber(conversation.get().turns);
+  const out = document.createElement("div");
+  for (const element of shown) {
+    const copy = element.cloneNode(true) as HTMLElement;
+    for (const chip of copy.querySelectorAll(".chat-footnote")) chip.replaceWith(mark(chip, known));
+    for (const control of copy.querySelectorAll(CONTROLS)) control.remove();
+    out.append(...copy.childNodes);
+  }
+  const cited = citedIn(turn, known);
+  if (cited.length > 0) out.append(element("p", wordsNow(words).sourcesHeading), list(cited));
+  return new XMLSerializer().serializeToString(out);
+}
+
+function mark(chip: Element, known: ReadonlyMap<number, Source>): HTMLElement {
+  const number = Number.parseInt(chip.textContent ?? "", 10);
+  const sup = document.createElement("sup");
+  sup.append(link(`[${number}]`, known.get(number)?.url));
+  return sup;
+}
+
+function list(sources: readonly Source[]): HTMLElement {
+  const all = document.createElement("ul");
+  for (const source of sources) {
+    const item = element("li", `[${source.number}] `);
+    item.append(link(oneLine(source.title) || source.url, source.url));
+    all.append(item);
+  }
+  return all;
+}
+
+function link(text: string, url?: string): HTMLElement {
+  const href = url ? safeHref(url) : null;
+  const made = element(href ? "a" : "span", text);
+  if (href) made.setAttribute("href", href);
+  return made;
+}
+
+function element(name: string, text: string): HTMLElement {
+  const made = document.createElement(name);
+  made.textContent = text;
+  return made;
+}

@@ -1,0 +1,86 @@
+import { memo } from "react";
+import { useWords } from "../../../lib/i18n";
+import type { Citation, Source } from "../../../protocol/events.gen";
+import { conversation } from "../../../state/conversation";
+import { sourcesByNumber } from "../../../state/select";
+import { openSource } from "../../../state/view";
+import { HoverCard } from "../../../ui/HoverCard";
+import { SiteIcon, SiteName } from "../Site";
+import "./footnotes.css";
+import { words } from "./words";
+
+export interface FootnoteChipProps {
+  number: number;
+  /** Null while the text still streams, and where no statement stands before the number. */
+  citation: Citation | null;
+  open: boolean;
+}
+
+/** The number after a statement. Its shape and its name say whether the page says so, not its colour alone. */
+export const FootnoteChip = memo(function FootnoteChip({ number, citation, open }: FootnoteChipProps) {
+  const t = useWords(words);
+  const verdict = citation?.verdict ?? "none";
+  const names = {
+    none: t.named,
+    supported: t.supportedName,
+    partial: t.partialName,
+    unsupported: t.unsupportedName,
+  };
+  return (
+    <HoverCard card={() => <Evidence number={number} citation={citation} open={open} />}>
+      {(described) => (
+        <button
+          {...described}
+          type="button"
+          className="chat-footnote"
+          data-verdict={verdict}
+          aria-label={names[verdict](number)}
+          onClick={() => openSource(number, citation)}
+        >
+          <span className="chat-footnote-mark">
+            {number}
+            {verdict === "unsupported" && "?"}
+          </span>
+        </button>
+      )}
+    </HoverCard>
+  );
+});
+
+function Evidence({ number, citation, open }: FootnoteChipProps) {
+  const t = useWords(words);
+  const source = sourcesByNumber(conversation.get().turns).get(number) ?? null;
+  const verdict = citation?.verdict ?? null;
+  const none = open ? t.unchecked : t.notChecked;
+  return (
+    <span className="chat-evidence">
+      <span className="chat-evidence-verdict" data-verdict={verdict ?? "none"}>
+        {verdict ? t[verdict] : none}
+      </span>
+      {citation?.quote && (
+        <q className="chat-evidence-quote" dir="auto">
+          {citation.quote}
+        </q>
+      )}
+      {citation && !citation.quote && source && <span className="chat-soft">{t.noQuote}</span>}
+      {source ? <Origin source={source} /> : <span className="chat-soft">{t.noSource}</span>}
+      {source?.snapshot_id && <span className="chat-evidence-hint">{t.open}</span>}
+    </span>
+  );
+}
+
+function Origin({ source }: { source: Source }) {
+  return (
+    <span className="chat-evidence-origin">
+      <SiteIcon source={source} />
+      <span className="chat-evidence-text">
+        <span className="chat-evidence-title" dir="auto">
+          {source.title || source.url}
+        </span>
+        <span className="chat-soft">
+          <SiteName source={source} />
+        </span>
+      </span>
+    </span>
+  );
+}

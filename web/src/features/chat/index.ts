@@ -1,0 +1,4 @@
+import { ChatLog } from "./ChatLog";
+import { useUnseenAnswer } from "./unseen";
+
+export { ChatLog, useUnseenAnswer };

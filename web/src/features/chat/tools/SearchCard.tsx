@@ -1,0 +1,121 @@
+import { ExternalLink, type LucideIcon } from "lucide-react";
+import { useLocale, useWords } from "../../../lib/i18n";
+import type { PageReport, Source } from "../../../protocol/events.gen";
+import type { CallPart } from "../../../state/answer";
+import { type SearchFound, searchOf } from "../../../state/select";
+import { openSource } from "../../../state/view";
+import { Icon } from "../../../ui/Icon";
+import { Link, safeHref } from "../../../ui/Link";
+import { SiteIcon, SiteName } from "../Site";
+import { Card } from "./Card";
+import { Exchange, problemOf } from "./Exchange";
+import { LongText } from "./LongText";
+import { outcomeOf } from "./outcomes";
+import { progressText, tellingArgument } from "./progress";
+import { ReceiptTable } from "./ReceiptTable";
+import { StatusBadge } from "./StatusBadge";
+import { words } from "./words";
+
+/** A search, or the reading of one page: what was found, and what became of each page. */
+export function SearchCard({ call, icon }: { call: CallPart; icon: LucideIcon }) {
+  const t = useWords(words);
+  const locale = useLocale();
+  const found = searchOf(call);
+  const asked = tellingArgument(call.input) || found?.query || "";
+  const isPage = call.name === "read_page";
+  const count = found && !isPage ? counted(found.sources.length, t) : undefined;
+  return (
+    <Card
+      icon={icon}
+      title={call.title || call.name}
+      argument={asked}
+      badge={<StatusBadge call={call} {...(count ? { done: count } : {})} />}
+      progress={call.progress && progressText(call.progress, locale, asked)}
+      problem={problemOf(call)}
+    >
+      {found ? <Findings call={call} found={found} /> : <Exchange call={call} />}
+    </Card>
+  );
+}
+
+function counted(count: number, t: { noResults: string; results: (count: number) => string }): string {
+  return count === 0 ? t.noResults : t.results(count);
+}
+
+function Findings({ call, found }: { call: CallPart; found: SearchFound }) {
+  const t = useWords(words);
+  const pages = new Map(found.receipt?.pages.map((page) => [page.url, page]));
+  return (
+    <>
+      {found.sources.length > 0 && (
+        <ol className="chat-results" aria-label={t.sources}>
+          {found.sources.map((source, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: they are never put into another order.
+            <Result key={at} source={source} page={pages.get(source.url) ?? null} />
+          ))}
+        </ol>
+      )}
+      {found.receipt && (
+        <details className="chat-more">
+          <summary>{t.receipt}</summary>
+          <ReceiptTable receipt={found.receipt} />
+        </details>
+      )}
+      {call.result && (
+        <details className="chat-more">
+          <summary>{t.given}</summary>
+          <LongText label={t.given} text={call.result.content} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function Result({ source, page }: { source: Source; page: PageReport | null }) {
+  const t = useWords(words);
+  const locale = useLocale();
+  const outside = safeHref(source.url);
+  const outcome = outcomeOf(source, page, locale);
+  return (
+    <li className="chat-result">
+      <span className="chat-result-number">{source.number ?? "–"}</span>
+      <SiteIcon source={source} />
+      <span className="chat-result-text">
+        <ResultTitle source={source} />
+        <span className="chat-soft">
+          <SiteName source={source} />
+          {outcome && <span data-status={source.status}> · {outcome}</span>}
+        </span>
+      </span>
+      {outside && (
+        <a
+          className="chat-result-out"
+          href={outside}
+          target="_blank"
+          rel="noopener noreferrer nofollow"
+          aria-label={t.newTab(source.domain)}
+          title={t.newTab(source.domain)}
+        >
+          <Icon of={ExternalLink} />
+        </a>
+      )}
+    </li>
+  );
+}
+
+function ResultTitle({ source }: { source: Source }) {
+  const t = useWords(words);
+  const { number, title, url } = source;
+  const shown = title || url;
+  if (number === null || !source.snapshot_id)
+    return (
+      <Link href={url} className="chat-result-title">
+        <span dir="auto">{shown}</span>
+      </Link>
+    );
+  return (
+    <button type="button" className="chat-result-title" title={t.openPassage(shown)} onClick={() => openSource(number)}>
+      <span dir="auto">{shown}</span>
+    </button>
+  );
+}

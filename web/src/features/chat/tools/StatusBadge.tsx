@@ -1,0 +1,18 @@
+import { useWords } from "../../../lib/i18n";
+import type { CallPart } from "../../../state/answer";
+import { Badge, Spinner, type Tone } from "../../../ui/Badge";
+import { words } from "./words";
+
+const TONES: Record<CallPart["status"], Tone> = { pending: "outline", running: "outline", done: "plain", error: "bad" };
+
+/** How far a call is. One that was cut off failed at nothing: it just has no result. */
+export function StatusBadge({ call, done }: { call: CallPart; done?: string }) {
+  const t = useWords(words);
+  if (call.status === "error" && call.result === null) return <Badge tone="outline">{t.unfinished}</Badge>;
+  return (
+    <Badge tone={TONES[call.status]}>
+      {call.status === "running" && <Spinner />}
+      {call.status === "done" ? (done ?? t.done) : t[call.status]}
+    </Badge>
+  );
+}

@@ -1,0 +1,83 @@
+import { RotateCw, X } from "lucide-react";
+import { size } from "../../lib/format";
+import { useLocale, useWords } from "../../lib/i18n";
+import { useStore } from "../../lib/store";
+import { conversation } from "../../state/conversation";
+import { removeUpload, retryUpload, type Upload, uploads } from "../../state/uploads";
+import { openFile } from "../../state/view";
+import { Button } from "../../ui/Button";
+import { FileIcon } from "../../ui/FileIcon";
+import { isAttached } from "./attaching";
+import { words } from "./words";
+
+/** What goes with the question, each with how far it has come. */
+export function Attachments() {
+  const t = useWords(words);
+  const sessionId = useStore(conversation, (known) => known.sessionId);
+  const all = useStore(uploads);
+  const mine = all.filter((one) => isAttached(one, sessionId));
+  if (mine.length === 0) return null;
+  return (
+    <ul className="composer-files" aria-label={t.attached}>
+      {mine.map((one) => (
+        <Chip key={one.id} one={one} />
+      ))}
+    </ul>
+  );
+}
+
+function Chip({ one }: { one: Upload }) {
+  const t = useWords(words);
+  const { record, file, state } = one;
+  const name = record?.filename ?? file.name;
+  const isUnderWay = state === "waiting" || state === "sending";
+  return (
+    <li className="composer-file" data-state={state}>
+      <FileIcon type={record?.icon_type ?? "file"} />
+      <span className="composer-file-text">
+        {record ? (
+          <button type="button" className="composer-file-name" dir="auto" onClick={() => openFile(record.path)}>
+            {name}
+          </button>
+        ) : (
+          <span className="composer-file-name" dir="auto" title={name}>
+            {name}
+          </span>
+        )}
+        <Progress one={one} name={name} />
+      </span>
+      {state === "failed" && (
+        <Button look="quiet" small icon={RotateCw} label={t.retry} onClick={() => retryUpload(one.id)} />
+      )}
+      <Button
+        look="quiet"
+        small
+        icon={X}
+        label={isUnderWay ? t.cancel(name) : t.remove(name)}
+        onClick={() => removeUpload(one.id)}
+      />
+    </li>
+  );
+}
+
+function Progress({ one, name }: { one: Upload; name: string }) {
+  const t = useWords(words);
+  const locale = useLocale();
+  const { file, sent, state, error } = one;
+  if (state === "failed")
+    return (
+      <span className="composer-file-note" role="alert" dir="auto">
+        {error === "offline" ? t.uploadOffline : error}
+      </span>
+    );
+  if (state === "waiting") return <span className="composer-file-note">{t.waiting}</span>;
+  // One that was in the session already has no size here.
+  if (state === "done")
+    return file.size > 0 ? <span className="composer-file-note">{size(file.size, locale)}</span> : null;
+  return (
+    <>
+      <span className="composer-file-note">{t.sent(size(sent, locale), size(file.size, locale))}</span>
+      <progress className="ui-progress" aria-label={t.uploadOf(name)} max={Math.max(1, file.size)} value={sent} />
+    </>
+  );
+}

@@ -1,0 +1,77 @@
+/** What stands in the composer. It outlives reloads and changes of session, and failures to send it. */
+
+import { Store } from "../../lib/store";
+import type { FileRecord } from "../../protocol/events.gen";
+import { conversation } from "../../state/conversation";
+import { draftOf, keepDraft } from "../../state/drafts";
+import { attachAgain } from "../../state/uploads";
+
+/** A question that left the field and is not yet the server's. */
+export interface Held {
+  text: string;
+  attachments: readonly FileRecord[];
+  /** `queued`: it waits for the end of an answer. */
+  state: "queued" | "sending";
+  /** The session that it belongs to. A new one gets its id while its first question is under way. */
+  home: string | null;
+}
+
+interface Draft {
+  sessionId: string | null;
+  text: string;
+  held: Held | null;
+  /** Send was pressed; the files are still on their way. */
+  awaiting: boolean;
+  /** A quiet line about what was done, for eyes and screen readers. */
+  notice: string | null;
+}
+
+const EMPTY: Omit<Draft, "sessionId" | "text"> = { held: null, awaiting: false, notice: null };
+
+export const draft = new Store<Draft>({ sessionId: null, text: draftOf(null), ...EMPTY });
+
+/** Says what is in the field now, and keeps it with what is held: neither is lost before the server has it. */
+export function change(changes: Partial<Omit<Draft, "sessionId">>): void {
+  draft.set((known) => ({ ...known, ...changes }));
+  const { sessionId, held, text } = draft.get();
+  if ("text" in changes || "held" in changes) keepDraft(sessionId, joined(held?.text ?? "", text));
+}
+
+/** Puts into the field again what was held, before what was written since. */
+export function putBack(held: Held, notice: string | null = null): void {
+  const { held: now, text, sessionId } = draft.get();
+  const isHere = now === held;
+  attachAgain(isHere ? sessionId : held.home, held.attachments);
+  // In a session that was left, what was held is still kept as its draft.
+  if (isHere) change({ held: null, text: joined(held.text, text), notice });
+}
+
+/** The server has it: it is no draft any more, wherever one looks at by now. */
+export function letGo(held: Held): void {
+  if (draft.get().held === held) {
+    change({ held: null });
+    return;
+  }
+  const kept = draftOf(held.home);
+  if (kept.startsWith(held.text)) keepDraft(held.home, kept.slice(held.text.length).trimStart());
+}
+
+function joined(first: string, second: string): string {
+  return [first, second].filter((text) => text.trim() !== "").join("\n\n");
+}
+
+conversation.subscribe(() => {
+  const { sessionId, head } = conversation.get();
+  const known = draft.get();
+  if (known.sessionId === sessionId) return;
+  // The new conversation got an id: what was written for it stays where it is.
+  if (known.sessionId === null && head?.id === sessionId) {
+    keepDraft(null, "");
+    if (known.held) known.held.home = sessionId;
+    draft.set({ ...known, sessionId });
+    change({ text: known.text });
+    return;
+  }
+  if (known.held?.state === "queued") attachAgain(known.sessionId, known.held.attachments);
+  draft.set({ sessionId, text: draftOf(sessionId), ...EMPTY });
+});

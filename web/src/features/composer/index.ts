@@ -1,0 +1,4 @@
+import { Composer } from "./Composer";
+import { DropZone } from "./DropZone";
+
+export { Composer, DropZone };

@@ -1,0 +1,98 @@
+/** How a question leaves the composer: at once, after its files, or after the answer that is being written. */
+
+import { wordsNow } from "../../lib/i18n";
+import { RequestFailed } from "../../protocol/client";
+import { ARRIVED, ask } from "../../state/asking";
+import { conversation } from "../../state/conversation";
+import { activeTurn } from "../../state/select";
+import { dismiss, toast, toasts } from "../../state/toasts";
+import { takeAttached, uploads } from "../../state/uploads";
+import { attachedNow } from "./attaching";
+import { change, draft, type Held, letGo, putBack } from "./draft";
+import { words } from "./words";
+
+/** What Enter and the button do. */
+export function submit(): void {
+  const t = wordsNow(words);
+  const { text, held } = draft.get();
+  if (text.trim() === "" || conversation.get().state !== "ready") return;
+  const files = attachedNow();
+  if (files.some((one) => one.state === "failed")) {
+    change({ notice: t.failedFirst, awaiting: false });
+    return;
+  }
+  if (held?.state === "queued") {
+    change({ notice: t.oneWaits });
+    return;
+  }
+  if (held !== null) return;
+  if (files.some((one) => one.state !== "done")) change({ awaiting: true, notice: t.afterUploads });
+  else if (activeTurn(conversation.get())) hold("queued");
+  else void send(hold("sending"));
+}
+
+/** Takes the question out of the field. */
+function hold(state: Held["state"]): Held {
+  const { sessionId, text } = draft.get();
+  const held: Held = { text: text.trim(), attachments: takeAttached(sessionId), state, home: sessionId };
+  change({ held, text: "", awaiting: false, notice: null });
+  return held;
+}
+
+async function send(held: Held): Promise<void> {
+  try {
+    await ask(held);
+    letGo(held);
+    withdraw();
+  } catch (error) {
+    putBack(held);
+    withdraw();
+    problem = sentence(error);
+    toast(problem, { tone: "error" });
+  }
+}
+
+/** Why the last question could not be sent. It is no longer of interest when one was. */
+let problem: string | null = null;
+function withdraw(): void {
+  for (const one of toasts.get()) if (one.text === problem) dismiss(one.id);
+}
+
+export function sentence(error: unknown): string {
+  if (error instanceof RequestFailed && error.isOffline) return wordsNow(words).offline;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The answer has ended: what waited for it goes, unless it ended before its time and somebody should look first. */
+function afterAnswer(): void {
+  const { held } = draft.get();
+  const now = conversation.get();
+  if (held?.state !== "queued" || held.home !== now.sessionId || now.state !== "ready" || activeTurn(now)) return;
+  if (now.turns.at(-1)?.answer.phase !== "done") {
+    putBack(held, wordsNow(words).endedEarly);
+    return;
+  }
+  const going: Held = { ...held, state: "sending" };
+  change({ held: going });
+  void send(going);
+}
+
+function afterUploads(): void {
+  if (!draft.get().awaiting) return;
+  const files = attachedNow();
+  const isUnderWay = files.some((one) => one.state === "waiting" || one.state === "sending");
+  if (files.some((one) => one.state === "failed")) change({ awaiting: false, notice: wordsNow(words).failedFirst });
+  else if (!isUnderWay) submit();
+}
+
+conversation.subscribe(() => queueMicrotask(afterAnswer));
+uploads.subscribe(() => queueMicrotask(afterUploads));
+
+/** A question that was put back because the line broke, and had reached the server all the same. */
+addEventListener(ARRIVED, (event) => {
+  const { text, sessionId } = draft.get();
+  if (text.trim() !== (event as CustomEvent<string>).detail) return;
+  takeAttached(sessionId);
+  withdraw();
+  change({ text: "", notice: wordsNow(words).arrived });
+});

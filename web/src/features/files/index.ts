@@ -1,0 +1,2 @@
+export { FilesPanel } from "./FilesPanel";
+export { FileViewer } from "./FileViewer";

@@ -1,0 +1,75 @@
+import { type ReactNode, useCallback, useMemo } from "react";
+import { useWords } from "../../../lib/i18n";
+import { api } from "../../../protocol/client";
+import { Code } from "../../../ui/markdown";
+import { kindOf, languageOf } from "../kinds";
+import { indented } from "./json";
+import { useLoaded } from "./loading";
+import { MarkdownText } from "./MarkdownText";
+import { Failed, Loading, NoView } from "./States";
+import type { Shown } from "./shown";
+import { words } from "./words";
+
+/** A file that holds text, as it looks or, with `source`, as it is written. */
+export function TextView({ shown, source }: { shown: Shown; source?: boolean }) {
+  const t = useWords(words);
+  const { sessionId, file, version } = shown;
+  const load = useCallback(
+    () => api.content(sessionId, file.path, version.number),
+    [sessionId, file.path, version.number],
+  );
+  const { value, error, again } = useLoaded(load);
+  if (error !== undefined) return <Failed error={error} onRetry={again} shown={shown} />;
+  if (!value) return <Loading />;
+  if (value.content === null) return <NoView shown={shown} why={t.tooLarge} />;
+  if (value.content === "") return <p className="files-state">{t.emptyFile}</p>;
+  return <Scrolled>{drawn(shown, value.content, source ?? false)}</Scrolled>;
+}
+
+function drawn(shown: Shown, text: string, source: boolean): ReactNode {
+  const kind = kindOf(shown.file);
+  if (source) return <Lines text={text} language={languageOf(shown.file.filename)} />;
+  if (kind === "markdown") return <MarkdownText shown={shown} text={text} />;
+  if (kind === "json") return <Json text={text} />;
+  return <Lines text={text} language={kind === "code" ? languageOf(shown.file.filename) : null} />;
+}
+
+function Json({ text }: { text: string }) {
+  const pretty = useMemo(() => indented(text) ?? text, [text]);
+  return <Lines text={pretty} language="json" />;
+}
+
+/** Text with the numbers of its lines, which go away while long lines are wrapped. */
+function Lines({ text, language }: { text: string; language: string | null }) {
+  const shown = text.endsWith("\n") ? text.slice(0, -1) : text;
+  const numbers = useMemo(() => shown.split("\n").map((_, index) => index + 1), [shown]);
+  return (
+    <div className="files-lines">
+      <pre className="files-gutter" aria-hidden="true">
+        {numbers.join("\n")}
+      </pre>
+      <Code code={shown} language={language} />
+    </div>
+  );
+}
+
+function Scrolled({ children }: { children: ReactNode }) {
+  return <div className="files-scroll">{children}</div>;
+}
+
+/** The drawing as it is written: the server hands out images by address only. */
+export function SvgSource({ shown }: { shown: Shown }) {
+  const { sessionId, file, version } = shown;
+  const load = useCallback(
+    () => api.rawText(sessionId, file.path, version.number),
+    [sessionId, file.path, version.number],
+  );
+  const { value, error, again } = useLoaded(load);
+  if (error !== undefined) return <Failed error={error} onRetry={again} shown={shown} />;
+  if (value === undefined) return <Loading />;
+  return (
+    <Scrolled>
+      <Lines text={value} language="xml" />
+    </Scrolled>
+  );
+}

@@ -1,0 +1,3 @@
+import { SessionSidebar } from "./SessionSidebar";
+
+export { SessionSidebar };

@@ -1,0 +1,4 @@
+import { SettingsDialog } from "./SettingsDialog";
+import { ShortcutsDialog } from "./ShortcutsDialog";
+
+export { SettingsDialog, ShortcutsDialog };

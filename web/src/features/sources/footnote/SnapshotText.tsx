@@ -1,0 +1,112 @@
+import { Fragment, useLayoutEffect, useRef, useState } from "react";
+import { size } from "../../../lib/format";
+import { useLocale, useWords } from "../../../lib/i18n";
+import { Button } from "../../../ui/Button";
+import { BlockText } from "./BlockText";
+import type { Passage, Reading } from "./passages";
+import { overlaps, type Range } from "./pieces";
+import { blocksIn, contains, grown, spanAround } from "./span";
+import { words } from "./words";
+
+interface TextProps {
+  reading: Reading;
+  current: Passage | null;
+  /** Another value: the footnote was opened anew, and the passage is to be found again. */
+  opening: unknown;
+}
+
+/** The text as it was read, at the passage. */
+export function SnapshotText({ reading, current, opening }: TextProps) {
+  const t = useWords(words);
+  const room = useRef<HTMLElement>(null);
+  const { text, media_type } = reading.snapshot;
+  const [chosen, setChosen] = useState<{ of: Reading; span: Range } | null>(null);
+  const wanted = chosen?.of === reading ? chosen.span : spanAround(text.length, current);
+  const span = current && !contains(wanted, current) ? spanAround(text.length, current) : wanted;
+  const show = (next: Range) => setChosen({ of: reading, span: next });
+  useShown(room, current, reading, opening);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
+    <section ref={room} className="sources-text" tabIndex={0} aria-label={t.text} data-wrapped={isWrapped(media_type)}>
+      {span.start > 0 && (
+        <More length={text.length} label={t.earlier} show={show} next={grown(span, text.length, "earlier")} />
+      )}
+      <Blocks reading={reading} span={span} current={current} />
+      {span.end < text.length && (
+        <More length={text.length} label={t.later} show={show} next={grown(span, text.length, "later")} />
+      )}
+    </section>
+  );
+}
+
+/** Lines of markdown end anywhere; in what was made of a page or a document, the end of a line means something. */
+function isWrapped(mediaType: string): boolean {
+  return mediaType === "text/markdown";
+}
+
+function Blocks({ reading, span, current }: { reading: Reading; span: Range; current: Passage | null }) {
+  const t = useWords(words);
+  let page = 0;
+  return blocksIn(reading.blocks, span).map((block) => {
+    const before = page;
+    while (page < reading.pages.length && (reading.pages[page] ?? 0) <= block.start) page += 1;
+    return (
+      <Fragment key={block.start}>
+        {page > before && <p className="sources-page">{t.page(page)}</p>}
+        <BlockText reading={reading} block={block} current={current && overlaps(block, current) ? current : null} />
+      </Fragment>
+    );
+  });
+}
+
+interface MoreProps {
+  length: number;
+  label: string;
+  next: Range;
+  show: (span: Range) => void;
+}
+
+function More({ length, label, next, show }: MoreProps) {
+  const t = useWords(words);
+  const locale = useLocale();
+  return (
+    <div className="sources-more">
+      <Button small onClick={() => show(next)}>
+        {label}
+      </Button>
+      <Button small look="quiet" onClick={() => show({ start: 0, end: length })}>
+        {t.all(size(length, locale))}
+      </Button>
+    </div>
+  );
+}
+
+/** Brings the passage into view. When the footnote was opened, the keyboard goes there too; afterwards it stays where it is,
+ * on the buttons that lead from passage to passage. */
+function useShown(
+  room: { current: HTMLElement | null },
+  current: Passage | null,
+  reading: Reading,
+  opening: unknown,
+): void {
+  const opened = useRef<unknown>(null);
+  const id = reading.snapshot.id;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the passage and the text decide what is marked.
+  useLayoutEffect(() => {
+    const isNew = opened.current !== opening;
+    opened.current = opening;
+    const mark = room.current?.querySelector<HTMLElement>("mark");
+    if (!room.current) return;
+    if (mark) reveal(room.current, mark, isNew);
+    else room.current.scrollTop = 0;
+    if (isNew) (mark ?? room.current).focus({ preventScroll: true });
+  }, [current?.start, current?.end, id, opening]);
+}
+
+/** Only this room is scrolled: `scrollIntoView` would also push the page around it. */
+function reveal(room: HTMLElement, mark: HTMLElement, atOnce: boolean): void {
+  const [outer, inner] = [room.getBoundingClientRect(), mark.getBoundingClientRect()];
+  const above = Math.max(outer.height / 8, (outer.height - inner.height) / 2);
+  const still = atOnce || matchMedia("(prefers-reduced-motion: reduce)").matches;
+  room.scrollTo({ top: room.scrollTop + inner.top - outer.top - above, behavior: still ? "instant" : "smooth" });
+}

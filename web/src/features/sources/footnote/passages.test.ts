@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import type { Citation, SourceSnapshot, SourceView } from "../../../protocol/events.gen";
+import { readingOf, snapshotFor } from "./passages";
+
+const TEXT = "😀 First page.\n\nOxygen was named in 1777.\n\n𠀀 Second page says 氧气 too.";
+const QUOTE = "Oxygen was named in 1777.";
+
+/** As the server counts. */
+const at = (part: string) => [...TEXT.slice(0, TEXT.indexOf(part))].length;
+
+const snapshot = (fields: Partial<SourceSnapshot> = {}): SourceSnapshot => ({
+  id: "one",
+  title: "",
+  text: TEXT,
+  media_type: "application/pdf",
+  fetched_at: "",
+  links: [{ url: "https://a.b", start: at("氧气"), end: at("氧气") + 2 }],
+  pages: [0, at("𠀀")],
+  quotes: [{ text: "氧气", start: at("氧气"), end: at("氧气") + 2 }],
+  ...fields,
+});
+
+const citation = (fields: Partial<Citation> = {}): Citation => ({
+  marker: "[1]",
+  number: 1,
+  start: 0,
+  end: 0,
+  verdict: "supported",
+  quote: QUOTE,
+  quote_start: at(QUOTE),
+  quote_end: at(QUOTE) + [...QUOTE].length,
+  snapshot_id: "one",
+  ...fields,
+});
+
+test("the passage of the citation comes first, among all in the order of the text", () => {
+  const reading = readingOf(snapshot(), citation());
+  expect(reading.passages.map(({ text, page }) => [text, page])).toEqual([
+    [QUOTE, 1],
+    ["氧气", 2],
+  ]);
+  expect(reading.first).toBe(0);
+  const link = reading.links[0];
+  expect(TEXT.slice(link?.start, link?.end)).toBe("氧气");
+});
+
+test("a quote that is known already is not doubled", () => {
+  const quotes = [{ text: QUOTE, start: at(QUOTE), end: at(QUOTE) + QUOTE.length }];
+  expect(readingOf(snapshot({ quotes }), citation()).passages).toHaveLength(1);
+});
+
+test("an unsupported citation has no passage, those of others are still there", () => {
+  const none = citation({ verdict: "unsupported", quote: null, quote_start: null, quote_end: null });
+  const reading = readingOf(snapshot(), none);
+  expect([reading.first, reading.passages.length]).toEqual([-1, 1]);
+});
+
+test("without a citation the first quotation is shown, if there is one", () => {
+  expect(readingOf(snapshot(), null).first).toBe(0);
+  expect(readingOf(snapshot({ quotes: [] }), null).first).toBe(-1);
+});
+
+test("in another reading the quotation is looked for by its words", () => {
+  const other = snapshot({ text: `Something new. ${TEXT}`, quotes: [], pages: [] });
+  const reading = readingOf(other, citation());
+  expect(reading.passages.map(({ text }) => text)).toEqual([QUOTE]);
+  expect(readingOf(snapshot({ text: "All changed.", quotes: [], pages: [] }), citation()).first).toBe(-1);
+});
+
+test("the reading is the one that was checked", () => {
+  const view = (...snapshots: SourceSnapshot[]) => ({ snapshots }) as unknown as SourceView;
+  const newer = snapshot({ id: "two", text: "All changed." });
+  expect(snapshotFor(view(newer, snapshot()), citation())?.id).toBe("one");
+  expect(snapshotFor(view(newer, snapshot()), citation({ snapshot_id: "gone" }))?.id).toBe("one");
+  expect(snapshotFor(view(newer, snapshot()), null)?.id).toBe("two");
+  expect(snapshotFor(view(), citation())).toBeNull();
+});

@@ -1,0 +1,99 @@
+/** A snapshot made ready to be shown: its blocks, and the passages of it that are quoted. */
+
+import type { Citation, SourceSnapshot, SourceView } from "../../../protocol/events.gen";
+import { type Block, blocksOf } from "./blocks";
+import { Offsets } from "./offsets";
+import { apart, type LinkRange, type Range, union } from "./pieces";
+
+export interface Passage extends Range {
+  text: string;
+  /** The page of a PDF on which it begins. */
+  page: number | null;
+}
+
+export interface Reading {
+  snapshot: SourceSnapshot;
+  blocks: readonly Block[];
+  links: readonly LinkRange[];
+  /** In the order of the text. */
+  passages: readonly Passage[];
+  /** All that is quoted, apart. */
+  quoted: readonly Range[];
+  /** Where the pages of a PDF begin. */
+  pages: readonly number[];
+  /** The passage that the citation rests on; -1: none. */
+  first: number;
+}
+
+interface Prepared {
+  offsets: Offsets;
+  blocks: readonly Block[];
+  links: readonly LinkRange[];
+  pages: readonly number[];
+}
+
+/** A text of megabytes is looked through once. */
+const prepared = new WeakMap<SourceSnapshot, Prepared>();
+
+export function readingOf(snapshot: SourceSnapshot, citation: Citation | null): Reading {
+  const { offsets, blocks, links, pages } = prepare(snapshot);
+  const cited = citation && citedRange(snapshot.text, offsets, citation);
+  const quotes = snapshot.quotes.map(({ start, end }) => ({ start: offsets.unit(start), end: offsets.unit(end) }));
+  const ranges = distinct(cited ? [...quotes, cited] : quotes);
+  const passages = ranges.map(({ start, end }) => ({
+    start,
+    end,
+    text: snapshot.text.slice(start, end),
+    page: pageAt(pages, start),
+  }));
+  const isCited = ({ start, end }: Range) => start === cited?.start && end === cited.end;
+  const first = citation ? passages.findIndex(isCited) : Math.min(0, passages.length - 1);
+  return { snapshot, blocks, links, pages, passages, quoted: union(passages), first };
+}
+
+/** The reading that the citation was checked against; else one that says it too; else the last. */
+export function snapshotFor({ snapshots }: SourceView, citation: Citation | null): SourceSnapshot | null {
+  const quote = citation?.quote;
+  return (
+    snapshots.find(({ id }) => id === citation?.snapshot_id) ??
+    (quote ? snapshots.find(({ text }) => text.includes(quote)) : undefined) ??
+    snapshots[0] ??
+    null
+  );
+}
+
+/** Counted from 1, as on paper. */
+function pageAt(pages: readonly number[], place: number): number | null {
+  return pages.filter((start) => start <= place).length || null;
+}
+
+function prepare(snapshot: SourceSnapshot): Prepared {
+  const known = prepared.get(snapshot);
+  if (known) return known;
+  const offsets = new Offsets(snapshot.text);
+  const links = snapshot.links.map(({ url, start, end }) => ({
+    url,
+    start: offsets.unit(start),
+    end: offsets.unit(end),
+  }));
+  const pages = snapshot.pages.map((offset) => offsets.unit(offset));
+  const fresh = { offsets, blocks: blocksOf(snapshot.text), links: apart(links), pages };
+  prepared.set(snapshot, fresh);
+  return fresh;
+}
+
+/** Where the quotation stands. In another reading than the one that was checked it may stand elsewhere, or nowhere. */
+function citedRange(text: string, offsets: Offsets, { quote, quote_start, quote_end }: Citation): Range | null {
+  if (!quote) return null;
+  if (quote_start !== null && quote_end !== null) {
+    const place = { start: offsets.unit(quote_start), end: offsets.unit(quote_end) };
+    if (text.slice(place.start, place.end) === quote) return place;
+  }
+  const start = text.indexOf(quote);
+  return start < 0 ? null : { start, end: start + quote.length };
+}
+
+function distinct(ranges: readonly Range[]): Range[] {
+  const known = new Map(ranges.filter(({ start, end }) => end > start).map((one) => [`${one.start}-${one.end}`, one]));
+  return [...known.values()].sort((one, other) => one.start - other.start || one.end - other.end);
+}

@@ -1,0 +1,101 @@
+import { expect, test } from "vitest";
+import type { Citation } from "../../protocol/events.gen";
+import { type Block, EMPTY_ANSWER } from "../../state/answer";
+import type { Turn } from "../../state/turns";
+import { citedOf, groupsOf, reportOf, sentenceOf, sourceOf } from "./found";
+
+const source = (number: number, snippet = "") => ({
+  url: `https://example.com/${number}`,
+  title: `Page ${number}`,
+  snippet,
+  domain: "example.com",
+  number,
+});
+
+const search = (id: string, query: string, sources: readonly unknown[], pages: readonly unknown[] = []): Block => ({
+  type: "tool_use",
+  id,
+  name: "web_search",
+  title: "Search",
+  input: {},
+  status: "done",
+  progress: null,
+  result: {
+    type: "tool_result",
+    tool_use_id: id,
+    name: "web_search",
+    status: "success",
+    content: "",
+    artifact: { query, sources, receipt: { providers: [], pages } },
+  },
+});
+
+const citation = (fields: Partial<Citation>): Citation => ({
+  marker: "[1]",
+  number: 1,
+  start: 0,
+  end: 0,
+  verdict: "supported",
+  quote: null,
+  quote_start: null,
+  quote_end: null,
+  snapshot_id: null,
+  ...fields,
+});
+
+const turn = (...blocks: Block[]): Turn => ({
+  key: "turn",
+  questionId: "q",
+  text: "",
+  attachments: [],
+  questions: [],
+  answers: [],
+  answer: { ...EMPTY_ANSWER, blocks },
+});
+
+test("groups stay in order and apart, also for the same query", () => {
+  const turns = [turn(search("a", "oxygen", [source(1)])), turn(search("b", "oxygen", [source(1), source(2)]))];
+  expect(groupsOf(turns).map(({ id, sources }) => [id, sources.length])).toEqual([
+    ["a", 1],
+    ["b", 2],
+  ]);
+});
+
+test("while text streams, groups and counts stay the same things", () => {
+  const found = search("a", "oxygen", [source(1)]);
+  const said: Block = { type: "text", text: "Said [1].", citations: [citation({})], open: false };
+  const before = [turn(found, said, { type: "text", text: "T", citations: [], open: true })];
+  const after = [turn(found, said, { type: "text", text: "Th", citations: [], open: true })];
+  const [groups, cited] = [groupsOf(before), citedOf(before)];
+  expect(groupsOf(after)).toBe(groups);
+  expect(citedOf(after)).toBe(cited);
+  expect(groupsOf([...after, turn(search("b", "more", []))])).not.toBe(groups);
+});
+
+test("citations are counted by source and verdict", () => {
+  const citations = [citation({}), citation({ verdict: "unsupported" }), citation({ number: 2, verdict: "partial" })];
+  const cited = citedOf([turn({ type: "text", text: "", citations, open: false })]);
+  expect(cited.get(1)).toEqual({ total: 2, verdicts: { supported: 1, partial: 0, unsupported: 1 } });
+  expect(cited.get(2)?.verdicts.partial).toBe(1);
+  expect(cited.get(3)).toBeUndefined();
+});
+
+test("the cited sentence is told in plain words, by code points", () => {
+  const text = "😀 Before. The **name** was [coined](https://a.b) in `1777` [1, 2]. After.";
+  const start = 10;
+  const cited = citation({ start, end: [...text].length - " After.".length });
+  const turns = [turn({ type: "text", text, citations: [cited], open: false })];
+  expect(sentenceOf(turns, cited)).toBe("The name was coined in 1777.");
+  expect(sentenceOf(turns, { ...cited })).toBe("The name was coined in 1777.");
+  expect(sentenceOf(turns, { ...cited, number: 9 })).toBeNull();
+});
+
+test("a page that failed says why, as the last try tells", () => {
+  const page = (reason: string) => ({ url: "https://example.com/1", status: "failed", reason });
+  const groups = groupsOf([
+    turn(search("a", "x", [source(1, "first")], [page("old")]), search("b", "x", [source(1)], [page("new")])),
+  ]);
+  expect(reportOf(groups, "https://example.com/1")?.reason).toBe("new");
+  expect(reportOf(groups, "https://example.com/2")).toBeNull();
+  expect(sourceOf(groups, 1)?.snippet).toBe("first");
+});

@@ -1,0 +1,4 @@
+import { SourcePanel } from "./footnote/SourcePanel";
+import { SourcesPanel } from "./SourcesPanel";
+
+export { SourcePanel, SourcesPanel };

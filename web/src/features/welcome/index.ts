@@ -1,0 +1,3 @@
+import { Welcome } from "./Welcome";
+
+export { Welcome };

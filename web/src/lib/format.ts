@@ -1,0 +1,60 @@
+/** Numbers, sizes, dates and prices as the reader's language writes them. */
+
+import { type Locale, languageTag } from "./i18n";
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
+
+export function number(value: number, locale: Locale): string {
+  return new Intl.NumberFormat(languageTag(locale)).format(value);
+}
+
+export function compact(value: number, locale: Locale): string {
+  return new Intl.NumberFormat(languageTag(locale), { notation: "compact", maximumFractionDigits: 1 }).format(value);
+}
+
+export function size(bytes: number, locale: Locale): string {
+  const power = Math.min(UNITS.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));
+  const unit = UNITS[power] ?? "byte";
+  const style = { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: 1 } as const;
+  return new Intl.NumberFormat(languageTag(locale), style).format(bytes / 1000 ** power);
+}
+
+/** In US dollars; parts of a cent are shown where that is all it cost. */
+export function price(dollars: number, locale: Locale): string {
+  const digits = dollars > 0 && dollars < 0.01 ? 4 : 2;
+  const style = {
+    style: "currency",
+    currency: "USD",
+    minimumFractionDigits: 2,
+    maximumFractionDigits: digits,
+  } as const;
+  return new Intl.NumberFormat(languageTag(locale), style).format(dollars);
+}
+
+export function moment(iso: string, locale: Locale): string {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return iso;
+  return new Intl.DateTimeFormat(languageTag(locale), { dateStyle: "medium", timeStyle: "short" }).format(date);
+}
+
+export function day(iso: string, locale: Locale): string {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return iso;
+  return new Intl.DateTimeFormat(languageTag(locale), { dateStyle: "medium" }).format(date);
+}
+
+/** "5 minutes ago", "yesterday"; dates further back as they are. */
+export function ago(iso: string, locale: Locale, now = Date.now()): string {
+  const seconds = (new Date(iso).getTime() - now) / 1000;
+  const past = Math.abs(seconds);
+  const relative = new Intl.RelativeTimeFormat(languageTag(locale), { numeric: "auto", style: "short" });
+  if (Number.isNaN(seconds)) return iso;
+  if (past < MINUTE) return relative.format(0, "minute");
+  if (past < HOUR) return relative.format(Math.round(seconds / MINUTE), "minute");
+  if (past < DAY) return relative.format(Math.round(seconds / HOUR), "hour");
+  if (past < 7 * DAY) return relative.format(Math.round(seconds / DAY), "day");
+  return day(iso, locale);
+}

@@ -1,0 +1,20 @@
+// First, so that everything else may differ from it.
+import "./ui/tokens.css";
+import "./ui/base.css";
+
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { App } from "./app/App";
+import { keepUp } from "./app/upkeep";
+import { apply } from "./state/preferences";
+
+const root = document.getElementById("root");
+if (root) {
+  apply();
+  keepUp();
+  createRoot(root).render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  );
+}

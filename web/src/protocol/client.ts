@@ -1,0 +1,194 @@
+/** All requests of the page. It asks its own server and nobody else; the cookie says who is asking. */
+
+import { wordsNow } from "../lib/i18n";
+import type {
+  Agents,
+  ConvertedFile,
+  ConvertType,
+  ErrorBody,
+  FileContent,
+  FileDiff,
+  FileList,
+  FileRecord,
+  FileVersions,
+  History,
+  Models,
+  Principal,
+  RunView,
+  SessionHead,
+  SessionPage,
+  SourceView,
+  Started,
+} from "./events.gen";
+import type { About, FileText, IssuedToken, TablePage, TokenHead } from "./views";
+import { words } from "./words";
+
+/** The server refused. `status` 0: it was not reached at all. */
+export class RequestFailed extends Error {
+  constructor(
+    readonly status: number,
+    readonly type: string,
+    message: string,
+    readonly retryable: boolean,
+  ) {
+    super(message);
+  }
+
+  get isOffline(): boolean {
+    return this.status === 0;
+  }
+}
+
+type Query = Record<string, string | number | boolean | null | undefined>;
+interface Options {
+  query?: Query;
+  body?: unknown;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+/** Told when an answer says that nobody is logged in. */
+let onLoggedOut: () => void = () => undefined;
+export function whenLoggedOut(listener: () => void): void {
+  onLoggedOut = listener;
+}
+
+export function address(path: string, query: Query = {}): string {
+  const pairs = Object.entries(query).filter(([, value]) => value !== null && value !== undefined);
+  const search = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
+  return search ? `${path}?${search}` : path;
+}
+
+export async function refusal(response: Response): Promise<RequestFailed> {
+  try {
+    const { error } = (await response.json()) as { error: ErrorBody };
+    return new RequestFailed(response.status, error.type, error.message, error.retryable);
+  } catch {
+    return new RequestFailed(
+      response.status,
+      "unreadable",
+      wordsNow(words).unreadable(response.status),
+      response.status >= 500,
+    );
+  }
+}
+
+export async function send(method: string, path: string, options: Options = {}): Promise<Response> {
+  const headers: Record<string, string> = { accept: "application/json", ...options.headers };
+  const init: RequestInit = { method, headers, credentials: "same-origin" };
+  if (options.body !== undefined) {
+    headers["content-type"] = "application/json";
+    init.body = JSON.stringify(options.body);
+  }
+  if (options.signal) init.signal = options.signal;
+  let response: Response;
+  try {
+    response = await fetch(address(path, options.query), init);
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw new RequestFailed(0, "offline", wordsNow(words).offline, true);
+  }
+  if (response.ok) return response;
+  const failed = await refusal(response);
+  if (failed.status === 401 && path !== "/v2/auth/login") onLoggedOut();
+  throw failed;
+}
+
+async function json<T>(method: string, path: string, options?: Options): Promise<T> {
+  return (await (await send(method, path, options)).json()) as T;
+}
+
+const ANY = { accept: "*/*" };
+const session = (id: string, rest = "") => `/v2/sessions/${encodeURIComponent(id)}${rest}`;
+
+export interface Question {
+  content: string;
+  attachments: readonly string[];
+  model: string | null;
+  locale: string;
+}
+
+export const api = {
+  me: () => json<Principal>("GET", "/v2/auth/me"),
+  logIn: (name: string, password: string) => json<Principal>("POST", "/v2/auth/login", { body: { name, password } }),
+  logOut: () => send("POST", "/v2/auth/logout"),
+  changePassword: (old: string, password: string) =>
+    send("POST", "/v2/auth/password", { body: { old_password: old, password } }),
+  tokens: () => json<{ tokens: readonly TokenHead[] }>("GET", "/v2/tokens"),
+  issueToken: (name: string, days: number | null) =>
+    json<IssuedToken>("POST", "/v2/tokens", { body: { name, expires_in_days: days } }),
+  revokeToken: (id: string) => send("DELETE", `/v2/tokens/${encodeURIComponent(id)}`),
+  about: () => json<About>("GET", "/v2/about"),
+  agents: () => json<Agents>("GET", "/v2/agents"),
+  models: () => json<Models>("GET", "/v2/models"),
+
+  sessions: (query: string, cursor: string | null, limit?: number) =>
+    json<SessionPage>("GET", "/v2/sessions", { query: { query: query || null, cursor, limit } }),
+  begin: (agentId: string | null) => json<SessionHead>("POST", "/v2/sessions", { body: { agent_id: agentId } }),
+  rename: (id: string, title: string) => json<SessionHead>("PATCH", session(id), { body: { title } }),
+  show: (id: string, head: string) => json<SessionHead>("PATCH", session(id), { body: { head } }),
+  remove: (id: string) => send("DELETE", session(id)),
+  history: (id: string, signal?: AbortSignal) =>
+    json<History>("GET", session(id, "/history"), { query: { turns: true }, ...(signal ? { signal } : {}) }),
+  source: (id: string, number: number) => json<SourceView>("GET", session(id, `/sources/${number}`)),
+  exportUrl: (id: string) => session(id, "/export"),
+  importBundle: (file: File) =>
+    fetch("/v2/bundles", { method: "POST", headers: { "content-type": "application/zip" }, body: file }).then(
+      async (response) => {
+        if (!response.ok) throw await refusal(response);
+        return (await response.json()) as SessionHead;
+      },
+    ),
+
+  ask: (id: string, question: Question) => json<Started>("POST", session(id, "/messages"), { body: question }),
+  edit: (id: string, messageId: string, question: Question) =>
+    json<Started>("POST", session(id, `/messages/${messageId}/edit`), { body: question }),
+  retry: (id: string, messageId: string, again: { model: string | null; locale: string }) =>
+    json<Started>("POST", session(id, `/messages/${messageId}/retry`), { body: again }),
+  cancel: (runId: string) => json<RunView>("POST", `/v2/runs/${runId}/cancel`),
+  run: (runId: string) => json<RunView>("GET", `/v2/runs/${runId}`),
+
+  files: (id: string) => json<FileList>("GET", session(id, "/files")),
+  content: (id: string, path: string, version?: number) =>
+    json<FileContent>("GET", session(id, "/files/content"), { query: { file_path: path, version } }),
+  /** With the hash of what was read, which a change must name. */
+  readFile: async (id: string, path: string, version?: number) => {
+    const answer = await send("GET", session(id, "/files/content"), { query: { file_path: path, version } });
+    const hash = /[0-9a-f]{64}/.exec(answer.headers.get("etag") ?? "")?.[0] ?? null;
+    return { ...((await answer.json()) as FileContent), hash };
+  },
+  /** `baseHash`: of the version that was changed. Where the file holds something else by now it is a `file_changed`. */
+  writeFile: (id: string, path: string, content: string, baseHash: string | null) =>
+    json<FileRecord>("PUT", session(id, "/files/content"), {
+      body: { file_path: path, content, base_hash: baseHash },
+    }),
+  table: (id: string, path: string, page: { version?: number; sheet?: string; offset?: number; limit?: number }) =>
+    json<TablePage>("GET", session(id, "/files/table"), { query: { file_path: path, ...page } }),
+  text: (id: string, path: string) => json<FileText>("GET", session(id, "/files/text"), { query: { file_path: path } }),
+  rawUrl: (id: string, path: string, version?: number) =>
+    address(session(id, "/files/raw"), { file_path: path, version }),
+  /** An image that is written as text. */
+  rawText: async (id: string, path: string, version?: number) =>
+    (await send("GET", session(id, "/files/raw"), { query: { file_path: path, version }, headers: ANY })).text(),
+  frameUrl: (id: string, path: string, version?: number) =>
+    address(session(id, "/files/frame"), { file_path: path, version }),
+  archiveUrl: (id: string) => session(id, "/files/archive"),
+  filesUrl: (id: string) => session(id, "/files"),
+  versions: (id: string, path: string) =>
+    json<FileVersions>("GET", session(id, "/files/versions"), { query: { file_path: path } }),
+  diff: (id: string, path: string, from?: number, to?: number) =>
+    json<FileDiff>("GET", session(id, "/files/diff"), { query: { file_path: path, from, to } }),
+  restore: (id: string, path: string, version: number, baseHash: string | null = null) =>
+    json<FileRecord>("POST", session(id, "/files/restore"), {
+      body: { file_path: path, version, base_hash: baseHash },
+    }),
+  convert: (id: string, path: string, kind: ConvertType) =>
+    json<ConvertedFile>("POST", session(id, "/files/convert"), { body: { file_path: path, convert_type: kind } }),
+  unpack: (id: string, path: string) =>
+    json<FileList>("POST", session(id, "/files/unpack"), { body: { file_path: path } }),
+  removeFile: (id: string, path: string) => send("DELETE", session(id, "/files"), { query: { file_path: path } }),
+
+  faviconUrl: (domain: string) => `/v2/favicons/${encodeURIComponent(domain)}`,
+  /** An image of the web, through our server. Only ever after a click: that it is asked for tells its host something. */
+  image: async (url: string) => (await send("POST", "/v2/images", { body: { url } })).blob(),
+};

@@ -1,0 +1,524 @@
+// Made by scripts/generate_types.py from the server's own values. `make types` writes it again.
+
+export type TurnStopReason = "aborted" | "error" | "length" | "max_rounds" | "stop" | "tool_use";
+
+export type CallStatus = "done" | "error" | "pending" | "running";
+
+export type IconType = "archive" | "audio" | "code" | "csv" | "docx" | "file" | "image" | "json" | "md" | "pdf" | "pptx" | "txt" | "video" | "xlsx";
+
+export type ConvertType = "docx" | "md" | "pdf";
+
+export type Verdict = "partial" | "supported" | "unsupported";
+
+export type StreamEvent = MessageStart | BlockStart | BlockDelta | BlockStop | ToolStatus | ToolProgress | MessageDelta | RoundRestart | Gap | MessageStop | ErrorEvent | Ping;
+
+export type ContentBlock = TextBlock | ThinkingBlock | ToolUseBlock | ToolResultBlock | AttachmentsBlock;
+
+export type Growth = TextGrowth | ThinkingGrowth | CitationsGrowth;
+
+export type PastMessage = PastUserMessage | PastAssistantMessage | PastToolMessage;
+
+export type PastBlock = PastText | ThinkingBlock | PastToolUse;
+
+export interface About {
+  version: string;
+  search_provider: string | null;
+  upload_bytes: number;
+  storage: Storage;
+  keyless: boolean;
+}
+
+export interface ActiveRun {
+  run_id: string;
+}
+
+export interface AgentView {
+  id: string;
+  name: string;
+  description: string;
+  model: string | null;
+  web_search: boolean;
+  workspace: boolean;
+}
+
+export interface Agents {
+  agents: readonly AgentView[];
+}
+
+export interface AttachmentsBlock {
+  type: "attachments";
+  files: readonly FileRecord[];
+}
+
+export interface BlockDelta {
+  type: "content_block_delta";
+  index: number;
+  delta: TextGrowth | ThinkingGrowth | CitationsGrowth;
+}
+
+export interface BlockStart {
+  type: "content_block_start";
+  index: number;
+  content_block: TextBlock | ThinkingBlock | ToolUseBlock | ToolResultBlock | AttachmentsBlock;
+}
+
+export interface BlockStop {
+  type: "content_block_stop";
+  index: number;
+}
+
+export interface Citation {
+  marker: string;
+  number: number;
+  start: number;
+  end: number;
+  verdict: "partial" | "supported" | "unsupported";
+  quote: string | null;
+  quote_start: number | null;
+  quote_end: number | null;
+  snapshot_id: string | null;
+}
+
+export interface CitationsGrowth {
+  type: "citations_delta";
+  citations: readonly Citation[];
+}
+
+export interface ContextReport {
+  tokens: number;
+  window: number;
+  shortened_results: number;
+  shortened_texts: number;
+  summarised_turns: number;
+}
+
+export interface ConvertedFile {
+  download_url: string;
+  filename: string;
+  notes?: readonly string[];
+}
+
+export interface Delta {
+  stop_reason: "aborted" | "error" | "length" | "max_rounds" | "stop" | "tool_use";
+}
+
+export interface ErrorBody {
+  type: string;
+  message: string;
+  retryable: boolean;
+}
+
+export interface ErrorEvent {
+  type: "error";
+  error: ErrorBody;
+}
+
+export interface FileContent {
+  content: string | null;
+  filename: string;
+  file_path: string;
+  download_url: string | null;
+}
+
+export interface FileDiff {
+  file_path: string;
+  from: number;
+  to: number;
+  diff: string | null;
+  added: number;
+  removed: number;
+}
+
+export interface FileList {
+  files: readonly FileRecord[];
+}
+
+export interface FileRecord {
+  id: string;
+  path: string;
+  filename: string;
+  icon_type: "archive" | "audio" | "code" | "csv" | "docx" | "file" | "image" | "json" | "md" | "pdf" | "pptx" | "txt" | "video" | "xlsx";
+  source: "generated" | "upload";
+  created_at: string;
+  url: string;
+  message_id: string | null;
+}
+
+export interface FileTable {
+  file_path: string;
+  filename: string;
+  sheets: readonly string[];
+  sheet: string;
+  columns: number;
+  left_out: number;
+  rows: readonly (readonly (string | number | boolean | null)[])[];
+  offset: number;
+  total: number;
+}
+
+export interface FileText {
+  file_path: string;
+  filename: string;
+  text: string;
+}
+
+export interface FileVersion {
+  number: number;
+  hash: string;
+  size: number;
+  created_at: string;
+  author: "agent" | "user";
+  message_id: string | null;
+  call_id: string | null;
+}
+
+export interface FileVersions {
+  file_path: string;
+  filename: string;
+  versions: readonly FileVersion[];
+}
+
+export interface FoundSession {
+  id: string;
+  title: string;
+  agent_id: string;
+  created_at: string;
+  updated_at: string;
+  active_run_id: string | null;
+  excerpt: string | null;
+  message_id: string | null;
+}
+
+export interface Gap {
+  type: "gap";
+  after: number;
+  before: number;
+}
+
+export interface History {
+  session: SessionHead;
+  messages: readonly (PastUserMessage | PastAssistantMessage | PastToolMessage)[];
+  workspace: WorkspaceView;
+  active_run: ActiveRun | null;
+  turns: readonly PastTurn[];
+}
+
+export interface Link {
+  url: string;
+  start: number;
+  end: number;
+}
+
+export interface MessageDelta {
+  type: "message_delta";
+  delta: Delta;
+  usage: TurnUsage;
+  context: ContextReport;
+}
+
+export interface MessageHead {
+  id: string;
+  role: "assistant";
+  run_id: string;
+  session_id: string;
+  model: string;
+}
+
+export interface MessageStart {
+  type: "message_start";
+  message: MessageHead;
+}
+
+export interface MessageStop {
+  type: "message_stop";
+}
+
+export interface ModelView {
+  id: string;
+  provider: string;
+  available: boolean;
+  default: boolean;
+}
+
+export interface Models {
+  models: readonly ModelView[];
+}
+
+export interface PageReport {
+  url: string;
+  status: "failed" | "read" | "snippet";
+  failure: "connection" | "consent_wall" | "dns" | "empty" | "media_type" | "needs_javascript" | "redirects" | "refused_address" | "robots" | "status" | "timeout" | "tls" | "too_large" | "unreadable" | null;
+  reason: string | null;
+  http_status: number | null;
+  final_url: string | null;
+  took_ms: number;
+  bytes: number;
+  characters: number;
+  cut: boolean;
+  cache: "fresh" | "library" | "revalidated" | null;
+  chosen: string;
+}
+
+export interface Passage {
+  number: number;
+  text: string;
+  start: number;
+  end: number;
+  score: number;
+}
+
+export interface PastAssistantMessage {
+  role: "assistant";
+  id: string;
+  content: readonly (PastText | ThinkingBlock | PastToolUse)[];
+  attachments: readonly FileRecord[];
+}
+
+export interface PastText {
+  type: "text";
+  text: string;
+  citations?: readonly Citation[];
+}
+
+export interface PastToolMessage {
+  role: "tool";
+  tool_call_id: string;
+  name: string;
+  content: string;
+  status: "error" | "success";
+  artifact: unknown;
+}
+
+export interface PastToolUse {
+  type: "tool_use";
+  id: string;
+  name: string;
+  input: Readonly<Record<string, unknown>>;
+  tool_content_message?: string | null;
+}
+
+export interface PastTurn {
+  run_id: string;
+  question_id: string;
+  message_id: string;
+  state: string;
+  model: string;
+  stop_reason: "aborted" | "error" | "length" | "max_rounds" | "stop" | "tool_use" | null;
+  usage: TurnUsage | null;
+  error: ErrorBody | null;
+  questions: readonly string[];
+  answers: readonly string[];
+}
+
+export interface PastUserMessage {
+  role: "user";
+  id: string;
+  content: readonly PastText[];
+  attachments: readonly FileRecord[];
+}
+
+export interface Ping {
+  type: "ping";
+}
+
+export interface Principal {
+  user_id: string;
+  name: string;
+  role: "admin" | "user";
+  by: "cookie" | "token";
+}
+
+export interface ProviderTry {
+  provider: string;
+  outcome: "blocked" | "empty" | "error" | "results" | "skipped";
+  took_ms: number;
+  reason: string | null;
+  cached: boolean;
+  count: number;
+  notes: readonly string[];
+}
+
+export interface Quote {
+  text: string;
+  start: number;
+  end: number;
+}
+
+export interface Receipt {
+  providers: readonly ProviderTry[];
+  pages: readonly PageReport[];
+  passages_found: number;
+  passages_kept: number;
+  summary_by: string | null;
+  took_ms: number;
+  notes: readonly string[];
+}
+
+export interface RoundRestart {
+  type: "round_restart";
+  from_index: number;
+}
+
+export interface RunView {
+  run_id: string;
+  session_id: string;
+  message_id: string;
+  state: "cancelled" | "done" | "failed" | "queued" | "running";
+  model: string;
+  created_at: string;
+  ended_at: string | null;
+  stop_reason: "aborted" | "error" | "length" | "max_rounds" | "stop" | "tool_use" | null;
+  usage: TurnUsage | null;
+  error: ErrorBody | null;
+}
+
+export interface SearchArtifact {
+  query: string;
+  sources: readonly Source[];
+  summary: string;
+  citations: readonly Citation[];
+  passages: readonly Passage[];
+  receipt: Receipt;
+}
+
+export interface SessionHead {
+  id: string;
+  title: string;
+  agent_id: string;
+  created_at: string;
+}
+
+export interface SessionPage {
+  sessions: readonly FoundSession[];
+  next_cursor: string | null;
+}
+
+export interface Source {
+  url: string;
+  title: string;
+  snippet: string;
+  domain: string;
+  favicon: string | null;
+  number: number | null;
+  status: "failed" | "read" | "snippet" | null;
+  published: string | null;
+  snapshot_id: string | null;
+  fetched_at: string | null;
+  quotes: readonly Quote[];
+}
+
+export interface SourceGroup {
+  query: string;
+  sources: readonly Source[];
+}
+
+export interface SourceSnapshot {
+  id: string;
+  title: string;
+  text: string;
+  media_type: string;
+  fetched_at: string;
+  links: readonly Link[];
+  pages: readonly number[];
+  quotes: readonly Quote[];
+}
+
+export interface SourceView {
+  number: number;
+  url: string;
+  title: string;
+  domain: string;
+  status: "failed" | "read" | "snippet" | null;
+  published: string | null;
+  fetched_at: string | null;
+  snapshots: readonly SourceSnapshot[];
+}
+
+export interface Started {
+  run_id: string;
+  session_id: string;
+  message_id: string;
+  question_id: string;
+}
+
+export interface Storage {
+  used: number;
+  limit: number;
+}
+
+export interface TextBlock {
+  type: "text";
+  text: string;
+}
+
+export interface TextGrowth {
+  type: "text_delta";
+  text: string;
+}
+
+export interface ThinkingBlock {
+  type: "thinking";
+  thinking: string;
+}
+
+export interface ThinkingGrowth {
+  type: "thinking_delta";
+  thinking: string;
+}
+
+export interface ToolProgress {
+  type: "tool_progress";
+  tool_use_id: string;
+  stage: string;
+  done: number;
+  total: number | null;
+  label: string;
+}
+
+export interface ToolResultBlock {
+  type: "tool_result";
+  tool_use_id: string;
+  name: string;
+  status: "error" | "success";
+  content: string;
+  artifact: Readonly<Record<string, unknown>> | null;
+}
+
+export interface ToolStatus {
+  type: "tool_status";
+  tool_use_id: string;
+  status: "done" | "error" | "pending" | "running";
+}
+
+export interface ToolUseBlock {
+  type: "tool_use";
+  id: string;
+  name: string;
+  tool_content_message: string;
+  input: Readonly<Record<string, unknown>>;
+}
+
+export interface ToolView {
+  name: string;
+  title: string;
+  description: string;
+  approval: boolean;
+}
+
+export interface Tools {
+  tools: readonly ToolView[];
+}
+
+export interface TurnUsage {
+  input_tokens: number;
+  output_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+  reasoning_tokens: number;
+  cost: number | null;
+}
+
+export interface WorkspaceView {
+  sources: readonly SourceGroup[];
+  workspace_files: readonly FileRecord[];
+}

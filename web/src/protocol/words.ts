@@ -1,0 +1,17 @@
+import { phrases } from "../lib/i18n";
+
+/** What the server cannot say itself. */
+export const words = phrases({
+  en: {
+    offline: "The server cannot be reached. Nothing is lost; try again when the connection is back.",
+    unreadable: (status: number) => `The server answered with an error (${status}) that it did not explain.`,
+  },
+  vi: {
+    offline: "Không kết nối được máy chủ. Không mất gì cả; hãy thử lại khi có kết nối.",
+    unreadable: (status: number) => `Máy chủ trả về lỗi (${status}) mà không giải thích.`,
+  },
+  zh: {
+    offline: "无法连接到服务器。内容不会丢失，请在网络恢复后重试。",
+    unreadable: (status: number) => `服务器返回了错误（${status}），但没有说明原因。`,
+  },
+});

@@ -1,0 +1,87 @@
+import type {
+  CallStatus,
+  Citation,
+  ErrorBody,
+  FileRecord,
+  ToolProgress,
+  ToolResultBlock,
+  TurnStopReason,
+  TurnUsage,
+} from "../protocol/events.gen";
+
+/** What a block shows. Every index of a turn keeps its slot: a result has one too, and is shown in the card of its call. */
+export type Block = TextPart | ThinkingPart | CallPart | ResultPart | FilesPart | UnknownPart;
+
+export interface TextPart {
+  type: "text";
+  text: string;
+  citations: readonly Citation[];
+  open: boolean;
+}
+
+export interface ThinkingPart {
+  type: "thinking";
+  text: string;
+  open: boolean;
+}
+
+export interface CallPart {
+  type: "tool_use";
+  id: string;
+  name: string;
+  title: string;
+  input: Readonly<Record<string, unknown>>;
+  status: CallStatus;
+  progress: ToolProgress | null;
+  result: ToolResultBlock | null;
+}
+
+export interface ResultPart {
+  type: "tool_result";
+  callId: string;
+}
+
+export interface FilesPart {
+  type: "attachments";
+  files: readonly FileRecord[];
+}
+
+/** A block of a newer server. It is passed over, and the page lives. */
+export interface UnknownPart {
+  type: "unknown";
+}
+
+/** `waiting`: nothing came yet. `live`: its events are followed. The others are how it ended. */
+export type Phase = "waiting" | "live" | "done" | "failed" | "stopped";
+
+export interface Answer {
+  runId: string | null;
+  messageId: string | null;
+  model: string | null;
+  blocks: readonly Block[];
+  /** A long call that the model is still writing, before its block begins. */
+  writing: ToolProgress | null;
+  phase: Phase;
+  stopReason: TurnStopReason | null;
+  usage: TurnUsage | null;
+  error: ErrorBody | null;
+  /** The id of the last event that was taken in: events at or before it are known already. */
+  lastEventId: number;
+}
+
+export const EMPTY_ANSWER: Answer = {
+  runId: null,
+  messageId: null,
+  model: null,
+  blocks: [],
+  writing: null,
+  phase: "waiting",
+  stopReason: null,
+  usage: null,
+  error: null,
+  lastEventId: 0,
+};
+
+export function isActive(answer: Answer): boolean {
+  return answer.phase === "waiting" || answer.phase === "live";
+}

@@ -1,0 +1,156 @@
+/** The fold: an answer is what its events add up to. Live events and history go through it alike. */
+
+import type {
+  BlockDelta,
+  BlockStart,
+  ContentBlock,
+  StreamEvent,
+  ToolProgress,
+  ToolResultBlock,
+  ToolStatus,
+} from "../protocol/events.gen";
+import type { Envelope } from "../protocol/sse";
+import type { Answer, Block, CallPart, Phase } from "./answer";
+
+/** An event that came before is passed over, so that following again from an earlier place doubles no word. */
+export function receive(answer: Answer, { id, event }: Envelope): Answer {
+  if (id === null) return event.type === "error" ? answer : reduce(answer, event);
+  if (id <= answer.lastEventId) return answer;
+  return { ...reduce(answer, event), lastEventId: id };
+}
+
+export function reduce(answer: Answer, event: StreamEvent): Answer {
+  switch (event.type) {
+    case "message_start": {
+      const { id, run_id, model } = event.message;
+      return { ...answer, messageId: id, runId: run_id, model, phase: "live" };
+    }
+    case "content_block_start":
+      return begun(answer, event);
+    case "content_block_delta":
+      return grown(answer, event);
+    case "content_block_stop":
+      return changed(answer, event.index, (block) => ("open" in block ? { ...block, open: false } : block));
+    case "tool_status":
+      return called(answer, event);
+    case "tool_progress":
+      return progressed(answer, event);
+    case "message_delta": {
+      const { stop_reason } = event.delta;
+      return { ...answer, stopReason: stop_reason, usage: event.usage };
+    }
+    case "round_restart":
+      return { ...answer, blocks: withoutLostResults(answer.blocks.slice(0, event.from_index)), writing: null };
+    case "message_stop":
+      return { ...answer, blocks: answer.blocks.map(settled), phase: ending(answer), writing: null };
+    case "error":
+      return { ...answer, error: event.error };
+    case "gap":
+    case "ping":
+      return answer;
+    default:
+      return passedOver(event, answer);
+  }
+}
+
+/** An event that this page does not know is a compile error here, and nothing at all at run time. */
+function passedOver(_event: never, answer: Answer): Answer {
+  return answer;
+}
+
+function ending({ error, stopReason }: Answer): Phase {
+  if (error || stopReason === "error") return "failed";
+  return stopReason === "aborted" ? "stopped" : "done";
+}
+
+/** Nothing goes on behind the end of a turn: a call without a result was cut off. */
+function settled(block: Block): Block {
+  if (block.type === "tool_use" && block.result === null && block.status !== "error")
+    return { ...block, status: "error", progress: null };
+  return "open" in block && block.open ? { ...block, open: false } : block;
+}
+
+function begun(answer: Answer, { index, content_block }: BlockStart): Answer {
+  const blocks = [...answer.blocks];
+  while (blocks.length < index) blocks.push({ type: "unknown" });
+  blocks[index] = fresh(content_block);
+  const next = { ...answer, blocks, writing: null };
+  return content_block.type === "tool_result" ? answered(next, content_block) : next;
+}
+
+function fresh(block: ContentBlock): Block {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: block.text, citations: [], open: true };
+    case "thinking":
+      return { type: "thinking", text: block.thinking, open: true };
+    case "tool_use":
+      return {
+        type: "tool_use",
+        id: block.id,
+        name: block.name,
+        title: block.tool_content_message,
+        input: block.input,
+        status: "pending",
+        progress: null,
+        result: null,
+      };
+    case "tool_result":
+      return { type: "tool_result", callId: block.tool_use_id };
+    case "attachments":
+      return { type: "attachments", files: block.files };
+    default:
+      return { type: "unknown" };
+  }
+}
+
+function grown(answer: Answer, { index, delta }: BlockDelta): Answer {
+  return changed(answer, index, (block) => {
+    if (block.type === "text" && delta.type === "text_delta") return { ...block, text: block.text + delta.text };
+    if (block.type === "text" && delta.type === "citations_delta")
+      return { ...block, citations: [...block.citations, ...delta.citations] };
+    if (block.type === "thinking" && delta.type === "thinking_delta")
+      return { ...block, text: block.text + delta.thinking };
+    return block;
+  });
+}
+
+function called(answer: Answer, { tool_use_id, status }: ToolStatus): Answer {
+  return changedCall(answer, tool_use_id, (call) => ({
+    ...call,
+    status,
+    progress: status === "running" || status === "pending" ? call.progress : null,
+  }));
+}
+
+function progressed(answer: Answer, event: ToolProgress): Answer {
+  if (!answer.blocks.some((block) => block.type === "tool_use" && block.id === event.tool_use_id))
+    return { ...answer, writing: event };
+  return changedCall(answer, event.tool_use_id, (call) => ({ ...call, progress: event }));
+}
+
+function answered(answer: Answer, result: ToolResultBlock): Answer {
+  const status = result.status === "error" ? "error" : "done";
+  return changedCall(answer, result.tool_use_id, (call) => ({ ...call, status, progress: null, result }));
+}
+
+/** After a restart a call may have lost its result: it runs again. */
+function withoutLostResults(blocks: readonly Block[]): readonly Block[] {
+  const kept = new Set(blocks.map((block) => (block.type === "tool_result" ? block.callId : null)));
+  return blocks.map((block) =>
+    block.type === "tool_use" && block.result && !kept.has(block.id)
+      ? { ...block, result: null, status: "pending", progress: null }
+      : block,
+  );
+}
+
+function changedCall(answer: Answer, callId: string, change: (call: CallPart) => CallPart): Answer {
+  const index = answer.blocks.findLastIndex((block) => block.type === "tool_use" && block.id === callId);
+  return changed(answer, index, (block) => (block.type === "tool_use" ? change(block) : block));
+}
+
+function changed(answer: Answer, index: number, change: (block: Block) => Block): Answer {
+  const block = answer.blocks[index];
+  if (!block) return answer;
+  return { ...answer, blocks: answer.blocks.with(index, change(block)) };
+}

@@ -1,0 +1,85 @@
+/** The list of sessions, as the server has it for what is searched. */
+
+import { Store } from "../lib/store";
+import { api } from "../protocol/client";
+import type { FoundSession } from "../protocol/events.gen";
+import { conversation } from "./conversation";
+import { forgetDraft } from "./drafts";
+import { tell } from "./tabs";
+
+export interface SessionList {
+  query: string;
+  sessions: readonly FoundSession[];
+  nextCursor: string | null;
+  state: "loading" | "ready" | "failed";
+}
+
+export const sessionList = new Store<SessionList>({ query: "", sessions: [], nextCursor: null, state: "loading" });
+
+/** Counts what was asked for, so that a late answer to an earlier question is passed over. */
+let asked = 0;
+/** What the listed sessions were found by. */
+let shown = "";
+const FIRST_PAGE = 30;
+const MOST_AT_ONCE = 100;
+
+export async function searchSessions(query: string): Promise<void> {
+  sessionList.set((list) => ({ ...list, query, state: "loading" }));
+  await refreshSessions();
+}
+
+/** The first page again; further pages that are shown already stay below it. */
+export async function refreshSessions(): Promise<void> {
+  asked += 1;
+  const mine = asked;
+  const { query, sessions } = sessionList.get();
+  try {
+    const page = await api.sessions(query, null, Math.min(MOST_AT_ONCE, Math.max(FIRST_PAGE, sessions.length)));
+    if (mine !== asked) return;
+    const goesOn = query === shown && sessions.length > MOST_AT_ONCE && page.sessions.length === MOST_AT_ONCE;
+    const below = goesOn ? sessions.slice(MOST_AT_ONCE) : [];
+    const rest = below.filter((one) => !page.sessions.some((other) => other.id === one.id));
+    const nextCursor = goesOn ? sessionList.get().nextCursor : page.next_cursor;
+    sessionList.set({ query, sessions: [...page.sessions, ...rest], nextCursor, state: "ready" });
+    shown = query;
+    takeTitle(page.sessions);
+  } catch {
+    if (mine !== asked) return;
+    // What is listed must be what was searched for.
+    const still = query === shown ? sessions : [];
+    sessionList.set((list) => ({ ...list, sessions: still, state: still.length > 0 ? "ready" : "failed" }));
+  }
+}
+
+export async function moreSessions(): Promise<void> {
+  const { query, nextCursor, sessions } = sessionList.get();
+  if (nextCursor === null) return;
+  const page = await api.sessions(query, nextCursor);
+  if (sessionList.get().sessions !== sessions) return;
+  sessionList.set((list) => ({ ...list, sessions: [...sessions, ...page.sessions], nextCursor: page.next_cursor }));
+}
+
+export async function renameSession(sessionId: string, title: string): Promise<void> {
+  const head = await api.rename(sessionId, title);
+  sessionList.set((list) => ({
+    ...list,
+    sessions: list.sessions.map((one) => (one.id === sessionId ? { ...one, title: head.title } : one)),
+  }));
+  takeTitle([head]);
+  tell({ sessionId, kind: "changed" });
+}
+
+export async function removeSession(sessionId: string): Promise<void> {
+  await api.remove(sessionId);
+  sessionList.set((list) => ({ ...list, sessions: list.sessions.filter((one) => one.id !== sessionId) }));
+  forgetDraft(sessionId);
+  tell({ sessionId, kind: "removed" });
+}
+
+/** A session gets its title from its first question, on the server. */
+function takeTitle(heads: readonly { id: string; title: string }[]): void {
+  const { head } = conversation.get();
+  const told = heads.find((one) => one.id === head?.id);
+  if (head && told && told.title !== head.title)
+    conversation.set((known) => ({ ...known, head: { ...head, title: told.title } }));
+}

@@ -1,0 +1,25 @@
+import { Store } from "../lib/store";
+
+/** A short notice. It goes by itself; `tone` error stays until it is closed. */
+export interface Toast {
+  id: number;
+  text: string;
+  tone: "plain" | "error";
+  action?: { label: string; run: () => void };
+}
+
+const SHOWN_MS = 5000;
+let last = 0;
+
+export const toasts = new Store<readonly Toast[]>([]);
+
+export function toast(text: string, options: Partial<Omit<Toast, "id" | "text">> = {}): void {
+  last += 1;
+  const one: Toast = { tone: "plain", ...options, id: last, text };
+  toasts.set((shown) => [...shown.filter((other) => other.text !== text), one].slice(-4));
+  if (one.tone === "plain") setTimeout(() => dismiss(one.id), SHOWN_MS);
+}
+
+export function dismiss(id: number): void {
+  toasts.set((shown) => shown.filter((one) => one.id !== id));
+}

@@ -1,0 +1,128 @@
+/** Files on their way to the server, each with its progress. Two are sent at a time. */
+
+import { wordsNow } from "../lib/i18n";
+import { Store } from "../lib/store";
+import { api } from "../protocol/client";
+import type { ErrorBody, FileList, FileRecord } from "../protocol/events.gen";
+import { words } from "../protocol/words";
+import { ensureSession } from "./asking";
+import { conversation } from "./conversation";
+import { withFile } from "./files";
+import { tell } from "./tabs";
+
+export interface Upload {
+  id: number;
+  /** Null until the session exists. */
+  sessionId: string | null;
+  file: File;
+  sent: number;
+  state: "waiting" | "sending" | "done" | "failed";
+  /** It goes with the next question. */
+  attached: boolean;
+  record: FileRecord | null;
+  error: string | null;
+}
+
+const AT_ONCE = 2;
+let last = 0;
+const requests = new Map<number, XMLHttpRequest>();
+
+export const uploads = new Store<readonly Upload[]>([]);
+
+export function upload(files: Iterable<File>, { attached }: { attached: boolean }): void {
+  const { sessionId } = conversation.get();
+  const fresh = [...files].map((file): Upload => {
+    last += 1;
+    return { id: last, sessionId, file, sent: 0, state: "waiting", attached, record: null, error: null };
+  });
+  uploads.set((known) => [...known, ...fresh]);
+  void sendNext();
+}
+
+/** Takes it off the list; one that is being sent is broken off. The file itself stays in the session once it is there. */
+export function removeUpload(id: number): void {
+  requests.get(id)?.abort();
+  uploads.set((known) => known.filter((one) => one.id !== id));
+  void sendNext();
+}
+
+export function retryUpload(id: number): void {
+  change(id, { state: "waiting", sent: 0, error: null });
+  void sendNext();
+}
+
+/** What goes with a question leaves the composer with it. */
+export function takeAttached(sessionId: string | null): FileRecord[] {
+  const mine = uploads.get().filter((one) => one.attached && one.sessionId === sessionId && one.record);
+  uploads.set((known) => known.filter((one) => !mine.includes(one)));
+  return mine.map((one) => one.record).filter((record) => record !== null);
+}
+
+/** Puts back what could not be sent. */
+export function attachAgain(sessionId: string | null, records: readonly FileRecord[]): void {
+  const again = records.map((record): Upload => {
+    last += 1;
+    const file = new File([], record.filename);
+    return { id: last, sessionId, file, sent: 0, state: "done", attached: true, record, error: null };
+  });
+  uploads.set((known) => [...known, ...again]);
+}
+
+function change(id: number, changes: Partial<Upload>): void {
+  uploads.set((known) => known.map((one) => (one.id === id ? { ...one, ...changes } : one)));
+}
+
+async function sendNext(): Promise<void> {
+  const known = uploads.get();
+  const next = known.find((one) => one.state === "waiting");
+  if (!next || known.filter((one) => one.state === "sending").length >= AT_ONCE) return;
+  change(next.id, { state: "sending" });
+  void sendNext();
+  try {
+    const sessionId = next.sessionId ?? (await sessionForAll());
+    const record = await sent(next, sessionId);
+    change(next.id, { state: "done", sent: next.file.size, record, sessionId });
+    conversation.set((now) => (now.sessionId === sessionId ? { ...now, files: withFile(now.files, record) } : now));
+    tell({ sessionId, kind: "changed" });
+  } catch (error) {
+    change(next.id, { state: "failed", error: error instanceof Error ? error.message : String(error) });
+  }
+  requests.delete(next.id);
+  void sendNext();
+}
+
+/** Files that were dropped into a new conversation make it one. */
+async function sessionForAll(): Promise<string> {
+  const sessionId = await ensureSession();
+  uploads.set((known) => known.map((one) => (one.sessionId === null ? { ...one, sessionId } : one)));
+  return sessionId;
+}
+
+/** By XMLHttpRequest, because `fetch` does not tell how much was sent. */
+function sent(one: Upload, sessionId: string): Promise<FileRecord> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    requests.set(one.id, request);
+    request.open("POST", api.filesUrl(sessionId));
+    request.setRequestHeader("accept", "application/json");
+    request.upload.onprogress = ({ loaded }) => change(one.id, { sent: Math.min(loaded, one.file.size) });
+    request.onerror = () => reject(new Error(wordsNow(words).offline));
+    request.onabort = () => reject(new Error("aborted"));
+    request.onload = () => {
+      const record = request.status === 201 ? (JSON.parse(request.responseText) as FileList).files[0] : undefined;
+      if (record) resolve(record);
+      else reject(new Error(messageOf(request)));
+    };
+    const form = new FormData();
+    form.append("file", one.file, one.file.name);
+    request.send(form);
+  });
+}
+
+function messageOf(request: XMLHttpRequest): string {
+  try {
+    return (JSON.parse(request.responseText) as { error: ErrorBody }).error.message;
+  } catch {
+    return wordsNow(words).unreadable(request.status);
+  }
+}

@@ -1,0 +1,58 @@
+/** What is open beside the conversation. Features open each other's rooms through here. */
+
+import { Store } from "../lib/store";
+import type { Citation } from "../protocol/events.gen";
+import { prefer, preferences } from "./preferences";
+
+export type Drawer =
+  | { kind: "sources" }
+  | { kind: "files" }
+  /** A footnote opened. `citation` is the one that was clicked: its passage is shown first. */
+  | { kind: "source"; number: number; citation: Citation | null };
+
+export interface View {
+  drawer: Drawer | null;
+  /** The file that is open in the viewer. */
+  file: string | null;
+  /** The list of sessions on a phone, where it lies over the page. */
+  sheet: boolean;
+  dialog: "settings" | "shortcuts" | null;
+  /** The part of the settings that is shown first. */
+  section: "models" | null;
+}
+
+export const view = new Store<View>({ drawer: null, file: null, sheet: false, dialog: null, section: null });
+
+const change = (changes: Partial<View>) => view.set((known) => ({ ...known, ...changes }));
+
+export const openDrawer = (drawer: Drawer) => change({ drawer });
+export const closeDrawer = () => change({ drawer: null });
+export const openSource = (number: number, citation: Citation | null = null) =>
+  change({ drawer: { kind: "source", number, citation } });
+export const openFile = (path: string) => change({ file: path });
+export const closeFile = () => change({ file: null });
+export const openDialog = (dialog: "settings" | "shortcuts", section: View["section"] = null) =>
+  change({ dialog, section, sheet: false });
+export const closeDialog = () => change({ dialog: null });
+export const closeSheet = () => change({ sheet: false });
+
+export function toggleDrawer(kind: "sources" | "files"): void {
+  const open = view.get().drawer;
+  const shown = open?.kind === "source" ? "sources" : open?.kind;
+  change({ drawer: shown === kind ? null : { kind } });
+}
+
+/** Another session: what was open belonged to the last one. A list stays open, a passage or a file does not. */
+export function leaveSession(): void {
+  const { drawer } = view.get();
+  change({ drawer: drawer?.kind === "source" ? { kind: "sources" } : drawer, file: null, sheet: false });
+}
+
+export function isPhone(): boolean {
+  return matchMedia("(max-width: 760px)").matches;
+}
+
+export function toggleSidebar(): void {
+  if (isPhone()) change({ sheet: !view.get().sheet });
+  else prefer({ sidebar: !preferences.get().sidebar });
+}

@@ -1,0 +1,58 @@
+import { X } from "lucide-react";
+import { type ReactNode, useId, useLayoutEffect, useRef } from "react";
+import { useWords } from "../lib/i18n";
+import { Button } from "./Button";
+import "./ui.css";
+import { words } from "./words";
+
+export interface DialogProps {
+  title: string;
+  onClose: () => void;
+  /** Before the title. */
+  mark?: ReactNode;
+  /** Beside the title: what can be done with what is shown. */
+  actions?: ReactNode;
+  size?: "plain" | "large";
+  children: ReactNode;
+}
+
+/** Over the page, with the keyboard inside it. It is open for as long as it is drawn. */
+export function Dialog({ title, onClose, mark, actions, size = "plain", children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  const t = useWords(words);
+  // Closed while it is still in the page, it gives the keyboard back to where it was.
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    element?.showModal();
+    return () => element?.close();
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog already; this is for a click beside it.
+    <dialog
+      ref={dialog}
+      className="ui-dialog"
+      data-size={size}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        // React tells the dialogs around it as well.
+        if (event.target !== dialog.current) return;
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => {
+        if (event.target === dialog.current) onClose();
+      }}
+    >
+      <div className="ui-dialog-head">
+        {mark}
+        <h2 id={id} className="ui-dialog-title" dir="auto">
+          {title}
+        </h2>
+        {actions}
+        <Button look="quiet" icon={X} label={t.close} onClick={onClose} />
+      </div>
+      <div className="ui-dialog-body">{children}</div>
+    </dialog>
+  );
+}
