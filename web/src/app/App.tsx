@@ -1,5 +1,4 @@
-import { useEffect } from "react";
-import { SettingsDialog, ShortcutsDialog } from "../features/settings";
+import { lazy, Suspense, useEffect } from "react";
 import { useWords } from "../lib/i18n";
 import { useStore } from "../lib/store";
 import { catalog, readCatalog } from "../state/catalog";
@@ -13,6 +12,10 @@ import { Shell } from "./Shell";
 import { Toasts } from "./Toasts";
 import { words } from "./words";
 
+// What is opened now and then comes when it is opened.
+const SettingsDialog = lazy(async () => ({ default: (await import("../features/settings")).SettingsDialog }));
+const ShortcutsDialog = lazy(async () => ({ default: (await import("../features/settings")).ShortcutsDialog }));
+
 export function App() {
   const visit = useStore(catalog, (known) => known.visit);
   useEffect(() => (visit === "known" ? listenForShortcuts() : undefined), [visit]);
@@ -23,7 +26,7 @@ export function App() {
         {visit === "nobody" && <Login />}
         {(visit === "unknown" || visit === "unreachable") && <Threshold />}
       </Boundary>
-      {visit === "known" && <OpenDialog />}
+      <Suspense>{visit === "known" && <OpenDialog />}</Suspense>
       <Toasts />
     </>
   );

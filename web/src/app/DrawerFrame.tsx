@@ -1,6 +1,5 @@
 import { X } from "lucide-react";
-import { type CSSProperties, useEffect, useRef } from "react";
-import { FilesPanel } from "../features/files";
+import { type CSSProperties, lazy, Suspense, useEffect, useRef } from "react";
 import { SourcePanel, SourcesPanel } from "../features/sources";
 import { useWords } from "../lib/i18n";
 import { useStore } from "../lib/store";
@@ -12,6 +11,8 @@ import { Boundary } from "../ui/Boundary";
 import { Button } from "../ui/Button";
 import { Resizer } from "../ui/Resizer";
 import { words } from "./words";
+
+const FilesPanel = lazy(async () => ({ default: (await import("../features/files")).FilesPanel }));
 
 /** The panel at the end of the page: sources, a footnote that was opened, files. */
 export function DrawerFrame({ drawer }: { drawer: Drawer }) {
@@ -52,7 +53,7 @@ export function DrawerFrame({ drawer }: { drawer: Drawer }) {
       </header>
       <div className="app-drawer-body">
         <Boundary key={drawer.kind}>
-          {drawer.kind === "files" && <FilesPanel />}
+          <Suspense>{drawer.kind === "files" && <FilesPanel />}</Suspense>
           {drawer.kind === "sources" && <SourcesPanel />}
           {drawer.kind === "source" && <SourcePanel number={drawer.number} citation={drawer.citation} />}
         </Boundary>

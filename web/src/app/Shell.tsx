@@ -1,7 +1,6 @@
-import { useEffect } from "react";
+import { lazy, Suspense, useEffect } from "react";
 import { ChatLog, useUnseenAnswer } from "../features/chat";
 import { Composer, DropZone } from "../features/composer";
-import { FileViewer } from "../features/files";
 import { SessionSidebar } from "../features/sessions";
 import { Welcome } from "../features/welcome";
 import { useWords } from "../lib/i18n";
@@ -17,6 +16,8 @@ import { DrawerFrame } from "./DrawerFrame";
 import { Header } from "./Header";
 import { usePhone } from "./phone";
 import { words } from "./words";
+
+const FileViewer = lazy(async () => ({ default: (await import("../features/files")).FileViewer }));
 
 /** The rooms of the page: conversations at the start, the open one in the middle, its sources and files at the end. */
 export function Shell() {
@@ -51,7 +52,9 @@ export function Shell() {
       </div>
       {file !== null && (
         <Boundary>
-          <FileViewer path={file} />
+          <Suspense>
+            <FileViewer path={file} />
+          </Suspense>
         </Boundary>
       )}
     </DropZone>

@@ -11,10 +11,6 @@ export function number(value: number, locale: Locale): string {
   return new Intl.NumberFormat(languageTag(locale)).format(value);
 }
 
-export function compact(value: number, locale: Locale): string {
-  return new Intl.NumberFormat(languageTag(locale), { notation: "compact", maximumFractionDigits: 1 }).format(value);
-}
-
 export function size(bytes: number, locale: Locale): string {
   const power = Math.min(UNITS.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));
   const unit = UNITS[power] ?? "byte";

@@ -3,7 +3,7 @@
 import { recall } from "./kept";
 import { Store, useStore } from "./store";
 
-export const LOCALES = ["en", "vi", "zh"] as const;
+const LOCALES = ["en", "vi", "zh"] as const;
 export type Locale = (typeof LOCALES)[number];
 
 type Word = string | ((...values: never[]) => string);

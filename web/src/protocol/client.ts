@@ -2,6 +2,7 @@
 
 import { wordsNow } from "../lib/i18n";
 import type {
+  About,
   Agents,
   ConvertedFile,
   ConvertType,
@@ -10,8 +11,11 @@ import type {
   FileDiff,
   FileList,
   FileRecord,
+  FileTable,
+  FileText,
   FileVersions,
   History,
+  IssuedToken,
   Models,
   Principal,
   RunView,
@@ -19,8 +23,8 @@ import type {
   SessionPage,
   SourceView,
   Started,
+  TokenHead,
 } from "./events.gen";
-import type { About, FileText, IssuedToken, TablePage, TokenHead } from "./views";
 import { words } from "./words";
 
 /** The server refused. `status` 0: it was not reached at all. */
@@ -53,7 +57,7 @@ export function whenLoggedOut(listener: () => void): void {
   onLoggedOut = listener;
 }
 
-export function address(path: string, query: Query = {}): string {
+function address(path: string, query: Query = {}): string {
   const pairs = Object.entries(query).filter(([, value]) => value !== null && value !== undefined);
   const search = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
   return search ? `${path}?${search}` : path;
@@ -73,7 +77,7 @@ export async function refusal(response: Response): Promise<RequestFailed> {
   }
 }
 
-export async function send(method: string, path: string, options: Options = {}): Promise<Response> {
+async function send(method: string, path: string, options: Options = {}): Promise<Response> {
   const headers: Record<string, string> = { accept: "application/json", ...options.headers };
   const init: RequestInit = { method, headers, credentials: "same-origin" };
   if (options.body !== undefined) {
@@ -163,7 +167,7 @@ export const api = {
       body: { file_path: path, content, base_hash: baseHash },
     }),
   table: (id: string, path: string, page: { version?: number; sheet?: string; offset?: number; limit?: number }) =>
-    json<TablePage>("GET", session(id, "/files/table"), { query: { file_path: path, ...page } }),
+    json<FileTable>("GET", session(id, "/files/table"), { query: { file_path: path, ...page } }),
   text: (id: string, path: string) => json<FileText>("GET", session(id, "/files/text"), { query: { file_path: path } }),
   rawUrl: (id: string, path: string, version?: number) =>
     address(session(id, "/files/raw"), { file_path: path, version }),

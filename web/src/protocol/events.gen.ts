@@ -203,6 +203,15 @@ export interface History {
   turns: readonly PastTurn[];
 }
 
+export interface IssuedToken {
+  id: string;
+  name: string;
+  created_at: string;
+  used_at: string | null;
+  expires_at: string | null;
+  token: string;
+}
+
 export interface Link {
   url: string;
   start: number;
@@ -464,6 +473,14 @@ export interface ThinkingBlock {
 export interface ThinkingGrowth {
   type: "thinking_delta";
   thinking: string;
+}
+
+export interface TokenHead {
+  id: string;
+  name: string;
+  created_at: string;
+  used_at: string | null;
+  expires_at: string | null;
 }
 
 export interface ToolProgress {

@@ -36,18 +36,18 @@ export interface CallPart {
   result: ToolResultBlock | null;
 }
 
-export interface ResultPart {
+interface ResultPart {
   type: "tool_result";
   callId: string;
 }
 
-export interface FilesPart {
+interface FilesPart {
   type: "attachments";
   files: readonly FileRecord[];
 }
 
 /** A block of a newer server. It is passed over, and the page lives. */
-export interface UnknownPart {
+interface UnknownPart {
   type: "unknown";
 }
 

@@ -2,8 +2,7 @@
 
 import { Store } from "../lib/store";
 import { api, RequestFailed, whenLoggedOut } from "../protocol/client";
-import type { AgentView, ModelView, Principal } from "../protocol/events.gen";
-import type { About } from "../protocol/views";
+import type { About, AgentView, ModelView, Principal } from "../protocol/events.gen";
 
 export interface Catalog {
   /** `unknown`: not asked yet. `nobody`: the login form is shown. */

@@ -3,7 +3,7 @@
 import { openSession, startNew } from "./conversation";
 import { leaveSession } from "./view";
 
-export function sessionInAddress(): string | null {
+function sessionInAddress(): string | null {
   const found = /^\/s\/([^/]+)$/.exec(location.pathname);
   return found?.[1] ? decodeURIComponent(found[1]) : null;
 }

@@ -38,7 +38,7 @@ const groupsOfTurn = memo((turn: Turn): SourceGroup[] =>
 );
 
 /** One for each search, in order, never merged. */
-export const sourceGroups = memo((turns: readonly Turn[]): SourceGroup[] => turns.flatMap(groupsOfTurn));
+const sourceGroups = memo((turns: readonly Turn[]): SourceGroup[] => turns.flatMap(groupsOfTurn));
 
 /** Each source by its number: the reading that has the most to show. */
 export const sourcesByNumber = memo((turns: readonly Turn[]): ReadonlyMap<number, Source> => {

@@ -2,7 +2,7 @@ import { X } from "lucide-react";
 import { type ReactNode, useId, useLayoutEffect, useRef } from "react";
 import { useWords } from "../lib/i18n";
 import { Button } from "./Button";
-import "./ui.css";
+import "./dialog.css";
 import { words } from "./words";
 
 export interface DialogProps {

@@ -4,7 +4,7 @@ import { flushSync } from "react-dom";
 import { Button, type ButtonProps } from "./Button";
 import { Icon } from "./Icon";
 import { placeBeside } from "./place";
-import "./ui.css";
+import "./menu.css";
 
 export interface MenuItem {
   key: string;

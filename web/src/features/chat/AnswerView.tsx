@@ -6,6 +6,7 @@ import { type Answer, type Block, isActive } from "../../state/answer";
 import type { Turn } from "../../state/turns";
 import { Boundary } from "../../ui/Boundary";
 import { AnswerEnd } from "./AnswerEnd";
+import "./answer.css";
 import { FileCards } from "./FileCards";
 import { TextBlock } from "./TextBlock";
 import { Thinking } from "./Thinking";

@@ -10,6 +10,7 @@ import { Branches } from "./Branches";
 import { attempt, turnOf, useBusy } from "./busy";
 import { copy } from "./clipboard";
 import { QuestionEditor } from "./QuestionEditor";
+import "./question.css";
 import { words } from "./words";
 
 const LONG_CHARACTERS = 1500;

@@ -3,7 +3,7 @@ import { type FormEvent, useCallback, useEffect, useState } from "react";
 import { ago, day } from "../../lib/format";
 import { useLocale, useWords } from "../../lib/i18n";
 import { api } from "../../protocol/client";
-import type { IssuedToken, TokenHead } from "../../protocol/views";
+import type { IssuedToken, TokenHead } from "../../protocol/events.gen";
 import { Button } from "../../ui/Button";
 import { CopyLine } from "../../ui/CopyLine";
 import { Section } from "./Section";

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { number } from "../../../lib/format";
 import { useLocale, useWords } from "../../../lib/i18n";
 import { api } from "../../../protocol/client";
-import type { TablePage } from "../../../protocol/views";
+import type { FileTable } from "../../../protocol/events.gen";
 import { Spinner } from "../../../ui/Badge";
 import { Button } from "../../../ui/Button";
 import { messageOf } from "../changes";
@@ -45,7 +45,7 @@ export function TableView({ shown }: { shown: Shown }) {
   );
 }
 
-function Rows({ shown, first }: { shown: Shown; first: TablePage }) {
+function Rows({ shown, first }: { shown: Shown; first: FileTable }) {
   const t = useWords(words);
   const locale = useLocale();
   const { rows, state, more } = useMore(shown, first);
@@ -142,7 +142,7 @@ function More({ state, onMore }: { state: MoreState; onMore: () => void }) {
   );
 }
 
-function useMore({ sessionId, file, version }: Shown, first: TablePage) {
+function useMore({ sessionId, file, version }: Shown, first: FileTable) {
   const [rows, setRows] = useState<readonly Row[]>(first.rows);
   const [state, setState] = useState<MoreState>({ busy: false, error: undefined });
   const busy = useRef(false);

@@ -1,6 +1,8 @@
 /** How cells of a table are written. */
 
-import type { Cell } from "../../../protocol/views";
+import type { FileTable } from "../../../protocol/events.gen";
+
+export type Cell = FileTable["rows"][number][number];
 
 export type Row = readonly Cell[];
 

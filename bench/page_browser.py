@@ -1,0 +1,63 @@
+"""A Chromium, and the CPU time that a page of it has used."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import venvs
+from playwright.sync_api import Page, sync_playwright
+
+sys.path.append(str(venvs.ROOT / "scripts"))
+
+import chromium
+
+_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+class Tab:
+    """A page, with the time of its main thread: other work on the machine is not counted."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self._session = page.context.new_cdp_session(page)
+        self._session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def spent(self, work: Callable[[], object]) -> float:
+        """Milliseconds that some work took."""
+        before = self.so_far()
+        work()
+        return self.so_far() - before
+
+    def so_far(self) -> float:
+        """Milliseconds since the page was opened: scripts, styles, layout, drawing."""
+        found = self._session.send("Performance.getMetrics")["metrics"]
+        return next(metric["value"] for metric in found if metric["name"] == "TaskDuration") * 1e3
+
+
+@contextmanager
+def browser() -> Iterator[Callable[..., Tab]]:
+    """Opens tabs, each in a context of its own."""
+    path = chromium.find()
+    if path is None:
+        raise SystemExit(f"There is no Chromium to measure the page with. {chromium.ADVICE}")
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, args=list(_FLAGS))
+
+        def opened(url: str, headers: dict[str, str] | None = None) -> Tab:
+            page = running.new_context(extra_http_headers=headers or {}).new_page()
+            page.set_default_timeout(600_000)
+            # Before it goes there, so that nothing of the opening is missed.
+            tab = Tab(page)
+            page.goto(url)
+            return tab
+
+        yield opened
+        running.close()

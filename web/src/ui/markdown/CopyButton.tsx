@@ -1,0 +1,32 @@
+import { Check, Copy } from "lucide-react";
+import { useEffect, useState } from "react";
+import { useWords } from "../../lib/i18n";
+import { Button } from "../Button";
+import { copyText } from "./copy";
+import { words } from "./words";
+
+const SAID_MS = 2000;
+
+export function CopyButton({ text, label }: { text: () => string; label?: string }) {
+  const t = useWords(words);
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return;
+    const timer = setTimeout(() => setCopied(false), SAID_MS);
+    return () => clearTimeout(timer);
+  }, [copied]);
+  return (
+    <Button
+      look="quiet"
+      small
+      icon={copied ? Check : Copy}
+      label={copied ? t.copied : (label ?? t.copy)}
+      onClick={() => {
+        copyText(text()).then(
+          () => setCopied(true),
+          () => setCopied(false),
+        );
+      }}
+    />
+  );
+}

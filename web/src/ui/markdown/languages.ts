@@ -1,0 +1,4 @@
+import { common, createLowlight } from "lowlight";
+
+/** Loaded with the first code that has colours. */
+export const lowlight = createLowlight(common);
