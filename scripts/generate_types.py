@@ -32,6 +32,8 @@ ANSWERS: tuple[type[msgspec.Struct], ...] = (
     files.ConvertedFile,
     receipts.SearchArtifact,
     accounts.Principal,
+    accounts.IssuedToken,
+    accounts.TokenHead,
     about.About,
     catalog.Agents,
     catalog.Models,
