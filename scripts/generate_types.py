@@ -111,7 +111,7 @@ def _interface(kind: inspect.StructType) -> str:
     return "\n".join((*lines, "}\n"))
 
 
-def _named(kind: inspect.Type) -> str:
+def _named(kind: inspect.Type) -> str:  # noqa: PLR0911 - one line for each kind of type
     """How TypeScript writes it."""
     match kind:
         case inspect.StructType():

@@ -11,7 +11,7 @@ import pytest
 from shape.tree import ROOT
 
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-STAMPS = (".created", ".runtime", ".dev", ".realmodel")
+STAMPS = (".venv/.created", ".venv/.runtime", ".venv/.dev", ".venv/.realmodel", "web/node_modules/.installed")
 
 
 @pytest.fixture
@@ -21,6 +21,8 @@ def copy(tmp_path: Path) -> Path:
         pytest.skip("make is not installed")
     for name in ("Makefile", "pyproject.toml", *(lock.name for lock in ROOT.glob("requirements*.lock"))):
         shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "web").mkdir()
+    shutil.copy(ROOT / "web" / "package-lock.json", tmp_path / "web")
     return tmp_path
 
 
@@ -40,16 +42,27 @@ def test_without_a_suitable_python_it_says_what_to_do_and_leaves_nothing_behind(
 
 def test_what_is_installed_is_not_installed_again(copy: Path) -> None:
     _pretend_installed(copy)
-    planned = _make(copy, "--dry-run", "setup", "check", "test")
+    planned = _make(copy, "--dry-run", "setup", "check", "page", "browser", "test")
     assert planned.returncode == 0
     assert " -m venv " not in planned.stdout
     assert " pip " not in planned.stdout
+    assert " npm " not in planned.stdout
 
 
 def test_a_changed_lock_is_installed(copy: Path) -> None:
     _pretend_installed(copy)
     planned = _make(copy, "--dry-run", "--what-if=requirements-dev.lock", "check")
     assert re.findall(r"-r (\S+)", planned.stdout) == ["requirements-dev.lock"]
+
+
+def test_a_changed_lock_of_the_page_is_installed(copy: Path) -> None:
+    _pretend_installed(copy)
+    planned = _make(copy, "--dry-run", "--what-if=web/package-lock.json", "check")
+    assert re.findall(r"node\.py (npm \w+)", planned.stdout) == ["npm ci"]
+
+
+def test_nobody_who_only_installs_or_serves_needs_npm(copy: Path) -> None:
+    assert "npm" not in _make(copy, "--dry-run", "setup", "serve").stdout
 
 
 def test_serve_installs_what_is_missing_and_starts_the_server(copy: Path) -> None:
@@ -65,9 +78,9 @@ def test_serve_starts_at_once_where_all_is_installed(copy: Path) -> None:
 
 
 def _pretend_installed(folder: Path) -> None:
-    (folder / ".venv").mkdir()
     for stamp in STAMPS:
-        (folder / ".venv" / stamp).touch()
+        (folder / stamp).parent.mkdir(parents=True, exist_ok=True)
+        (folder / stamp).touch()
 
 
 def _make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

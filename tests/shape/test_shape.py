@@ -72,7 +72,7 @@ def test_only_the_configuration_reads_the_environment() -> None:
 
 def test_the_commands_of_ci_are_those_of_a_contributor() -> None:
     commands = [line for line in _lines(ROOT / ".ci" / "run") if line and not line.startswith("#")]
-    assert commands == ["set -euo pipefail", 'cd "$(dirname "$0")/.."', "make check", "make test"]
+    assert commands == ["set -euo pipefail", 'cd "$(dirname "$0")/.."', "make check", "make browser", "make test"]
 
 
 def _lines(path: Path) -> list[str]:

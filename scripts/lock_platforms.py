@@ -1,0 +1,72 @@
+"""Gives web/package-lock.json an entry for every optional binding, also those of other systems.
+
+A registry mirror may carry the bindings of one system only. npm then writes a lock without the others, which `npm ci`
+refuses, and which would leave a Mac or Windows machine without its compiler. What an entry has to say follows from the
+name of the package; a hash does not, so that those entries have none.
+
+    python scripts/lock_platforms.py            # adds what is missing
+"""
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+LOCK = Path(__file__).parents[1] / "web" / "package-lock.json"
+SYSTEMS = {"aix", "android", "darwin", "freebsd", "linux", "netbsd", "openbsd", "openharmony", "sunos", "win32"}
+PROCESSORS = {"arm", "arm64", "ia32", "loong64", "mips64el", "ppc64", "riscv64", "s390x", "wasm32", "x64"}
+NAMES_OF_NO_SYSTEM = {"fsevents": "darwin"}
+
+
+def missing(packages: dict[str, Any]) -> Iterator[tuple[str, str, bool]]:
+    """Name, version and whether it is for development, of each optional dependency that has no entry."""
+    for place, package in packages.items():
+        for name, version in package.get("optionalDependencies", {}).items():
+            if place and not _found(packages, place, name):
+                yield name, version, package.get("dev", False)
+
+
+def entry(name: str, version: str, *, dev: bool) -> dict[str, Any]:
+    """What npm would have written, but for the hash."""
+    words = re.split(r"[-/]", name)
+    system = next((word for word in words if word in SYSTEMS), NAMES_OF_NO_SYSTEM.get(name))
+    processor = next((word for word in words if word in PROCESSORS), None)
+    if system is None and processor is None:
+        raise SystemExit(f"{name} names neither a system nor a processor: add it to NAMES_OF_NO_SYSTEM")
+    made: dict[str, Any] = {"version": version.lstrip("^~=")}
+    if processor is not None:
+        made["cpu"] = [processor]
+    if dev:
+        made["dev"] = True
+    if system == "linux":
+        made["libc"] = ["musl" if any(word.startswith("musl") for word in words) else "glibc"]
+    made["optional"] = True
+    if system is not None:
+        made["os"] = [system]
+    return made
+
+
+def completed(lock: dict[str, Any]) -> dict[str, Any]:
+    """The lock with its missing entries, in npm's order."""
+    packages = lock["packages"]
+    added = {f"node_modules/{name}": entry(name, version, dev=dev) for name, version, dev in missing(packages)}
+    return {**lock, "packages": dict(sorted({**packages, **added}.items()))}
+
+
+def _found(packages: dict[str, Any], place: str, name: str) -> bool:
+    """Whether Node, looking from `place` upwards, comes upon the package."""
+    while True:
+        if f"{place}/node_modules/{name}".lstrip("/") in packages:
+            return True
+        if not place:
+            return False
+        place = place.rpartition("/node_modules/")[0] if "/node_modules/" in place else ""
+
+
+if __name__ == "__main__":
+    before = json.loads(LOCK.read_text(encoding="utf-8"))
+    after = completed(before)
+    LOCK.write_text(json.dumps(after, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(f"{LOCK.name}: {len(after['packages']) - len(before['packages'])} entries added", file=sys.stderr)

@@ -1,0 +1,73 @@
+"""A line between browser and server that can be cut, and that leads to another server when the first one is gone."""
+
+import asyncio
+from contextlib import suppress
+from typing import Self
+from urllib.parse import urlsplit
+
+
+class Line:
+    """Passes bytes on. `cut` breaks what is open and takes nothing new until `mend`."""
+
+    def __init__(self, url: str) -> None:
+        self.leads_to = url
+        self.port = 0
+        self._whole = True
+        self._open: set[asyncio.StreamWriter] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._server is not None
+        self._server.close()
+        self.cut()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._server.wait_closed()
+
+    def cut(self) -> None:
+        self._whole = False
+        for writer in list(self._open):
+            writer.transport.abort()
+
+    def mend(self, url: str | None = None) -> None:
+        self.leads_to = url or self.leads_to
+        self._whole = True
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            if self._whole:
+                await self._carry(reader, writer)
+        finally:
+            writer.transport.abort()
+            self._tasks.discard(task)
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        target = urlsplit(self.leads_to)
+        with suppress(OSError):
+            far_reader, far_writer = await asyncio.open_connection(target.hostname, target.port)
+            self._open |= {writer, far_writer}
+            try:
+                await asyncio.gather(_pump(reader, far_writer), _pump(far_reader, writer))
+            finally:
+                self._open -= {writer, far_writer}
+                far_writer.transport.abort()
+
+
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while data := await reader.read(65_536):
+            writer.write(data)
+            await writer.drain()
+    writer.transport.abort()

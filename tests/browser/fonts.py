@@ -1,0 +1,31 @@
+"""Fonts for every script that the tests show, from the packages that make PDF files: a bare machine has none."""
+
+import sys
+from pathlib import Path
+
+PACKAGES = ("fontpkg_inter", "fontpkg_jetbrains_mono", "manimgx_fonts", "manimgx_fonts_cjk")
+GENERIC = {
+    "sans-serif": ("Inter", "Noto Sans CJK SC", "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Emoji"),
+    "monospace": ("JetBrains Mono", "Noto Sans Mono CJK SC", "Noto Sans CJK SC"),
+}
+
+
+def configuration(folder: Path) -> Path:
+    """A file for FONTCONFIG_FILE, with its cache beside it."""
+    site = next(Path(entry) for entry in sys.path if (Path(entry) / PACKAGES[0]).is_dir())
+    places = "".join(f"<dir>{site / package}</dir>" for package in PACKAGES)
+    aliases = "".join(
+        f'<alias binding="same"><family>{family}</family><prefer>{_families(fonts)}</prefer></alias>'
+        for family, fonts in {**GENERIC, **dict.fromkeys(("sans", "system-ui"), GENERIC["sans-serif"])}.items()
+    )
+    file = folder / "fonts.conf"
+    head = '<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">'
+    cache = f"<cachedir>{folder / 'cache'}</cachedir>"
+    # For families that are asked for and not there, which is most of those in a style sheet.
+    last = f'<match><edit name="family" mode="append_last"><string>{GENERIC["sans-serif"][0]}</string></edit></match>'
+    file.write_text(f"{head}<fontconfig>{places}{cache}{aliases}{last}</fontconfig>", encoding="utf-8")
+    return file
+
+
+def _families(names: tuple[str, ...]) -> str:
+    return "".join(f"<family>{name}</family>" for name in names)

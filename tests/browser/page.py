@@ -1,0 +1,170 @@
+"""A tab as somebody uses it: by the names that they see and hear."""
+
+import re
+from typing import Self
+
+from playwright.async_api import FilePayload, Locator, Page, expect
+
+from browser.visitor import Visitor
+
+# What another load of the page may number or measure differently.
+AS_SHOWN = r"""(log) => {
+  const copy = log.cloneNode(true);
+  for (const element of copy.querySelectorAll("*")) {
+    for (const name of ["id", "for", "style", "popovertarget"]) element.removeAttribute(name);
+    for (const { name } of [...element.attributes])
+      if (/^aria-(labelledby|controls|describedby|owns|details)$/.test(name)) element.removeAttribute(name);
+  }
+  return copy.innerHTML.replace(/>\s*</g, ">\n<");
+}"""
+
+
+class Chat:
+    """The whole page, in English."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.log = page.get_by_role("log")
+        self.drawer = page.get_by_role("complementary", name="Sources and files")
+        self.viewer = page.get_by_role("dialog")
+        self.sidebar = page.get_by_role("navigation", name="Conversations")
+        self.composer = page.get_by_role("form", name="Your question").get_by_role("textbox")
+        self.send = page.get_by_role("button", name="Send", exact=True)
+        self.stop = page.get_by_role("button", name=re.compile("^Stop"))
+        self.failure = self.log.locator(".chat-failure")
+
+    @classmethod
+    async def open(cls, visitor: Visitor, path: str = "/") -> Self:
+        return cls(await visitor.tab(path))
+
+    def button(self, name: str | re.Pattern[str]) -> Locator:
+        return self.page.get_by_role("button", name=name)
+
+    async def choose(self, menu: Locator, item: str | re.Pattern[str]) -> None:
+        """An item of the menu that a button opens."""
+        await menu.click()
+        wanted = re.compile(f"^{re.escape(item)}") if isinstance(item, str) else item
+        await self.page.get_by_role("menu").locator("[role^=menuitem]").filter(has_text=wanted).first.click()
+
+    async def press(self, keys: str) -> None:
+        """Keys that are meant for no field."""
+        await self.page.evaluate("() => document.activeElement?.blur()")
+        await self.page.keyboard.press(keys)
+
+    # The conversation
+
+    async def ask(self, question: str) -> None:
+        await self.composer.fill(question)
+        await self.send.click()
+
+    async def asked(self, question: str) -> None:
+        """Asks, and waits for the end of the answer."""
+        await self.ask(question)
+        await expect(self.log.get_by_role("heading", name="You", exact=True).last).to_be_attached()
+        await self.ended()
+
+    async def ended(self) -> None:
+        await expect(self.send).to_be_visible()
+        await expect(self.stop).to_have_count(0)
+        await expect(self.log.locator(".chat-answer").last).to_be_attached()
+
+    async def retry(self) -> None:
+        await self.choose(self.log.get_by_role("button", name="Answer again").last, re.compile("model"))
+
+    async def edit(self, question: str, instead: str) -> None:
+        await self.log.get_by_role("button", name="Edit question").last.click()
+        field = self.log.get_by_role("textbox", name="Your question")
+        await expect(field).to_have_value(question)
+        await field.fill(instead)
+        await self.log.get_by_role("button", name="Save and ask").click()
+
+    def footnote(self, number: int, verdict: str) -> Locator:
+        return self.log.get_by_role("button", name=f"Footnote {number}, {verdict}")
+
+    async def shown(self) -> str:
+        """The conversation as it stands there, without what another load would number differently."""
+        return await self.log.evaluate(AS_SHOWN)
+
+    async def settled(self) -> str:
+        """The same, when two looks in a row saw it."""
+        seen = ""
+        while (now := await self.shown()) != seen or not now:
+            seen = now
+            await self.page.wait_for_timeout(250)
+        return seen
+
+    async def words(self) -> str:
+        return await self.log.inner_text()
+
+    # Files
+
+    async def attach(self, *files: FilePayload | str) -> None:
+        async with self.page.expect_file_chooser() as choosing:
+            await self.button("Attach files").click()
+        await (await choosing.value).set_files(list(files))
+
+    def attached(self, name: str | re.Pattern[str]) -> Locator:
+        """The chip of a file that goes with the next question."""
+        form = self.page.get_by_role("form", name="Your question")
+        return form.get_by_role("list", name="Attached files").get_by_role("listitem").filter(has_text=name)
+
+    async def open_files(self) -> None:
+        await self._open_drawer("Files")
+
+    async def open_sources(self) -> None:
+        await self._open_drawer("Sources")
+
+    async def _open_drawer(self, name: str) -> None:
+        await self.button(re.compile(rf"^{name}( \(?\d+\)?)?$")).first.click()
+        await expect(self.drawer).to_be_visible()
+
+    async def close_drawer(self) -> None:
+        await self.drawer.get_by_role("button", name="Close panel").click()
+        await expect(self.drawer).to_have_count(0)
+
+    async def open_file(self, name: str) -> None:
+        row = self.drawer.get_by_role("listitem").filter(has=self.page.get_by_text(name, exact=True))
+        await row.get_by_role("button").first.click()
+        await expect(self.viewer.get_by_role("heading", name=name)).to_be_visible()
+
+    async def export(self, kind: str) -> None:
+        await self.choose(self.viewer.get_by_role("button", name=re.compile("^Actions for")), f"Export as {kind}")
+
+    async def show_version(self, number: int) -> None:
+        await self.choose(self.viewer.get_by_role("button", name=re.compile("^Version ")), f"Version {number}")
+
+    # Conversations and settings
+
+    async def show_sidebar(self) -> None:
+        await expect(self.composer).to_be_visible()
+        if not await self.sidebar.is_visible():
+            await self.button(re.compile("^Conversations$")).click()
+        await expect(self.sidebar).to_be_visible()
+
+    async def new(self) -> None:
+        await self.page.get_by_role("link", name="New conversation").click()
+
+    async def rename(self, title: str, instead: str) -> None:
+        await self.choose(self.button(f"Actions for “{title}”"), "Rename")
+        field = self.page.get_by_role("textbox", name="Title of the conversation")
+        await field.fill(instead)
+        await field.press("Enter")
+
+    async def remove(self, title: str) -> None:
+        await self.choose(self.button(f"Actions for “{title}”"), "Delete")
+        await self.viewer.get_by_role("button", name="Delete").click()
+        await expect(self.viewer).to_have_count(0)
+
+    async def open_settings(self) -> None:
+        await self.show_sidebar()
+        await self.button("Settings").click()
+        await expect(self.page.get_by_role("dialog", name="Settings")).to_be_visible()
+
+    async def set(self, name: str) -> None:
+        """One of a few in the settings: what is clicked is its label."""
+        await self.viewer.locator("label").filter(has=self.page.get_by_role("radio", name=name, exact=True)).click()
+
+    async def log_in(self, name: str, password: str) -> None:
+        await self.page.get_by_label("Name", exact=True).fill(name)
+        await self.page.get_by_label("Password", exact=True).fill(password)
+        await self.button("Log in").click()

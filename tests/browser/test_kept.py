@@ -1,0 +1,106 @@
+"""What this browser remembers: drafts, theme, language, the width of the panel."""
+
+import re
+
+from playwright.async_api import expect
+
+from browser.conftest import Visit
+from browser.page import Chat
+from browser.stage import Stage
+from upstream import reply, say, stop
+
+
+async def test_a_draft_is_kept_over_a_reload_and_for_each_conversation(stage: Stage, visit: Visit) -> None:
+    stage.answers(reply(say("Hello."), stop()))
+    visitor = await visit()
+    chat = await Chat.open(visitor)
+    await chat.asked("Hello?")
+    await chat.composer.fill("half of a second question")
+    await chat.page.reload()
+    await expect(chat.composer).to_have_value("half of a second question")
+    await chat.new()
+    await expect(chat.composer).to_have_value("")
+    await chat.composer.fill("another beginning")
+    await chat.sidebar.get_by_role("link", name="Hello?").click()
+    await expect(chat.composer).to_have_value("half of a second question")
+    await chat.new()
+    await expect(chat.composer).to_have_value("another beginning")
+
+
+async def test_the_theme_is_kept_and_follows_the_system_until_one_is_chosen(stage: Stage, visit: Visit) -> None:
+    visitor = await visit(color_scheme="dark")
+    chat = await Chat.open(visitor)
+    assert await _is_dark(chat)
+    await chat.open_settings()
+    await chat.set("Light")
+    assert not await _is_dark(chat)
+    await chat.page.reload()
+    await expect(chat.composer).to_be_visible()
+    assert not await _is_dark(chat)
+
+
+async def test_the_language_is_kept_and_at_once_another_one(stage: Stage, visit: Visit) -> None:
+    chat = await Chat.open(await visit())
+    await chat.open_settings()
+    await chat.set("Tiếng Việt")
+    await expect(chat.page.locator("html")).to_have_attribute("lang", "vi")
+    await chat.page.reload()
+    await expect(chat.page.locator("html")).to_have_attribute("lang", "vi")
+    await expect(chat.page.get_by_role("link", name="Cuộc trò chuyện mới")).to_be_visible()
+
+
+async def test_the_panel_is_resized_by_keyboard_and_mouse_within_its_bounds_and_stays_so(
+    stage: Stage, visit: Visit
+) -> None:
+    desk = await stage.session(title="Nothing yet")
+    chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
+    await chat.open_files()
+    edge = chat.page.get_by_role("separator", name="Width of the panel")
+    await edge.focus()
+    await edge.press("End")
+    await expect(edge).to_have_attribute("aria-valuenow", "600")
+    assert await _width(chat) == 600
+    await edge.press("ArrowLeft")
+    assert await _width(chat) == 600
+    await edge.press("Home")
+    assert await _width(chat) == 320
+    await edge.press("ArrowRight")
+    assert await _width(chat) == 320
+    box = await edge.bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    await chat.page.mouse.move(x, y)
+    await chat.page.mouse.down()
+    await chat.page.mouse.move(x - 60, y, steps=4)
+    await chat.page.mouse.move(x - 130, y, steps=4)
+    await chat.page.mouse.up()
+    assert abs(await _width(chat) - 450) <= 2
+    kept = await _width(chat)
+    await chat.page.mouse.move(x, y, steps=3)
+    assert await _width(chat) == kept
+    await chat.page.reload()
+    await chat.open_files()
+    assert await _width(chat) == kept
+
+
+async def test_the_list_of_conversations_can_be_put_away_and_stays_so(stage: Stage, visit: Visit) -> None:
+    chat = await Chat.open(await visit())
+    await expect(chat.sidebar).to_be_visible()
+    await chat.page.get_by_role("button", name="Conversations", exact=True).click()
+    await expect(chat.sidebar).to_have_count(0)
+    await chat.page.reload()
+    await expect(chat.composer).to_be_visible()
+    await expect(chat.sidebar).to_have_count(0)
+
+
+async def _width(chat: Chat) -> float:
+    box = await chat.drawer.bounding_box()
+    assert box is not None
+    return round(box["width"])
+
+
+async def _is_dark(chat: Chat) -> bool:
+    await expect(chat.page.locator("body")).to_be_visible()
+    colour = await chat.page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+    rgb = [int(part) for part in re.findall(r"\d+", colour)[:3]]
+    return sum(rgb) < 3 * 128

@@ -1,0 +1,11 @@
+"""The tests of the page that need no browser: vitest runs them, in web/."""
+
+import node
+import pytest
+
+
+def test_the_parts_of_the_page_hold_by_themselves() -> None:
+    if not node.PROGRAMS.exists():
+        pytest.skip("web/node_modules is not installed; `make test` does that")
+    done = node.run("vitest", "run", "--reporter=default", capture_output=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr

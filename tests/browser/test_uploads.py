@@ -1,0 +1,116 @@
+"""Files come in by button, by drop and by paste, and say how far they are and what is wrong with them."""
+
+import re
+from pathlib import Path
+
+from playwright.async_api import expect
+
+from browser.conftest import Visit
+from browser.page import Chat
+from browser.stage import Stage
+from upstream import reply, say, stop
+
+NOTES = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"Kind footnotes."}
+
+DROP = """([name, kind, text]) => {
+  const transfer = new DataTransfer();
+  transfer.items.add(new File([text], name, { type: kind }));
+  const about = { dataTransfer: transfer, bubbles: true, cancelable: true };
+  for (const event of ["dragenter", "dragover", "drop"])
+    document.querySelector("main").dispatchEvent(new DragEvent(event, about));
+}"""
+PASTE = """([name, kind, text]) => {
+  const transfer = new DataTransfer();
+  transfer.items.add(new File([text], name, { type: kind }));
+  const about = { clipboardData: transfer, bubbles: true, cancelable: true };
+  document.activeElement.dispatchEvent(new ClipboardEvent("paste", about));
+}"""
+
+
+async def test_a_file_chosen_by_button_goes_with_the_question(stage: Stage, visit: Visit) -> None:
+    stage.answers(reply(say("It says that footnotes are kind."), stop()))
+    chat = await Chat.open(await visit())
+    await chat.attach(NOTES)
+    await expect(chat.attached("notes.txt")).to_be_visible()
+    await chat.asked("What does it say?")
+    await expect(chat.log).to_contain_text("notes.txt")
+    await expect(chat.attached("notes.txt")).to_have_count(0)
+    assert "notes.txt" in str(stage.upstream.requests[-1].body["messages"])
+    await chat.page.reload()
+    await expect(chat.log).to_contain_text("notes.txt")
+
+
+async def test_a_file_that_is_dropped_is_attached(stage: Stage, visit: Visit) -> None:
+    chat = await Chat.open(await visit())
+    await expect(chat.composer).to_be_visible()
+    await chat.page.evaluate(DROP, ["dropped.md", "text/markdown", "# Dropped"])
+    await expect(chat.attached("dropped.md")).to_be_visible()
+
+
+async def test_a_file_that_is_pasted_is_attached(stage: Stage, visit: Visit) -> None:
+    chat = await Chat.open(await visit())
+    await chat.composer.focus()
+    await chat.page.evaluate(PASTE, ["pasted.txt", "text/plain", "Pasted."])
+    await expect(chat.attached("pasted.txt")).to_be_visible()
+
+
+async def test_very_long_text_that_is_pasted_becomes_a_file(stage: Stage, visit: Visit) -> None:
+    chat = await Chat.open(await visit())
+    await chat.composer.focus()
+    await chat.page.evaluate(
+        """(text) => {
+          const transfer = new DataTransfer();
+          transfer.setData("text/plain", text);
+          const paste = new ClipboardEvent("paste", { clipboardData: transfer, bubbles: true, cancelable: true });
+          document.activeElement.dispatchEvent(paste);
+        }""",
+        "long " * 2000,
+    )
+    await expect(chat.attached("pasted-text.txt")).to_be_visible()
+    await expect(chat.composer).to_have_value("")
+
+
+async def test_a_file_that_is_refused_says_why_and_can_be_taken_off(stage: Stage, visit: Visit) -> None:
+    chat = await Chat.open(await visit())
+    await chat.attach({"name": "tool.exe", "mimeType": "application/octet-stream", "buffer": b"MZ" + bytes(200)})
+    chip = chat.attached("tool.exe")
+    await expect(chip).to_contain_text("tool.exe")
+    await expect(chat.page.get_by_text(re.compile("not taken|kind|program", re.IGNORECASE)).first).to_be_visible()
+    await chip.get_by_role("button", name=re.compile("Remove|Cancel")).click()
+    await expect(chat.attached("tool.exe")).to_have_count(0)
+
+
+async def test_a_large_file_shows_its_progress_and_can_be_broken_off(
+    stage: Stage, visit: Visit, tmp_path: Path
+) -> None:
+    large = tmp_path / "large.txt"
+    large.write_bytes(b"All of it. " * 2_000_000)
+    visitor = await visit()
+    chat = await Chat.open(visitor)
+    session = await visitor.context.new_cdp_session(chat.page)
+    await session.send("Network.enable")
+    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 500_000}
+    await session.send("Network.emulateNetworkConditions", slow)
+    await chat.attach(str(large))
+    progress = chat.page.get_by_role("progressbar").first
+    await expect(progress).to_be_visible()
+    await chat.attached("large.txt").get_by_role("button", name=re.compile("Remove|Cancel")).click()
+    await expect(chat.attached("large.txt")).to_have_count(0)
+    session_id = chat.page.url.rpartition("/")[2]
+    assert (await stage.me.ask("GET", f"/v2/sessions/{session_id}/files")).json["files"] == []
+
+
+async def test_files_can_be_uploaded_in_the_panel_too_and_deleted(stage: Stage, visit: Visit) -> None:
+    desk = await stage.session(title="Files")
+    chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
+    await chat.open_files()
+    async with chat.page.expect_file_chooser() as choosing:
+        await chat.drawer.get_by_role("button", name=re.compile("Upload")).first.click()
+    await (await choosing.value).set_files([NOTES])
+    actions = chat.drawer.get_by_role("button", name="Actions for notes.txt")
+    await expect(actions).to_be_visible()
+    assert await desk.names() == ["notes.txt"]
+    await chat.choose(actions, "Delete")
+    await chat.viewer.get_by_role("button", name="Delete").click()
+    await expect(actions).to_have_count(0)
+    assert await desk.names() == []

@@ -1,0 +1,159 @@
+"""Every kind of file is shown as what it is; versions are compared and restored; exports come as files."""
+
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import expect
+
+from browser.conftest import Visit
+from browser.page import Chat
+from browser.samples import FILES
+from browser.stage import Stage
+from server.desk import Desk
+from server.forms import uploaded
+
+HAS_INK = """(canvas) => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  return data.some((part, at) => at % 4 < 3 && part < 128);
+}"""
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def desk(stage: Stage) -> Desk:
+    """A session with one file of every kind, of which one was written in two versions."""
+    desk = await stage.session(title="Files of all kinds")
+    answer = await uploaded(stage.me, desk.session_id, *FILES.items())
+    assert answer.status == 201, answer
+    await desk.write("/report.md", "# Report\n\nThe first line.\n\nAn old line.\n")
+    await desk.write(
+        "/report.md", "# Report\n\nThe first line.\n\nA new line.\n", "# Report\n\nThe first line.\n\nAn old line.\n"
+    )
+    return desk
+
+
+async def _opened(visit: Visit, desk: Desk, name: str) -> Chat:
+    chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
+    await chat.open_files()
+    await chat.open_file(name)
+    return chat
+
+
+async def test_markdown_is_set(desk: Desk, visit: Visit) -> None:
+    viewer = (await _opened(visit, desk, "notes.md")).viewer
+    await expect(viewer.get_by_role("heading", name="Notes", exact=True)).to_be_visible()
+    await expect(viewer.get_by_role("listitem").filter(has_text="one")).to_be_visible()
+    await viewer.get_by_role("tab", name="Source").click()
+    await expect(viewer).to_contain_text("A *short* list:")
+
+
+async def test_code_is_shown_with_its_lines(desk: Desk, visit: Visit) -> None:
+    viewer = (await _opened(visit, desk, "double.py")).viewer
+    await expect(viewer).to_contain_text("def double(number: int) -> int:")
+
+
+async def test_a_csv_file_is_a_table(desk: Desk, visit: Visit) -> None:
+    viewer = (await _opened(visit, desk, "rivers.csv")).viewer
+    await expect(viewer.get_by_role("columnheader", name="river")).to_be_visible()
+    await expect(viewer.get_by_role("cell", name="Sông Hồng")).to_be_visible()
+
+
+async def test_a_workbook_has_its_sheets(desk: Desk, visit: Visit) -> None:
+    viewer = (await _opened(visit, desk, "budget.xlsx")).viewer
+    await expect(viewer.get_by_role("cell", name="12.5")).to_be_visible()
+    await viewer.get_by_role("tab", name="Income").click()
+    await expect(viewer.get_by_role("cell", name="a reader")).to_be_visible()
+
+
+async def test_a_pdf_is_drawn_and_its_text_can_be_selected(desk: Desk, visit: Visit) -> None:
+    viewer = (await _opened(visit, desk, "bridges.pdf")).viewer
+    await expect(viewer.locator("canvas").first).to_be_visible()
+    await expect(viewer).to_contain_text("Concrete bridges of the nineteenth century")
+    await expect(viewer).to_contain_text(re.compile("of 2"))
+    drawn = await viewer.locator("canvas").first.evaluate(HAS_INK)
+    assert drawn
+
+
+async def test_a_letter_is_shown_as_the_agent_reads_it(desk: Desk, visit: Visit) -> None:
+    viewer = (await _opened(visit, desk, "letter.docx")).viewer
+    await expect(viewer).to_contain_text("footnotes are kind to you.")
+
+
+async def test_a_picture_is_shown(desk: Desk, visit: Visit) -> None:
+    viewer = (await _opened(visit, desk, "chart.png")).viewer
+    picture = viewer.get_by_role("img", name="chart.png")
+    await expect(picture).to_be_visible()
+    assert await picture.evaluate("(image) => image.naturalWidth") == 320
+
+
+async def test_a_web_page_is_alive_in_its_frame(desk: Desk, visit: Visit) -> None:
+    viewer = (await _opened(visit, desk, "page.html")).viewer
+    await expect(viewer.frame_locator("iframe").get_by_role("heading")).to_have_text("Built by hand and alive")
+
+
+async def test_versions_are_compared_and_restored(desk: Desk, visit: Visit) -> None:
+    chat = await _opened(visit, desk, "report.md")
+    await expect(chat.viewer).to_contain_text("A new line.")
+    await chat.viewer.get_by_role("tab", name="Changes").click()
+    await expect(chat.viewer).to_contain_text("An old line.")
+    await expect(chat.viewer).to_contain_text("A new line.")
+    await chat.viewer.get_by_role("tab", name="View").click()
+    await chat.show_version(1)
+    await expect(chat.viewer).to_contain_text("An old line.")
+    await chat.viewer.get_by_role("button", name="Restore this version").click()
+    await chat.viewer.get_by_role("button", name="Restore", exact=True).click()
+    await expect(chat.viewer.get_by_role("button", name="Version 3 of 3")).to_be_visible()
+    await expect(chat.viewer).to_contain_text("An old line.")
+    versions = (await desk.ask("GET", "/versions", file_path="/report.md")).json["versions"]
+    assert [one["number"] for one in versions] == [3, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "start"),
+    [("report.md", "PDF", b"%PDF-"), ("report.md", "DOCX", b"PK\x03\x04"), ("letter.docx", "Markdown", b"Dear reader")],
+)
+async def test_a_file_comes_in_another_form(
+    desk: Desk, visit: Visit, tmp_path: Path, name: str, kind: str, start: bytes
+) -> None:
+    chat = await _opened(visit, desk, name)
+    async with chat.page.expect_download(timeout=60_000) as downloading:
+        await chat.export(kind)
+    download = await downloading.value
+    await download.save_as(tmp_path / "exported")
+    assert (tmp_path / "exported").read_bytes().startswith(start)
+    wanted = {"PDF": "pdf", "DOCX": "docx", "Markdown": "md"}[kind]
+    assert download.suggested_filename == f"{name.partition('.')[0]}.{wanted}"
+
+
+async def test_all_files_come_as_one_archive_and_the_session_as_a_bundle(
+    desk: Desk, visit: Visit, tmp_path: Path
+) -> None:
+    chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
+    for item in ("Download all files", "Export as research bundle"):
+        await chat.button("More about this conversation").click()
+        async with chat.page.expect_download() as downloading:
+            await chat.page.get_by_role("menuitem", name=item).click()
+        download = await downloading.value
+        await download.save_as(tmp_path / "some.zip")
+        assert any("report.md" in name for name in zipfile.ZipFile(tmp_path / "some.zip").namelist())
+
+
+async def test_what_somebody_edits_is_a_new_version_and_a_change_in_between_is_not_overwritten(
+    desk: Desk, visit: Visit
+) -> None:
+    chat = await _opened(visit, desk, "report.md")
+    await chat.viewer.get_by_role("button", name="Edit").click()
+    text = chat.viewer.get_by_role("textbox")
+    await text.fill("# Report\n\nMy own line.\n")
+    await text.press("Control+s")
+    await expect(chat.viewer.get_by_role("textbox")).to_have_count(0)
+    await expect(chat.viewer).to_contain_text("My own line.")
+    await chat.viewer.get_by_role("button", name="Edit").click()
+    await desk.write("/report.md", "# Report\n\nSomebody else's line.\n", "# Report\n\nMy own line.\n")
+    await chat.viewer.get_by_role("textbox").fill("# Report\n\nA late line.\n")
+    await chat.viewer.get_by_role("button", name="Save").click()
+    await expect(chat.viewer.get_by_text(re.compile("changed", re.IGNORECASE)).first).to_be_visible()
+    content = (await desk.ask("GET", "/content", file_path="/report.md")).json["content"]
+    assert "Somebody else's line." in content

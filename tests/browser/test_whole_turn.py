@@ -1,0 +1,73 @@
+"""What the product promises, from the question to the passage that the agent read."""
+
+from playwright.async_api import expect
+
+from browser.conftest import Visit
+from browser.page import Chat
+from browser.stage import QUESTION, Stage, oxygen
+from upstream import reply, say, stop
+
+
+async def test_a_footnote_opens_the_passage_that_was_read(stage: Stage, visit: Visit) -> None:
+    stage.answers(*oxygen())
+    chat = await Chat.open(await visit())
+    await chat.asked(QUESTION)
+
+    await expect(chat.log).to_contain_text("The name oxygen was coined in 1777 by Antoine Lavoisier")
+    card = chat.log.get_by_role("button", name="name of oxygen")
+    await expect(card).to_contain_text("2 results")
+    await expect(chat.footnote(1, "supported")).to_be_visible()
+    await expect(chat.footnote(1, "not supported")).to_be_visible()
+
+    await chat.footnote(1, "supported").hover()
+    quote = chat.page.get_by_role("tooltip")
+    await expect(quote).to_contain_text("Antoine Lavoisier")
+
+    await chat.footnote(1, "supported").click()
+    passage = chat.drawer.locator("mark")
+    await expect(passage.first).to_be_in_viewport()
+    # A link within the passage parts the mark.
+    assert "coined in 1777 by Antoine Lavoisier" in "".join(await passage.all_inner_texts())
+    await expect(chat.drawer).to_contain_text("The marked passage says so.")
+
+
+async def test_a_search_card_opens_to_its_sources_with_links_that_tell_nothing(stage: Stage, visit: Visit) -> None:
+    stage.answers(*oxygen())
+    chat = await Chat.open(await visit())
+    await chat.asked(QUESTION)
+    await chat.log.get_by_role("button", name="name of oxygen").click()
+    original = chat.log.get_by_role("list", name="Sources found").get_by_role("link").first
+    await expect(original).to_have_attribute("href", stage.web.url("/en/Oxygen"))
+    await expect(original).to_have_attribute("target", "_blank")
+    rel = set(str(await original.get_attribute("rel")).split())
+    assert {"noopener", "noreferrer"} <= rel
+
+
+async def test_a_file_that_was_written_is_a_card_and_stands_in_the_workspace(stage: Stage, visit: Visit) -> None:
+    stage.answers(*oxygen())
+    chat = await Chat.open(await visit())
+    await chat.asked(QUESTION)
+    await chat.open_files()
+    await expect(chat.drawer).to_contain_text("oxygen.md")
+    await chat.log.get_by_role("list", name="Files of this answer").get_by_role("button").first.click()
+    await expect(chat.viewer.get_by_role("heading", name="Oxygen", exact=True)).to_be_visible()
+
+
+async def test_sources_of_several_questions_are_appended(stage: Stage, visit: Visit) -> None:
+    stage.answers(*oxygen(), *oxygen())
+    chat = await Chat.open(await visit())
+    await chat.asked(QUESTION)
+    await chat.asked("And once more?")
+    await chat.open_sources()
+    await expect(chat.drawer.get_by_text("name of oxygen")).to_have_count(2)
+
+
+async def test_the_address_of_a_conversation_opens_it_again(stage: Stage, visit: Visit) -> None:
+    stage.answers(reply(say("Because of scattering."), stop()))
+    visitor = await visit()
+    chat = await Chat.open(visitor)
+    await chat.asked("Why is the sky blue?")
+    assert "/s/" in chat.page.url
+    again = await Chat.open(visitor, chat.page.url.removeprefix(visitor.origin))
+    await expect(again.log).to_contain_text("Because of scattering.")
+    assert await again.shown() == await chat.shown()

@@ -1,0 +1,94 @@
+"""Somebody with a browser. What no visit may ever show is collected, and every test ends with looking at it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request, Response
+
+VIOLATIONS = """
+addEventListener("securitypolicyviolation", (violation) => {
+  console.error(`CSP: ${violation.effectiveDirective} ${violation.blockedURI} ${violation.sample}`);
+});
+"""
+SECONDS = 30
+# The browser's own words about an answer that was an error: answers are judged by themselves.
+NETWORK = ("Failed to load resource", "net::ERR_")
+
+
+@dataclass
+class Visitor:
+    """A browser profile: its tabs share cookies and what is kept. `excused`: parts of problems that a test expects."""
+
+    context: BrowserContext
+    origin: str
+    problems: list[str] = field(default_factory=list[str])
+    excused: list[str] = field(default_factory=list[str])
+
+    async def tab(self, path: str = "/") -> Page:
+        page = await self.context.new_page()
+        await page.goto(self.origin + path)
+        return page
+
+    def watch(self, page: Page) -> None:
+        page.on("pageerror", lambda error: self._note(f"error: {error.stack or error}"))
+        page.on("console", self._heard)
+        page.on("dialog", self._refuse)
+
+    def requested(self, request: Request) -> None:
+        if not request.url.startswith((f"{self.origin}/", "data:", "blob:", "about:")):
+            self._note(f"request to elsewhere: {request.url}")
+
+    def failed(self, request: Request) -> None:
+        """What a policy stopped never left the browser; the page's own policy is counted by itself."""
+        problem = f"request to elsewhere: {request.url}"
+        if request.failure in ("csp", "net::ERR_BLOCKED_BY_CSP") and problem in self.problems:
+            self.problems.remove(problem)
+
+    def answered(self, response: Response) -> None:
+        if response.status >= 500:
+            self._note(f"{response.status}: {response.url}")
+
+    @property
+    def unexcused(self) -> list[str]:
+        return [problem for problem in self.problems if not any(excuse in problem for excuse in self.excused)]
+
+    def _heard(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning") and not any(words in message.text for words in NETWORK):
+            self._note(f"console: {message.text}")
+
+    async def _refuse(self, dialog: Dialog) -> None:
+        self._note(f"dialog: {dialog.message}")
+        await dialog.dismiss()
+
+    def _note(self, problem: str) -> None:
+        self.problems.append(problem)
+
+
+@asynccontextmanager
+async def visiting(
+    browser: Browser, origin: str, *, cookie: str | None = None, phone: bool = False, **options: Any
+) -> AsyncIterator[Visitor]:
+    """`cookie`: logged in with it. Options are those of a playwright context, such as locale and color_scheme."""
+    size = {"width": 390, "height": 844} if phone else {"width": 1280, "height": 800}
+    hands = {"has_touch": True, "is_mobile": True, "device_scale_factor": 2} if phone else {}
+    settings = {"viewport": size, "locale": "en-US", "timezone_id": "Asia/Ho_Chi_Minh", **hands, **options}
+    context = await browser.new_context(**settings)
+    context.set_default_timeout(10_000)
+    visitor = Visitor(context, origin)
+    context.on("page", visitor.watch)
+    context.on("request", visitor.requested)
+    context.on("requestfailed", visitor.failed)
+    context.on("response", visitor.answered)
+    await context.add_init_script(VIOLATIONS)
+    if cookie is not None:
+        await context.add_cookies([{"name": "footnote_session", "value": cookie, "url": origin, "httpOnly": True}])
+    try:
+        yield visitor
+    finally:
+        async with asyncio.timeout(SECONDS):
+            await context.close()
+    if visitor.unexcused:
+        raise AssertionError("\n".join(("A visit showed what none may show:", *visitor.unexcused)))
