@@ -7,12 +7,15 @@ from urllib.parse import urlsplit
 
 
 class Line:
-    """Passes bytes on. `cut` breaks what is open and takes nothing new until `mend`."""
+    """Passes bytes on. `cut` breaks what is open and takes nothing new until `mend`. `hold` keeps back
+    the events of runs until `release`; everything else still passes."""
 
     def __init__(self, url: str) -> None:
         self.leads_to = url
         self.port = 0
         self._whole = True
+        self._flows = asyncio.Event()
+        self._flows.set()
         self._open: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
@@ -42,6 +45,12 @@ class Line:
         self.leads_to = url or self.leads_to
         self._whole = True
 
+    def hold(self) -> None:
+        self._flows.clear()
+
+    def release(self) -> None:
+        self._flows.set()
+
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
@@ -59,15 +68,30 @@ class Line:
             far_reader, far_writer = await asyncio.open_connection(target.hostname, target.port)
             self._open |= {writer, far_writer}
             try:
-                await asyncio.gather(_pump(reader, far_writer), _pump(far_reader, writer))
+                streams = asyncio.Event()
+                await asyncio.gather(_forth(reader, far_writer, streams), self._back(far_reader, writer, streams))
             finally:
                 self._open -= {writer, far_writer}
                 far_writer.transport.abort()
 
+    async def _back(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, streams: asyncio.Event) -> None:
+        with suppress(OSError):
+            while data := await reader.read(65_536):
+                if streams.is_set():
+                    await self._flows.wait()
+                writer.write(data)
+                await writer.drain()
+        writer.transport.abort()
 
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+
+async def _forth(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, streams: asyncio.Event) -> None:
+    """`streams` is set while the connection is one that follows a run."""
     with suppress(OSError):
         while data := await reader.read(65_536):
+            if b"/events HTTP/1.1" in data.partition(b"\r\n")[0]:
+                streams.set()
+            else:
+                streams.clear()
             writer.write(data)
             await writer.drain()
     writer.transport.abort()

@@ -10,7 +10,7 @@ import { sourcesByNumber } from "../state/select";
 import { toggleDrawer, toggleSidebar, view } from "../state/view";
 import { Button } from "../ui/Button";
 import { Menu } from "../ui/Menu";
-import { usePhone } from "./phone";
+import { useNarrow, usePhone } from "./room";
 import { words } from "./words";
 
 export function Header() {
@@ -18,7 +18,10 @@ export function Header() {
   const phone = usePhone();
   const title = useStore(conversation, (known) => known.head?.title ?? "");
   const sessionId = useStore(conversation, (known) => known.sessionId);
-  const open = useStore(preferences, (liked) => liked.sidebar);
+  const narrow = useNarrow();
+  const hasDrawer = useStore(view, (shown) => shown.drawer !== null);
+  const wanted = useStore(preferences, (liked) => liked.sidebar);
+  const open = wanted && !(narrow && hasDrawer && sessionId !== null);
   const sheet = useStore(view, (shown) => shown.sheet);
   return (
     <header className="app-header">

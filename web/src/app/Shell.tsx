@@ -14,7 +14,7 @@ import { Boundary } from "../ui/Boundary";
 import { Button } from "../ui/Button";
 import { DrawerFrame } from "./DrawerFrame";
 import { Header } from "./Header";
-import { usePhone } from "./phone";
+import { useNarrow, usePhone } from "./room";
 import { words } from "./words";
 
 const FileViewer = lazy(async () => ({ default: (await import("../features/files")).FileViewer }));
@@ -23,6 +23,7 @@ const FileViewer = lazy(async () => ({ default: (await import("../features/files
 export function Shell() {
   const t = useWords(words);
   const phone = usePhone();
+  const narrow = useNarrow();
   const sheet = useStore(view, (shown) => shown.sheet);
   const hasRoom = useStore(conversation, (known) => known.sessionId !== null);
   const drawer = useStore(view, (shown) => (hasRoom ? shown.drawer : null));
@@ -35,7 +36,7 @@ export function Shell() {
         <a className="app-skip" href="#composer">
           {t.skip}
         </a>
-        {(phone ? sheet : sidebar) && (
+        {(phone ? sheet : sidebar && !(narrow && drawer)) && (
           <div className="app-sidebar">
             <Boundary>
               <SessionSidebar />

@@ -5,6 +5,7 @@ import { useWords } from "../lib/i18n";
 import { useStore } from "../lib/store";
 import { dismiss, type Toast, toasts } from "../state/toasts";
 import { Button } from "../ui/Button";
+import { openDialogs } from "../ui/Dialog";
 import { words } from "./words";
 
 /** Short notices, on top of everything. An open dialog makes all beside it lifeless, so they go into it. */
@@ -12,11 +13,15 @@ export function Toasts() {
   const shown = useStore(toasts);
   const t = useWords(words);
   const place = useRef<HTMLElement>(null);
+  const dialog = useStore(openDialogs, (open) => open.at(-1) ?? null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: in another dialog, or on the page again, it is a new element.
   useEffect(() => {
-    place.current?.hidePopover();
-    if (shown.length > 0) place.current?.showPopover();
-  }, [shown]);
-  const dialog = [...document.querySelectorAll("dialog[open]")].at(-1);
+    const element = place.current;
+    // A dialog that goes in the same moment takes it along; it is drawn again at once.
+    if (!element?.isConnected) return;
+    element.hidePopover();
+    if (shown.length > 0) element.showPopover();
+  }, [shown, dialog]);
   return createPortal(
     <section ref={place} popover="manual" className="app-toasts" aria-label={t.notices} role="status">
       {shown.map((one) => (

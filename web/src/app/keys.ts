@@ -1,10 +1,10 @@
 import { stop } from "../state/asking";
 import { conversation } from "../state/conversation";
 import { goTo } from "../state/place";
-import { prefer, preferences } from "../state/preferences";
 import { activeTurn } from "../state/select";
 import { pressed, type ShortcutName } from "../state/shortcuts";
-import { isPhone, openDialog, toggleDrawer, toggleSidebar, view } from "../state/view";
+import { toast } from "../state/toasts";
+import { closeDrawer, openDialog, toggleDrawer, toggleSidebar, view } from "../state/view";
 
 /** Parts of the page that shortcuts lead to say so themselves. */
 function reach(name: "composer" | "session-search" | "copy-answer"): HTMLElement | undefined {
@@ -18,19 +18,24 @@ const ACTIONS: Record<ShortcutName, () => void> = {
     requestAnimationFrame(() => reach("composer")?.focus());
   },
   search: () => {
-    if (isPhone() ? !view.get().sheet : !preferences.get().sidebar) toggleSidebar();
+    if (!reach("session-search")) toggleSidebar();
     requestAnimationFrame(() => reach("session-search")?.focus());
   },
   stop: () => {
-    if (activeTurn(conversation.get())) void stop();
+    if (view.get().drawer) closeDrawer();
+    else if (activeTurn(conversation.get())) stop().catch(say);
   },
   sources: () => toggleDrawer("sources"),
   files: () => toggleDrawer("files"),
   copy: () => reach("copy-answer")?.click(),
-  sidebar: () => prefer({ sidebar: !preferences.get().sidebar }),
+  sidebar: toggleSidebar,
   settings: () => openDialog("settings"),
   help: () => openDialog("shortcuts"),
 };
+
+function say(error: unknown): void {
+  toast(error instanceof Error ? error.message : String(error), { tone: "error" });
+}
 
 export function listenForShortcuts(): () => void {
   const listen = (event: KeyboardEvent) => {

@@ -1,7 +1,7 @@
 /** What keeps the page true while it is open: other tabs, other machines, sleep. */
 
 import { catalog, readCatalog } from "../state/catalog";
-import { conversation, refresh } from "../state/conversation";
+import { conversation, refresh, startNew } from "../state/conversation";
 import { goTo, showAddress } from "../state/place";
 import { activeTurn } from "../state/select";
 import { refreshSessions, sessionList } from "../state/sessions";
@@ -16,6 +16,8 @@ export function keepUp(): void {
   catalog.subscribe(() => {
     const now = catalog.get().visit;
     if (now === "known" && visit !== "known") begin();
+    // Whoever logs in next may be somebody else.
+    if (now === "nobody" && visit !== "nobody") startNew();
     visit = now;
   });
   sessionList.subscribe(lookAtOpenSession);

@@ -49,7 +49,13 @@ interface Options {
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal;
+  /** How long to wait for the answer to begin. */
+  patience?: number;
 }
+
+const PATIENCE_MS = 25_000;
+/** What the server works on before it answers. */
+const LONG_WORK_MS = 180_000;
 
 /** Told when an answer says that nobody is logged in. */
 let onLoggedOut: () => void = () => undefined;
@@ -84,13 +90,18 @@ async function send(method: string, path: string, options: Options = {}): Promis
     headers["content-type"] = "application/json";
     init.body = JSON.stringify(options.body);
   }
-  if (options.signal) init.signal = options.signal;
+  // A line that is dead and does not say so must not hold the page; how long the rest of an answer takes is its own matter.
+  const patience = new AbortController();
+  const timer = setTimeout(() => patience.abort(), options.patience ?? PATIENCE_MS);
+  init.signal = options.signal ? AbortSignal.any([options.signal, patience.signal]) : patience.signal;
   let response: Response;
   try {
     response = await fetch(address(path, options.query), init);
   } catch (error) {
     if (options.signal?.aborted) throw error;
     throw new RequestFailed(0, "offline", wordsNow(words).offline, true);
+  } finally {
+    clearTimeout(timer);
   }
   if (response.ok) return response;
   const failed = await refusal(response);
@@ -187,9 +198,12 @@ export const api = {
       body: { file_path: path, version, base_hash: baseHash },
     }),
   convert: (id: string, path: string, kind: ConvertType) =>
-    json<ConvertedFile>("POST", session(id, "/files/convert"), { body: { file_path: path, convert_type: kind } }),
+    json<ConvertedFile>("POST", session(id, "/files/convert"), {
+      body: { file_path: path, convert_type: kind },
+      patience: LONG_WORK_MS,
+    }),
   unpack: (id: string, path: string) =>
-    json<FileList>("POST", session(id, "/files/unpack"), { body: { file_path: path } }),
+    json<FileList>("POST", session(id, "/files/unpack"), { body: { file_path: path }, patience: LONG_WORK_MS }),
   removeFile: (id: string, path: string) => send("DELETE", session(id, "/files"), { query: { file_path: path } }),
 
   faviconUrl: (domain: string) => `/v2/favicons/${encodeURIComponent(domain)}`,

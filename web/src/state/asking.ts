@@ -4,7 +4,7 @@ import { locale } from "../lib/i18n";
 import { api, RequestFailed } from "../protocol/client";
 import type { FileRecord, Started } from "../protocol/events.gen";
 import { EMPTY_ANSWER, isActive } from "./answer";
-import { adopt, changeTurns, conversation, followRun, refresh, whilePosting } from "./conversation";
+import { adopt, changeTurns, conversation, followRun, here, refresh, whilePosting } from "./conversation";
 import { rest } from "./following";
 import { goTo } from "./place";
 import { preferences } from "./preferences";
@@ -23,19 +23,23 @@ let count = 0;
 export function ensureSession(): Promise<string> {
   const { sessionId } = conversation.get();
   if (sessionId !== null) return Promise.resolve(sessionId);
-  beginning ??= begun().finally(() => {
-    beginning = null;
-  });
-  return beginning;
+  const place = here();
+  if (beginning?.place !== place) {
+    beginning = { place, id: begun(place) };
+    void beginning.id.catch(() => {
+      beginning = null;
+    });
+  }
+  return beginning.id;
 }
 
 /** Files and a question that come together make one session. */
-let beginning: Promise<string> | null = null;
+let beginning: { place: AbortSignal; id: Promise<string> } | null = null;
 
-async function begun(): Promise<string> {
+async function begun(place: AbortSignal): Promise<string> {
   const head = await api.begin(preferences.get().agent);
   // Who went elsewhere meanwhile stays there.
-  if (conversation.get().sessionId === null) {
+  if (!place.aborted) {
     adopt(head);
     goTo(head.id, { replace: true });
   }
@@ -98,13 +102,21 @@ function pending({ text, attachments }: Asked): Turn {
 
 async function begin(turn: Turn, post: () => Promise<Started>, before?: readonly Turn[]): Promise<void> {
   let started: Started;
+  const place = here();
+  const known = new Set((before ?? conversation.get().turns).map((one) => one.questionId));
   try {
     started = await whilePosting(post);
   } catch (error) {
-    changeTurns((turns) => before ?? turns.filter((one) => one.key !== turn.key));
-    if (error instanceof RequestFailed && error.isOffline) void lookForIt(turn);
+    if (!place.aborted) {
+      changeTurns((turns) => before ?? turns.filter((one) => one.key !== turn.key));
+      if (error instanceof RequestFailed && error.isOffline) void lookForIt(turn, known, place);
+    }
     throw error;
   }
+  taken(turn, started, place);
+}
+
+function taken(turn: Turn, started: Started, place: AbortSignal): void {
   const { run_id, message_id, question_id, session_id } = started;
   const known: Turn = {
     ...turn,
@@ -113,20 +125,24 @@ async function begin(turn: Turn, post: () => Promise<Started>, before?: readonly
     answers: [...turn.answers, message_id],
     answer: { ...turn.answer, runId: run_id, messageId: message_id },
   };
-  changeTurns((turns) => turns.map((one) => (one.key === turn.key ? known : one)));
-  if (conversation.get().sessionId === session_id) followRun(run_id);
+  if (!place.aborted) {
+    changeTurns((turns) => turns.map((one) => (one.key === turn.key ? known : one)));
+    followRun(run_id);
+  } else if (conversation.get().sessionId === session_id) {
+    // Somebody left and came back before the server had the question.
+    void refresh();
+  }
   tell({ sessionId: session_id, kind: "changed" });
   void refreshSessions();
 }
 
 /** The line broke while a question was sent: it may have arrived all the same, and then goes on on the server. */
-async function lookForIt(turn: Turn): Promise<void> {
-  const { sessionId } = conversation.get();
-  if (sessionId === null) return;
-  await rest(3000, new AbortController().signal);
-  if (conversation.get().sessionId === sessionId) await refresh();
+async function lookForIt(turn: Turn, known: ReadonlySet<string | null>, place: AbortSignal): Promise<void> {
+  await rest(3000, place);
+  await refresh();
   const arrived = conversation.get().turns.at(-1);
-  if (arrived?.text === turn.text) dispatchEvent(new CustomEvent(ARRIVED, { detail: turn.text }));
+  if (place.aborted || arrived?.text !== turn.text || known.has(arrived.questionId)) return;
+  dispatchEvent(new CustomEvent(ARRIVED, { detail: turn.text }));
 }
 
 /** Told with the text of a question that was thought to be lost. */

@@ -33,8 +33,3 @@ export async function logIn(name: string, password: string): Promise<void> {
   await api.logIn(name, password);
   await readCatalog();
 }
-
-export async function logOut(): Promise<void> {
-  await api.logOut();
-  catalog.set((known) => ({ ...known, visit: "nobody", me: null }));
-}

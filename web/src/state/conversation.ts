@@ -42,20 +42,25 @@ export async function openSession(sessionId: string): Promise<void> {
   await load(sessionId);
 }
 
+/** What is open now. It is aborted when somebody goes elsewhere: what comes later must not be shown there. */
+export function here(): AbortSignal {
+  return opened.signal;
+}
+
 /** Questions on their way to the server: until it has them, its history would take them off the page. */
 let posting = 0;
 let missed = false;
 
 export async function whilePosting<T>(work: () => Promise<T>): Promise<T> {
+  const place = here();
   posting += 1;
   try {
     return await work();
   } finally {
-    posting -= 1;
-    if (posting === 0 && missed) {
-      missed = false;
+    if (!place.aborted) {
+      posting -= 1;
       // What follows the posting comes first.
-      setTimeout(() => void refresh());
+      if (posting === 0 && missed) setTimeout(() => void refresh());
     }
   }
 }
@@ -68,6 +73,7 @@ export async function refresh(): Promise<void> {
     missed = true;
     return;
   }
+  missed = false;
   if (state !== "ready") conversation.set((known) => ({ ...known, state: "loading" }));
   await load(sessionId);
 }
@@ -113,7 +119,8 @@ function answerOf(runId: string): Turn | undefined {
 function taken(known: Conversation, runId: string, envelopes: readonly Envelope[]): Conversation {
   const index = known.turns.findLastIndex((turn) => turn.answer.runId === runId);
   const turn = known.turns[index];
-  if (!turn) return known;
+  // The history may have overtaken a slow line: then it said already what still comes.
+  if (!turn || !isActive(turn.answer)) return known;
   const answer = envelopes.reduce(receive, turn.answer);
   const files = envelopes.reduce((all, { event }) => filesAfter(all, event), known.files);
   return { ...known, turns: known.turns.with(index, { ...turn, answer }), files };
@@ -126,8 +133,9 @@ export async function settleFiles(signal: AbortSignal = opened.signal): Promise<
   try {
     const { files } = await api.files(sessionId);
     if (!signal.aborted) conversation.set((known) => ({ ...known, files }));
-  } catch {
-    // The next opening asks again.
+  } catch (error) {
+    // Otherwise the next opening asks again.
+    if (error instanceof RequestFailed && error.status === 404 && !signal.aborted) showMissing(sessionId);
   }
 }
 
@@ -143,14 +151,18 @@ async function load(sessionId: string): Promise<void> {
     } catch (error) {
       if (signal.aborted || (error instanceof RequestFailed && error.status === 401)) return;
       if (!(error instanceof RequestFailed) || !error.retryable) {
-        const missing = error instanceof RequestFailed && error.status === 404;
-        conversation.set((known) => ({ ...known, state: missing ? "missing" : "failed" }));
+        if (error instanceof RequestFailed && error.status === 404) showMissing(sessionId);
+        else conversation.set((known) => ({ ...known, state: "failed" }));
         return;
       }
       conversation.set((known) => ({ ...known, link: "reconnecting" }));
       await rest(pause, signal);
     }
   }
+}
+
+function showMissing(sessionId: string): void {
+  conversation.set({ ...NEW, sessionId, state: "missing" });
 }
 
 function show(history: History): void {
@@ -179,4 +191,6 @@ function leave(): void {
   opened.abort();
   opened = new AbortController();
   followed = null;
+  posting = 0;
+  missed = false;
 }

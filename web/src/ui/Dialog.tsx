@@ -1,6 +1,7 @@
 import { X } from "lucide-react";
 import { type ReactNode, useId, useLayoutEffect, useRef } from "react";
 import { useWords } from "../lib/i18n";
+import { Store } from "../lib/store";
 import { Button } from "./Button";
 import "./dialog.css";
 import { words } from "./words";
@@ -16,6 +17,9 @@ export interface DialogProps {
   children: ReactNode;
 }
 
+/** Those that are open, the topmost last: it alone is alive, so that what must be reached goes into it. */
+export const openDialogs = new Store<readonly HTMLDialogElement[]>([]);
+
 /** Over the page, with the keyboard inside it. It is open for as long as it is drawn. */
 export function Dialog({ title, onClose, mark, actions, size = "plain", children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -24,8 +28,13 @@ export function Dialog({ title, onClose, mark, actions, size = "plain", children
   // Closed while it is still in the page, it gives the keyboard back to where it was.
   useLayoutEffect(() => {
     const element = dialog.current;
-    element?.showModal();
-    return () => element?.close();
+    if (!element) return;
+    element.showModal();
+    openDialogs.set((known) => [...known, element]);
+    return () => {
+      element.close();
+      openDialogs.set((known) => known.filter((one) => one !== element));
+    };
   }, []);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog already; this is for a click beside it.

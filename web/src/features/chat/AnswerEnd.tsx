@@ -45,13 +45,16 @@ function Failure({ turn, error }: { turn: Turn; error: ErrorBody | null }) {
     upstream_error: t.errorUpstream,
     limit_reached: t.errorLimit,
     config_error: t.errorConfig,
+    internal_error: t.errorOther,
   };
+  // Other names are those of the model's provider.
+  const title = error ? (said[error.type] ?? t.errorUpstream) : t.errorOther;
   const detail = [error?.type, error?.message, turn.answer.model, turn.answer.runId].filter(Boolean).join("\n");
   return (
     <div className="chat-failure">
       <Icon of={CircleAlert} />
       <div className="chat-failure-text">
-        <p className="chat-failure-title">{(error && said[error.type]) ?? t.errorOther}</p>
+        <p className="chat-failure-title">{title}</p>
         {error && (
           <p className="chat-failure-detail" dir="auto">
             {error.message}

@@ -1,10 +1,11 @@
 import { ArrowDown, History } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { number } from "../../lib/format";
 import { useLocale, useWords } from "../../lib/i18n";
 import { useStore } from "../../lib/store";
 import { conversation } from "../../state/conversation";
 import type { Turn } from "../../state/turns";
+import { lookFor, view } from "../../state/view";
 import { Boundary } from "../../ui/Boundary";
 import { Button } from "../../ui/Button";
 import "./chat.css";
@@ -23,8 +24,8 @@ export function ChatLog() {
   const state = useStore(conversation, (known) => known.state);
   const turns = useStore(conversation, (known) => known.turns);
   const sessionId = useStore(conversation, (known) => known.sessionId);
-  const { log, column, isAtEnd, goToEnd, hold } = useScrolling();
-  const { first, showEarlier } = useEarlier(sessionId, turns.length);
+  const { log, column, isAtEnd, goToEnd, hold, reveal } = useScrolling();
+  const { first, showFrom } = useEarlier(sessionId, turns.length);
 
   const last = turns.at(-1);
   // A turn without a run was asked here and now.
@@ -39,6 +40,8 @@ export function ChatLog() {
     if (state === "ready" && sessionId !== null) goToEnd();
   }, [state, sessionId, goToEnd]);
 
+  useSought(turns, first, showFrom, reveal);
+
   return (
     <div className="chat">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}
@@ -52,7 +55,7 @@ export function ChatLog() {
               first={first}
               onEarlier={() => {
                 hold();
-                showEarlier();
+                showFrom(first - DRAWN);
               }}
             />
           )}
@@ -91,5 +94,26 @@ function useEarlier(sessionId: string | null, count: number) {
   const [wanted, setWanted] = useState({ sessionId, from: Number.POSITIVE_INFINITY });
   const from = wanted.sessionId === sessionId ? wanted.from : Number.POSITIVE_INFINITY;
   const first = Math.max(0, Math.min(from, count - DRAWN));
-  return { first, showEarlier: () => setWanted({ sessionId, from: Math.max(0, first - DRAWN) }) };
+  const showFrom = useCallback((at: number) => setWanted({ sessionId, from: Math.max(0, at) }), [sessionId]);
+  return { first, showFrom };
+}
+
+/** Brings the message that a search found into sight, also one that is not drawn yet. */
+function useSought(
+  turns: readonly Turn[],
+  first: number,
+  showFrom: (at: number) => void,
+  reveal: (at: number) => void,
+): void {
+  const sought = useStore(view, (shown) => shown.message);
+  const at = sought ? turns.findIndex((turn) => turn.questionId === sought || turn.answer.messageId === sought) : -1;
+  useEffect(() => {
+    if (at < 0) return;
+    if (at < first) {
+      showFrom(at);
+      return;
+    }
+    reveal(at - first);
+    lookFor(null);
+  }, [at, first, showFrom, reveal]);
 }

@@ -10,6 +10,8 @@ export interface Scrolling {
   goToEnd: () => void;
   /** Keeps what is read in its place while something is put above it. */
   hold: () => void;
+  /** Goes to a turn, by its place among those that are drawn. */
+  reveal: (at: number) => void;
 }
 
 /** Follows the end of the conversation for as long as the reader is there. Any move up lets go. */
@@ -57,6 +59,11 @@ export function useScrolling(): Scrolling {
     };
   }, [toEnd]);
 
+  const reveal = useCallback((at: number) => {
+    follows.current = false;
+    column.current?.querySelectorAll(".chat-turn")[at]?.scrollIntoView({ block: "start" });
+  }, []);
+
   const hold = useCallback(() => {
     const element = column.current?.querySelector(".chat-turn");
     if (element) held.current = { element, top: element.getBoundingClientRect().top };
@@ -74,5 +81,5 @@ export function useScrolling(): Scrolling {
     });
   });
 
-  return { log, column, isAtEnd, goToEnd, hold };
+  return { log, column, isAtEnd, goToEnd, hold, reveal };
 }

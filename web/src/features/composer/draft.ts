@@ -53,7 +53,9 @@ export function letGo(held: Held): void {
     return;
   }
   const kept = draftOf(held.home);
-  if (kept.startsWith(held.text)) keepDraft(held.home, kept.slice(held.text.length).trimStart());
+  if (!kept.startsWith(held.text)) return;
+  keepDraft(held.home, kept.slice(held.text.length).trimStart());
+  if (draft.get().sessionId === held.home) change({ text: draftOf(held.home) });
 }
 
 function joined(first: string, second: string): string {

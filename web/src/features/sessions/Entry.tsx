@@ -65,7 +65,7 @@ function Title({ session, current, query, onRename }: Omit<EntryProps, "onRemove
       href={addressOf(session.id)}
       aria-current={current ? "page" : undefined}
       title={`${title}\n${moment(session.updated_at, locale)}`}
-      onClick={(event) => follow(event, session.id)}
+      onClick={(event) => follow(event, session.id, session.message_id)}
       onKeyDown={(event) => {
         if (event.key === "F2") onRename();
       }}

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from "react";
 import { useWords } from "../../lib/i18n";
 import { useStore } from "../../lib/store";
 import { api } from "../../protocol/client";
-import { catalog, logOut } from "../../state/catalog";
+import { catalog } from "../../state/catalog";
 import { forgetDrafts } from "../../state/drafts";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
@@ -21,9 +21,9 @@ export function AccountSection() {
   const isLocal = me.user_id === LOCAL;
   const leave = async () => {
     try {
-      await logOut();
+      await api.logOut();
       forgetDrafts();
-      // Nothing of what was open stays in the page.
+      // Nothing of what was open stays in the page; the new one asks who is there.
       location.assign("/");
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));

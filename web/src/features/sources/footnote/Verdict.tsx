@@ -3,6 +3,7 @@ import { useStore } from "../../../lib/store";
 import type { Citation } from "../../../protocol/events.gen";
 import { conversation } from "../../../state/conversation";
 import { Button } from "../../../ui/Button";
+import { plainText } from "../../../ui/markdown";
 import { sentenceOf } from "../found";
 import { VerdictBadge } from "../Verdicts";
 import { words } from "./words";
@@ -27,7 +28,7 @@ export function VerdictNote(props: NoteProps) {
       {sentence && (
         <blockquote dir="auto">
           <span className="ui-hidden">{t.answerSays}: </span>
-          {sentence}
+          {plainText(sentence)}
         </blockquote>
       )}
       <p>

@@ -1,0 +1,145 @@
+"""Things that cross each other on the way: nothing is doubled, lost, or shown where it does not belong."""
+
+import asyncio
+import re
+
+from playwright.async_api import Browser, Route, expect
+
+from browser.conftest import Visit
+from browser.cutting import Line
+from browser.moments import Moments
+from browser.page import Chat
+from browser.stage import Stage
+from browser.visitor import visiting
+from server.house import PASSWORD
+from upstream import reply, say, stop
+
+WORDS = [f"word{number} " for number in range(40)]
+WHOLE = "".join(WORDS).strip()
+
+
+async def test_a_history_that_overtakes_a_slow_stream_doubles_no_word(browser: Browser, stage: Stage) -> None:
+    moments = Moments("middle")
+    stage.answers(reply(say(*WORDS[:10]), *moments.before("middle"), say(*WORDS[10:]), stop()))
+    async with Line(stage.origin) as line, visiting(browser, line.url, cookie=stage.cookie) as visitor:
+        chat = await Chat.open(visitor)
+        await chat.ask("Count")
+        await expect(chat.log).to_contain_text("word9")
+        line.hold()
+        moments.go()
+        session_id = chat.page.url.rpartition("/")[2]
+        while (await stage.me.ask("GET", f"/v2/sessions/{session_id}/history")).json["active_run"]:
+            await asyncio.sleep(0.05)
+        # New connections are not held: the network is said to be back, and the history is asked for.
+        await chat.page.evaluate("() => dispatchEvent(new Event('online'))")
+        await expect(chat.log).to_contain_text("word39")
+        line.release()
+        await chat.page.wait_for_timeout(500)
+        assert (await chat.words()).count(WHOLE) == 1
+
+
+async def test_a_question_that_was_asked_before_is_not_taken_for_one_that_arrived(
+    browser: Browser, stage: Stage
+) -> None:
+    stage.answers(reply(say("Once."), stop()))
+    async with Line(stage.origin) as line, visiting(browser, line.url, cookie=stage.cookie) as visitor:
+        chat = await Chat.open(visitor)
+        await chat.asked("go on")
+        line.cut()
+        await chat.ask("go on")
+        await expect(chat.composer).to_have_value("go on")
+        line.mend()
+        await chat.page.wait_for_timeout(4000)
+        await expect(chat.composer).to_have_value("go on")
+        await expect(chat.log.get_by_text("go on")).to_have_count(1)
+
+
+async def test_who_logs_in_again_in_the_middle_of_an_answer_sees_its_end(stage: Stage, visit: Visit) -> None:
+    person = await stage.house.person("ada")
+    moments = Moments("middle")
+    stage.answers(reply(say(*WORDS[:10]), *moments.before("middle"), say(*WORDS[10:]), stop()))
+    visitor = await visit(cookie=person.cookie)
+    chat = await Chat.open(visitor)
+    await chat.ask("Count")
+    await expect(chat.log).to_contain_text("word9")
+    await stage.house.app.accounts.log_out(person.cookie)
+    await chat.page.evaluate("() => dispatchEvent(new Event('online'))")
+    await expect(chat.button("Log in")).to_be_visible()
+    moments.go()
+    await chat.log_in("ada", PASSWORD)
+    await chat.ended()
+    assert (await chat.words()).count(WHOLE) == 1
+
+
+async def test_a_failed_edit_leaves_nothing_in_the_conversation_that_was_opened_since(
+    stage: Stage, visit: Visit
+) -> None:
+    stage.answers(reply(say("ALPHA"), stop()))
+    chat = await Chat.open(await visit())
+    await chat.asked("First")
+    sent, fail = asyncio.Event(), asyncio.Event()
+
+    async def slow(route: Route) -> None:
+        sent.set()
+        await fail.wait()
+        await route.abort()
+
+    await chat.page.route("**/edit", slow)
+    await chat.edit("First", "Second")
+    await sent.wait()
+    await chat.new()
+    fail.set()
+    await chat.page.wait_for_timeout(500)
+    await expect(chat.page.get_by_role("heading", name=re.compile("Footnote"), level=1)).to_be_visible()
+    await expect(chat.page.get_by_role("main")).not_to_contain_text("ALPHA")
+
+
+async def test_a_new_conversation_is_not_taken_over_by_the_one_before_it(stage: Stage, visit: Visit) -> None:
+    stage.answers(reply(say("To the first."), stop()))
+    chat = await Chat.open(await visit())
+    asked, go = asyncio.Event(), asyncio.Event()
+
+    async def slow(route: Route) -> None:
+        asked.set()
+        await go.wait()
+        await route.continue_()
+
+    await chat.page.route(
+        "**/v2/sessions", lambda route: slow(route) if route.request.method == "POST" else route.continue_()
+    )
+    await chat.ask("first thing")
+    await asked.wait()
+    await chat.new()
+    await chat.composer.fill("second thing")
+    go.set()
+    await expect(chat.sidebar.get_by_role("link", name="first thing")).to_be_visible()
+    assert chat.page.url == f"{stage.origin}/"
+    await expect(chat.composer).to_have_value("second thing")
+    await chat.sidebar.get_by_role("link", name="first thing").click()
+    await expect(chat.log).to_contain_text("To the first.")
+
+
+async def test_a_session_that_is_deleted_elsewhere_while_it_answers_is_said_to_be_gone(
+    stage: Stage, visit: Visit
+) -> None:
+    moments = Moments("middle")
+    stage.answers(reply(say("Half."), *moments.before("middle"), stop()))
+    chat = await Chat.open(await visit())
+    await chat.ask("Count")
+    await expect(chat.log).to_contain_text("Half.")
+    session_id = chat.page.url.rpartition("/")[2]
+    assert (await stage.me.ask("DELETE", f"/v2/sessions/{session_id}")).status == 204
+    moments.go()
+    await expect(chat.log).to_contain_text(re.compile("no such conversation|not found|does not exist", re.IGNORECASE))
+
+
+async def test_a_search_leads_to_the_message_that_was_found(stage: Stage, visit: Visit) -> None:
+    desk = await stage.session(title="Long")
+    stage.answers(*(reply(say(f"Answer {number}. " + "More of it. " * 200), stop()) for number in range(12)))
+    for number in range(12):
+        await stage.me.told(desk.session_id, "Where is the pelican?" if number == 3 else f"Question {number}?")
+    chat = await Chat.open(await visit())
+    await chat.show_sidebar()
+    await chat.page.get_by_role("searchbox").fill("pelican")
+    await chat.sidebar.get_by_role("link", name=re.compile("Where is the pelican")).click()
+    await expect(chat.log.get_by_text("Where is the pelican?")).to_be_in_viewport()
