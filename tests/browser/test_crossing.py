@@ -143,3 +143,56 @@ async def test_a_search_leads_to_the_message_that_was_found(stage: Stage, visit:
     await chat.page.get_by_role("searchbox").fill("pelican")
     await chat.sidebar.get_by_role("link", name=re.compile("Where is the pelican")).click()
     await expect(chat.log.get_by_text("Where is the pelican?")).to_be_in_viewport()
+
+
+async def test_who_comes_back_while_a_question_is_sent_does_not_find_it_in_the_field_again(
+    stage: Stage, visit: Visit
+) -> None:
+    stage.answers(reply(say("Yes."), stop()))
+    first, second = await stage.session(title="First"), await stage.session(title="Second")
+    chat = await Chat.open(await visit(), f"/s/{first.session_id}")
+    sent, go = asyncio.Event(), asyncio.Event()
+
+    async def slow(route: Route) -> None:
+        sent.set()
+        await go.wait()
+        await route.continue_()
+
+    await chat.page.route("**/messages", slow)
+    await chat.ask("Is it so?")
+    await sent.wait()
+    await chat.sidebar.get_by_role("link", name="Second").click()
+    await expect(chat.page.get_by_role("heading", name="Second")).to_be_visible()
+    await chat.sidebar.get_by_role("link", name="First").click()
+    await expect(chat.page.get_by_role("heading", name="First")).to_be_visible()
+    await expect(chat.composer).to_have_value("")
+    go.set()
+    await expect(chat.log).to_contain_text("Yes.")
+    await expect(chat.composer).to_have_value("")
+    assert second.session_id not in chat.page.url
+
+
+async def test_a_tab_that_nobody_looks_at_lets_go_of_its_line_and_misses_nothing(stage: Stage, visit: Visit) -> None:
+    moments = Moments("middle")
+    stage.answers(reply(say(*WORDS[:10]), *moments.before("middle"), say(*WORDS[10:]), stop()))
+    chat = await Chat.open(await visit())
+    await chat.ask("Count")
+    await expect(chat.log).to_contain_text("word9")
+    await _look(chat, away=True)
+    while stage.house.site.streams:
+        await asyncio.sleep(0.1)
+    await expect(chat.page.get_by_text(re.compile("reconnect", re.IGNORECASE))).to_have_count(0)
+    moments.go()
+    await _look(chat, away=False)
+    await chat.ended()
+    assert (await chat.words()).count(WHOLE) == 1
+
+
+async def _look(chat: Chat, *, away: bool) -> None:
+    await chat.page.evaluate(
+        """(away) => {
+          Object.defineProperty(document, "hidden", { configurable: true, get: () => away });
+          document.dispatchEvent(new Event("visibilitychange"));
+        }""",
+        away,
+    )

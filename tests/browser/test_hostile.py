@@ -141,6 +141,8 @@ async def test_a_web_page_among_the_files_runs_where_it_can_reach_nothing(stage:
     await chat.open_files()
     await chat.open_file("trap.html")
     frame = chat.viewer.frame_locator("iframe").locator("body")
+    await expect(frame).to_have_text("I am here.")
+    await chat.viewer.get_by_role("button", name="Run its scripts").click()
     await expect(frame).to_contain_text("sees nothing")
     await expect(frame).to_contain_text("has none")
     await expect(frame).to_contain_text("could not ask")

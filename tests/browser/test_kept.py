@@ -79,7 +79,7 @@ async def test_the_panel_is_resized_by_keyboard_and_mouse_within_its_bounds_and_
     await chat.page.mouse.move(x, y, steps=3)
     assert await _width(chat) == kept
     await chat.page.reload()
-    await chat.open_files()
+    await expect(chat.drawer).to_be_visible()
     assert await _width(chat) == kept
 
 

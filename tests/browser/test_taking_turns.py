@@ -96,3 +96,11 @@ async def test_a_session_that_is_not_there_says_so_and_leads_on(stage: Stage, vi
     await chat.page.get_by_role("main").get_by_role("button", name="New conversation").click()
     await expect(chat.composer).to_be_visible()
     assert chat.page.url == f"{stage.origin}/"
+
+
+async def test_a_long_question_scrolls_in_the_conversation_and_not_the_page(stage: Stage, visit: Visit) -> None:
+    stage.answers(reply(say("Yes."), stop()))
+    chat = await Chat.open(await visit())
+    await chat.asked("\n".join(f"line {number}" for number in range(80)))
+    await chat.log.get_by_role("button", name="Show more").click()
+    assert await chat.page.evaluate("() => document.documentElement.scrollHeight <= innerHeight")

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from browser.conftest import Visit
 from browser.page import Chat
@@ -78,6 +78,40 @@ async def test_a_file_that_is_refused_says_why_and_can_be_taken_off(stage: Stage
     await expect(chat.page.get_by_text(re.compile("not taken|kind|program", re.IGNORECASE)).first).to_be_visible()
     await chip.get_by_role("button", name=re.compile("Remove|Cancel")).click()
     await expect(chat.attached("tool.exe")).to_have_count(0)
+
+
+async def test_what_is_in_the_way_of_a_question_stands_first_and_is_named(stage: Stage, visit: Visit) -> None:
+    chat = await Chat.open(await visit())
+    notes = [{"name": f"notes {number}.txt", "mimeType": "text/plain", "buffer": b"x" * number} for number in range(12)]
+    program = {"name": "tool.exe", "mimeType": "application/octet-stream", "buffer": b"MZ" + bytes(200)}
+    await chat.attach(*notes, program)
+    await expect(chat.attached("notes 11.txt")).to_contain_text("11 bytes")
+    await expect(chat.attached("notes 0.txt")).to_contain_text("0 bytes")
+    first = chat.attached(re.compile("")).first
+    await expect(first).to_contain_text("tool.exe is a program")
+    await expect(first).not_to_contain_text("was not taken")
+    await expect(first.get_by_role("button", name="again")).to_have_count(0)
+    await chat.attached("notes 11.txt").scroll_into_view_if_needed()
+    await chat.ask("What do they say?")
+    await expect(chat.page.get_by_text("tool.exe could not be uploaded. Remove it, then send.")).to_be_visible()
+    await expect(first).to_be_in_viewport(ratio=0.9)
+
+
+async def test_a_file_that_is_too_large_says_so_where_it_stands(stage: Stage, visit: Visit) -> None:
+    visitor = await visit()
+
+    async def smaller(route: Route) -> None:
+        answer = await route.fetch()
+        await route.fulfill(response=answer, json={**await answer.json(), "upload_bytes": 2048})
+
+    await visitor.context.route("**/v2/about", smaller)
+    chat = await Chat.open(visitor)
+    await chat.attach(NOTES)
+    await expect(chat.attached("notes.txt")).to_contain_text("15 bytes")
+    await chat.attach({"name": "large.txt", "mimeType": "text/plain", "buffer": b"x" * 3000})
+    await expect(chat.attached("large.txt")).to_contain_text("Larger than 2 KB")
+    await chat.attached("large.txt").get_by_role("button", name="Remove large.txt").click()
+    await expect(chat.attached("large.txt")).to_have_count(0)
 
 
 async def test_a_large_file_shows_its_progress_and_can_be_broken_off(

@@ -89,8 +89,83 @@ async def test_a_picture_is_shown(desk: Desk, visit: Visit) -> None:
 
 
 async def test_a_web_page_is_alive_in_its_frame(desk: Desk, visit: Visit) -> None:
-    viewer = (await _opened(visit, desk, "page.html")).viewer
-    await expect(viewer.frame_locator("iframe").get_by_role("heading")).to_have_text("Built by hand and alive")
+    visitor = await visit()
+    # The browser says what it did not run.
+    visitor.excused.append("Blocked script execution")
+    chat = await Chat.open(visitor, f"/s/{desk.session_id}")
+    await chat.open_files()
+    await chat.open_file("page.html")
+    viewer = chat.viewer
+    heading = viewer.frame_locator("iframe").get_by_role("heading")
+    await expect(heading).to_have_text("Built by hand")
+    await viewer.get_by_role("button", name="Run its scripts").click()
+    await expect(heading).to_have_text("Built by hand and alive")
+    await viewer.get_by_role("button", name="Reload preview").click()
+    await expect(heading).to_have_text("Built by hand and alive")
+
+
+async def test_a_long_text_is_shown_from_its_beginning(desk: Desk, visit: Visit) -> None:
+    lines = b"".join(b"line %06d of a log" % number + b" that is long" * 23 + b"\n" for number in range(9_000))
+    noise = b"word " * 4_000 + b"\xff" * 3_000_000
+    chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
+    for name, content in {"long.log": lines, "noise.txt": noise}.items():
+        await chat.attach({"name": name, "mimeType": "text/plain", "buffer": content})
+        await expect(chat.attached(name).get_by_role("button", name=f"Remove {name}")).to_be_visible()
+    await chat.open_files()
+    await chat.open_file("long.log")
+    note, more = chat.viewer.get_by_text("Only the first"), chat.viewer.get_by_role("button", name="Show more")
+    text = chat.viewer.locator("code")
+    await expect(note).to_have_text("Only the first 1 MB of 2.9 MB is shown.")
+    seen = await text.inner_text()
+    assert lines.decode().startswith(f"{seen}\n")
+    await more.click()
+    await expect(note).to_have_text("Only the first 2 MB of 2.9 MB is shown.")
+    await more.click()
+    await expect(note).to_have_count(0)
+    seen = await text.inner_text()
+    assert seen == lines.decode().rstrip("\n")
+    await expect(more).to_have_count(0)
+    await chat.page.keyboard.press("Escape")
+    await chat.open_file("noise.txt")
+    await expect(chat.viewer).to_contain_text("no text in UTF-8")
+
+
+async def test_broken_json_is_a_text_that_says_so(desk: Desk, visit: Visit) -> None:
+    await desk.write("/broken.json", '{"a": 1,')
+    await desk.write("/rows.jsonl", '{"a": 1}\n{"a": 2}\n')
+    chat = await _opened(visit, desk, "broken.json")
+    await expect(chat.viewer).to_contain_text("This is not valid JSON")
+    await expect(chat.viewer).to_contain_text('{"a": 1,')
+    await chat.page.keyboard.press("Escape")
+    await chat.open_file("rows.jsonl")
+    await expect(chat.viewer).to_contain_text('{"a": 2}')
+    await expect(chat.viewer).not_to_contain_text("not valid JSON")
+
+
+async def test_the_first_version_is_compared_with_the_second(desk: Desk, visit: Visit) -> None:
+    chat = await _opened(visit, desk, "report.md")
+    await chat.show_version(1)
+    await chat.viewer.get_by_role("tab", name="Changes").click()
+    await expect(chat.viewer).to_contain_text("An old line.")
+    await expect(chat.viewer).to_contain_text("A new line.")
+
+
+async def test_the_way_back_does_not_lose_what_is_being_written(desk: Desk, visit: Visit) -> None:
+    chat = await Chat.open(await visit())
+    await chat.page.get_by_role("link", name="Files of all kinds").first.click()
+    await chat.open_files()
+    await chat.open_file("report.md")
+    await chat.viewer.get_by_role("button", name="Edit").click()
+    await chat.viewer.get_by_role("textbox").fill("Mine.")
+    address = chat.page.url
+    await chat.page.evaluate("() => history.back()")
+    await chat.page.get_by_role("button", name="Cancel").last.click()
+    await expect(chat.viewer.get_by_role("textbox")).to_have_value("Mine.")
+    assert chat.page.url == address
+    await chat.page.evaluate("() => history.back()")
+    await chat.page.get_by_role("button", name="Discard").click()
+    await expect(chat.viewer).to_have_count(0)
+    await chat.page.wait_for_url("**/")
 
 
 async def test_versions_are_compared_and_restored(desk: Desk, visit: Visit) -> None:
@@ -157,3 +232,12 @@ async def test_what_somebody_edits_is_a_new_version_and_a_change_in_between_is_n
     await expect(chat.viewer.get_by_text(re.compile("changed", re.IGNORECASE)).first).to_be_visible()
     content = (await desk.ask("GET", "/content", file_path="/report.md")).json["content"]
     assert "Somebody else's line." in content
+
+
+async def test_escape_closes_a_menu_and_not_the_file_behind_it(desk: Desk, visit: Visit) -> None:
+    chat = await _opened(visit, desk, "notes.md")
+    await chat.viewer.get_by_role("button", name=re.compile("^Actions for")).click()
+    await expect(chat.page.get_by_role("menu")).to_be_visible()
+    await chat.page.keyboard.press("Escape")
+    await expect(chat.page.get_by_role("menu")).to_have_count(0)
+    await expect(chat.viewer).to_be_visible()

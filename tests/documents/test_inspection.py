@@ -81,6 +81,7 @@ def kept(tmp_path: Path):
         ("a.xlsx", BOOK, XLSX),
         ("a.pptx", SLIDES, PPTX),
         ("a.odt", open_document(ODT), ODT),
+        ("a.odt", open_document(f"{ODT}-web"), ODT),
         ("a.ods", open_document(ODS), ODS),
         ("a.bin", WORD, DOCX),
         ("a.zip", zipped({"a.txt": "a"}), ZIP),

@@ -21,6 +21,10 @@ async def shown(desk: Desk, view: str, path: str, wanted: str = "", **headers: s
     return await desk.person.ask("GET", f"{desk.path}/{view}?file_path={path}", **sent)
 
 
+def rules_of(answer: Answer) -> dict[str, str]:
+    return dict((*rule.split(" ", 1), "")[:2] for rule in answer.headers["content-security-policy"].split("; "))
+
+
 async def kept(desk: Desk, *files: tuple[str, bytes]) -> None:
     assert (await uploaded(desk.person, desk.session_id, *files)).status == 201
 
@@ -118,11 +122,11 @@ async def test_a_page_is_shown_in_a_frame_with_an_origin_of_its_own_and_nobody_t
     assert answer.headers["content-disposition"] == "inline"
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["cross-origin-resource-policy"] == "same-origin"
-    rules = dict((*rule.split(" ", 1), "")[:2] for rule in answer.headers["content-security-policy"].split("; "))
-    assert rules == {
-        "sandbox": "allow-scripts",
+    assert rules_of(answer) == {
+        "sandbox": "",
         "default-src": "'none'",
-        **dict.fromkeys(("script-src", "style-src"), "'unsafe-inline'"),
+        "script-src": "'none'",
+        "style-src": "'unsafe-inline'",
         **dict.fromkeys(("img-src", "media-src"), "data: blob:"),
         "font-src": "data:",
         **dict.fromkeys(("connect-src", "form-action", "base-uri"), "'none'"),
@@ -131,13 +135,25 @@ async def test_a_page_is_shown_in_a_frame_with_an_origin_of_its_own_and_nobody_t
     assert len(answer.headers.getall("content-security-policy")) == 1
 
 
-async def test_nothing_runs_in_a_drawing(desk: Desk):
+async def test_the_scripts_of_a_page_run_where_that_is_asked_for(desk: Desk):
+    await desk.write("/page.html", PAGE)
+    still = rules_of(await shown(desk, "frame", "/page.html", "iframe"))
+    alive = rules_of(await shown(desk, "frame", "/page.html&scripts=true", "iframe"))
+    assert alive == {**still, "sandbox": "allow-scripts", "script-src": "'unsafe-inline'"}
+    assert rules_of(await shown(desk, "frame", "/page.html&scripts=false", "iframe")) == still
+    refused = await shown(desk, "frame", "/page.html&scripts=perhaps", "iframe")
+    assert (refused.status, refused.error) == (400, "invalid_request")
+    alone = await shown(desk, "frame", "/page.html&scripts=true", "document")
+    assert alone.headers["content-security-policy"] == "sandbox; default-src 'none'"
+
+
+@pytest.mark.parametrize("asked", ["", "&scripts=true"])
+async def test_nothing_runs_in_a_drawing(desk: Desk, asked: str):
     await desk.write("/drawing.svg", SVG.decode())
-    answer = await shown(desk, "frame", "/drawing.svg", "iframe")
-    policy = answer.headers["content-security-policy"]
+    answer = await shown(desk, "frame", f"/drawing.svg{asked}", "iframe")
     assert (answer.status, answer.headers["content-type"]) == (200, "image/svg+xml; charset=utf-8")
-    assert policy.startswith("sandbox; default-src 'none'; ")
-    assert "script" not in policy
+    rules = rules_of(answer)
+    assert (rules["sandbox"], rules["default-src"], rules["script-src"]) == ("", "'none'", "'none'")
 
 
 @pytest.mark.parametrize("wanted", ["document", "empty", "image", "object", "embed", "frame", "script", ""])

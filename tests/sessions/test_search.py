@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from footnote.protocol.messages import ToolCall
 from footnote.protocol.sessions import SessionChanges
+from footnote.sessions import store
 from footnote.sessions.excerpts import excerpt
 from footnote.sessions.store import Sessions
 from footnote.sessions.terms import terms_of, words_of
@@ -100,6 +101,33 @@ async def filled(sessions: Sessions, desk: Desk) -> Sessions:
 )
 async def test_a_query_finds(filled: Sessions, query: str, names: set[str]) -> None:
     assert await found(filled, query) == {f"About {name}" for name in names}
+
+
+async def test_signs_alone_are_looked_for_in_titles(sessions: Sessions, desk: Desk) -> None:
+    for title in ("Party 🎉", "🎉 and 🎂", "❤ Paris", "What???", "Nothing"):
+        await desk.session(title)
+    await desk.session("Theirs 🎉", user_id="ben")
+    assert await found(sessions, "🎉") == {"Party 🎉", "🎉 and 🎂"}
+    assert await found(sessions, "🎂 🎉") == {"🎉 and 🎂"}
+    assert await found(sessions, "❤\ufe0f") == {"❤ Paris"}
+    assert await found(sessions, "???") == {"What???"}
+    assert await found(sessions, "\ufe0f🙂") == set()
+
+
+async def test_sessions_that_are_found_by_signs_come_in_pages(
+    sessions: Sessions, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "_LOOKED_AT", 2)
+    for number in range(9):
+        await desk.session(f"{number} {'🎉' if number % 2 else '🙂'}")
+    seen: list[str] = []
+    cursor = None
+    for _ in range(4):
+        page = await sessions.list("ann", query="🎉", limit=1, cursor=cursor)
+        seen += [one.title for one in page.sessions]
+        cursor = page.next_cursor
+    assert seen == ["7 🎉", "5 🎉", "3 🎉", "1 🎉"]
+    assert cursor is None
 
 
 async def test_an_empty_query_is_none(filled: Sessions) -> None:

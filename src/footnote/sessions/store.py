@@ -7,7 +7,7 @@ import asyncio
 import base64
 import binascii
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 from msgspec import UNSET
@@ -40,6 +40,8 @@ from footnote.workspace.stored import stored_record, stored_workspace
 MOST_LISTED = 100
 PURGED_AT_ONCE = 200
 """Pages of the index: some hundredths of a second, in which nobody else writes."""
+_LOOKED_AT = 500
+"""Titles at a time."""
 _place = msgspec.json.Decoder(tuple[float, str])
 
 
@@ -81,15 +83,18 @@ class Sessions:
         limit: int = 30,
         origin: Origin = "page",
     ) -> SessionPage:
-        """The last changed first; with a query, those in which each of its words stands somewhere."""
+        """The last changed first; with a query, those in which each of its words stands somewhere. A query of signs
+        alone, such as an emoji, is looked for in titles."""
         if not 1 <= limit <= MOST_LISTED:
             raise UsageError(f"limit is {limit}; it may be from 1 to {MOST_LISTED}.")
         after = None if cursor is None else _read_cursor(cursor)
         words = words_of(query or "")
-        if query and query.strip() and not words:
-            return SessionPage(())
-        phrases = [db.Phrase(word.terms, word.open) for word in words]
-        rows, parts = await self._database.read(db.listed(user_id, phrases, after, limit + 1, origin=origin))
+        signs = () if words else _signs_of(query or "")
+        if signs:
+            rows, parts = await self._database.read(_entitled(user_id, signs, after, limit + 1, origin)), []
+        else:
+            phrases = [db.Phrase(word.terms, word.open) for word in words]
+            rows, parts = await self._database.read(db.listed(user_id, phrases, after, limit + 1, origin=origin))
         places = await asyncio.to_thread(places_of, rows[:limit], parts, words) if words else {}
         listed = tuple(_found(row, places.get(row.id, Place())) for row in rows[:limit])
         return SessionPage(listed, _cursor(rows[limit - 1]) if len(rows) > limit else None)
@@ -169,6 +174,20 @@ def _created(head: SessionHead, user_id: str, origin: str, now: float) -> Script
         yield from db.enter(head.id, db.TITLE, terms_of(head.title))
 
 
+def _entitled(
+    user_id: str, signs: Sequence[str], after: db.Position | None, count: int, origin: Origin
+) -> Script[list[db.SessionRow]]:
+    """Sessions whose titles have all of the signs in them, of which the index knows none."""
+    found: list[db.SessionRow] = []
+    while len(found) < count:
+        rows, _ = yield from db.listed(user_id, (), after, _LOOKED_AT, origin=origin)
+        found += [row for row in rows if all(sign in _bare(row.title) for sign in signs)]
+        if len(rows) < _LOOKED_AT:
+            break
+        after = db.Position(rows[-1].changed_at, rows[-1].id)
+    return found[:count]
+
+
 def _changed(user_id: str, session_id: str, changes: SessionChanges) -> Script[db.SessionRow]:
     row = _known((yield from db.session(user_id, session_id)))
     if changes.title is not UNSET:
@@ -225,6 +244,15 @@ def _all_said(user_id: str, session_id: str) -> Script[tuple[Message, ...]]:
 
 
 # Values ----------------------------------------------------------------------------------------------------
+
+
+def _signs_of(query: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(bare for sign in query.split() if (bare := _bare(sign))))
+
+
+def _bare(text: str) -> str:
+    """Without what says that a sign is to be drawn in colours, which some keyboards write and others do not."""
+    return text.replace("\ufe0f", "")
 
 
 def _unknown() -> Unknown:

@@ -64,12 +64,15 @@ export function Shell() {
 
 function Conversation() {
   const isNew = useStore(conversation, (known) => known.turns.length === 0 && known.state === "ready");
+  const isMissing = useStore(conversation, (known) => known.state === "missing");
   return (
     <main className="app-main">
       <Boundary>{isNew ? <Welcome /> : <ChatLog />}</Boundary>
-      <div className="app-composer" id="composer">
-        <Composer />
-      </div>
+      {!isMissing && (
+        <div className="app-composer" id="composer">
+          <Composer />
+        </div>
+      )}
     </main>
   );
 }

@@ -5,17 +5,22 @@ import { type Locale, languageTag } from "./i18n";
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
+/** The steps that limits are set in: 100 MB are 104,857,600 bytes. */
+const STEP = 1024;
+const UNITS = ["KB", "MB", "GB", "TB"] as const;
 
 export function number(value: number, locale: Locale): string {
   return new Intl.NumberFormat(languageTag(locale)).format(value);
 }
 
 export function size(bytes: number, locale: Locale): string {
-  const power = Math.min(UNITS.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));
-  const unit = UNITS[power] ?? "byte";
-  const style = { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: 1 } as const;
-  return new Intl.NumberFormat(languageTag(locale), style).format(bytes / 1000 ** power);
+  const tag = languageTag(locale);
+  let power = 0;
+  // What would be written as 1,024 of a unit is one of the next.
+  while (power < UNITS.length && Math.round((10 * bytes) / STEP ** power) >= 10 * STEP) power += 1;
+  const unit = UNITS[power - 1];
+  if (!unit) return new Intl.NumberFormat(tag, { style: "unit", unit: "byte", unitDisplay: "long" }).format(bytes);
+  return `${new Intl.NumberFormat(tag, { maximumFractionDigits: 1 }).format(bytes / STEP ** power)} ${unit}`;
 }
 
 /** In US dollars; parts of a cent are shown where that is all it cost. */

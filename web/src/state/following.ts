@@ -7,6 +7,10 @@ import { type Envelope, EventDecoder } from "../protocol/sse";
 const SILENCE_MS = 40_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
+/** A browser has six connections to a server for all its tabs: one that nobody looks at lets go of its own, and looks
+ * in from time to time. */
+const UNSEEN_MS = 5000;
+const LOOKS_IN_MS = 8000;
 /** A drop that is mended within this time is nobody's concern. */
 const UNNOTICED_MS = 1200;
 
@@ -33,6 +37,10 @@ export async function follow(runId: string, following: Following): Promise<Outco
           pause = FIRST_PAUSE_MS;
           trouble.over();
         });
+        if (outcome === "unseen") {
+          await rest(LOOKS_IN_MS, following.signal);
+          continue;
+        }
         if (outcome) return outcome;
       } catch (error) {
         if (following.signal.aborted) break;
@@ -48,9 +56,10 @@ export async function follow(runId: string, following: Following): Promise<Outco
   }
 }
 
-/** One connection, to its end. Null: it ended before the run did. */
-async function listen(runId: string, following: Following, alive: () => void): Promise<Outcome | null> {
+/** One connection, to its end. Null: it ended before the run did. `unseen`: nobody looks at the page. */
+async function listen(runId: string, following: Following, alive: () => void): Promise<Outcome | "unseen" | null> {
   const cut = new AbortController();
+  const unseen = watchUnseen(() => cut.abort());
   const signal = AbortSignal.any([cut.signal, following.signal]);
   let watch = setTimeout(() => cut.abort(), SILENCE_MS);
   try {
@@ -70,10 +79,35 @@ async function listen(runId: string, following: Following, alive: () => void): P
       if (envelopes.some(({ event }) => event.type === "message_stop")) return "ended";
     }
     return null;
+  } catch (error) {
+    if (unseen.isTrue() && !following.signal.aborted) return "unseen";
+    throw error;
   } finally {
     clearTimeout(watch);
+    unseen.end();
     cut.abort();
   }
+}
+
+/** Tells once when the page has not been looked at for a while. */
+function watchUnseen(tell: () => void): { isTrue: () => boolean; end: () => void } {
+  let told = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const look = () => {
+    clearTimeout(timer);
+    if (!document.hidden) return;
+    timer = setTimeout(() => {
+      told = true;
+      tell();
+    }, UNSEEN_MS);
+  };
+  look();
+  document.addEventListener("visibilitychange", look);
+  const end = () => {
+    clearTimeout(timer);
+    document.removeEventListener("visibilitychange", look);
+  };
+  return { isTrue: () => told, end };
 }
 
 /** Says that the line is broken, if it stays so. */

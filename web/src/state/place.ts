@@ -30,4 +30,16 @@ export function showAddress(): void {
   else void openSession(sessionId);
 }
 
-addEventListener("popstate", showAddress);
+let inTheWay: (() => boolean) | null = null;
+
+/** `listener` is asked before the browser's way back or forward is followed: true, and what is shown stays. */
+export function whenLeaving(listener: () => boolean): () => void {
+  inTheWay = listener;
+  return () => {
+    if (inTheWay === listener) inTheWay = null;
+  };
+}
+
+addEventListener("popstate", () => {
+  if (!inTheWay?.()) showAddress();
+});

@@ -2,7 +2,7 @@
 
 import { wordsNow } from "../lib/i18n";
 import { Store } from "../lib/store";
-import { api } from "../protocol/client";
+import { api, RequestFailed } from "../protocol/client";
 import type { ErrorBody, FileList, FileRecord } from "../protocol/events.gen";
 import { words } from "../protocol/words";
 import { ensureSession } from "./asking";
@@ -15,12 +15,16 @@ export interface Upload {
   /** Null until the session exists. */
   sessionId: string | null;
   file: File;
+  /** Null: it was in the session already. */
+  size: number | null;
   sent: number;
   state: "waiting" | "sending" | "done" | "failed";
   /** It goes with the next question. */
   attached: boolean;
   record: FileRecord | null;
   error: string | null;
+  /** Sent once more, it may arrive. */
+  retryable: boolean;
 }
 
 const AT_ONCE = 2;
@@ -30,13 +34,21 @@ const requests = new Map<number, XMLHttpRequest>();
 export const uploads = new Store<readonly Upload[]>([]);
 
 export function upload(files: Iterable<File>, { attached }: { attached: boolean }): void {
-  const { sessionId } = conversation.get();
-  const fresh = [...files].map((file): Upload => {
-    last += 1;
-    return { id: last, sessionId, file, sent: 0, state: "waiting", attached, record: null, error: null };
-  });
-  uploads.set((known) => [...known, ...fresh]);
+  uploads.set((known) => [...known, ...[...files].map((file) => fresh(file, attached))]);
   void sendNext();
+}
+
+/** Lists what is not even sent, with the reason. */
+export function refuse(files: readonly File[], error: string, { attached }: { attached: boolean }): void {
+  const refused = files.map((file): Upload => ({ ...fresh(file, attached), state: "failed", error, retryable: false }));
+  uploads.set((known) => [...known, ...refused]);
+}
+
+function fresh(file: File, attached: boolean): Upload {
+  last += 1;
+  const { sessionId } = conversation.get();
+  const begun = { sent: 0, state: "waiting", record: null, error: null, retryable: true } as const;
+  return { id: last, sessionId, file, size: file.size, attached, ...begun };
 }
 
 /** Takes it off the list; one that is being sent is broken off. The file itself stays in the session once it is there. */
@@ -61,9 +73,8 @@ export function takeAttached(sessionId: string | null): FileRecord[] {
 /** Puts back what could not be sent. */
 export function attachAgain(sessionId: string | null, records: readonly FileRecord[]): void {
   const again = records.map((record): Upload => {
-    last += 1;
-    const file = new File([], record.filename);
-    return { id: last, sessionId, file, sent: 0, state: "done", attached: true, record, error: null };
+    const one = fresh(new File([], record.filename), true);
+    return { ...one, sessionId, size: null, state: "done", record };
   });
   uploads.set((known) => [...known, ...again]);
 }
@@ -85,7 +96,11 @@ async function sendNext(): Promise<void> {
     conversation.set((now) => (now.sessionId === sessionId ? { ...now, files: withFile(now.files, record) } : now));
     tell({ sessionId, kind: "changed" });
   } catch (error) {
-    change(next.id, { state: "failed", error: error instanceof Error ? error.message : String(error) });
+    change(next.id, {
+      state: "failed",
+      error: error instanceof Error ? error.message : String(error),
+      retryable: isRetryable(error),
+    });
   }
   requests.delete(next.id);
   void sendNext();
@@ -106,12 +121,12 @@ function sent(one: Upload, sessionId: string): Promise<FileRecord> {
     request.open("POST", api.filesUrl(sessionId));
     request.setRequestHeader("accept", "application/json");
     request.upload.onprogress = ({ loaded }) => change(one.id, { sent: Math.min(loaded, one.file.size) });
-    request.onerror = () => reject(new Error(wordsNow(words).offline));
+    request.onerror = () => reject(new RequestFailed(0, "offline", wordsNow(words).offline, true));
     request.onabort = () => reject(new Error("aborted"));
     request.onload = () => {
       const record = request.status === 201 ? (JSON.parse(request.responseText) as FileList).files[0] : undefined;
       if (record) resolve(record);
-      else reject(new Error(messageOf(request)));
+      else reject(refusalOf(request));
     };
     const form = new FormData();
     form.append("file", one.file, one.file.name);
@@ -119,10 +134,21 @@ function sent(one: Upload, sessionId: string): Promise<FileRecord> {
   });
 }
 
-function messageOf(request: XMLHttpRequest): string {
+function refusalOf({ status, responseText }: XMLHttpRequest): RequestFailed {
   try {
-    return (JSON.parse(request.responseText) as { error: ErrorBody }).error.message;
+    const { error } = JSON.parse(responseText) as { error: ErrorBody };
+    return new RequestFailed(status, error.type, withoutName(error.message), error.retryable);
   } catch {
-    return wordsNow(words).unreadable(request.status);
+    return new RequestFailed(status, "unreadable", wordsNow(words).unreadable(status), true);
   }
+}
+
+/** The reason alone. The server says before it which of several files is meant, and here it stands beside its name. */
+export function withoutName(message: string): string {
+  return message.replace(/^.+? was not taken: (?=.)/s, "");
+}
+
+/** After a new login it may work, too. */
+function isRetryable(error: unknown): boolean {
+  return !(error instanceof RequestFailed) || error.retryable || error.status === 401;
 }

@@ -23,6 +23,7 @@ export const openDialogs = new Store<readonly HTMLDialogElement[]>([]);
 /** Over the page, with the keyboard inside it. It is open for as long as it is drawn. */
 export function Dialog({ title, onClose, mark, actions, size = "plain", children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const beside = useRef(false);
   const id = useId();
   const t = useWords(words);
   // Closed while it is still in the page, it gives the keyboard back to where it was.
@@ -49,8 +50,12 @@ export function Dialog({ title, onClose, mark, actions, size = "plain", children
         event.preventDefault();
         onClose();
       }}
+      onPointerDown={(event) => {
+        beside.current = event.target === dialog.current;
+      }}
       onClick={(event) => {
-        if (event.target === dialog.current) onClose();
+        // A selection that is drawn out of it ends beside it, and is no wish to close it.
+        if (beside.current && event.target === dialog.current) onClose();
       }}
     >
       <div className="ui-dialog-head">

@@ -107,7 +107,11 @@ function moveInside(event: KeyboardEvent<HTMLElement>, opener: HTMLElement | nul
     event.preventDefault();
     all.at(step % all.length)?.focus();
   } else if (event.key === "Escape" || event.key === "Tab") {
-    if (event.key === "Escape") event.stopPropagation();
+    if (event.key === "Escape") {
+      // A dialog around it stays open.
+      event.preventDefault();
+      event.stopPropagation();
+    }
     event.currentTarget.hidePopover();
     opener?.focus();
   }

@@ -27,6 +27,8 @@ DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 ODT = "application/vnd.oasis.opendocument.text"
+_ODT_OF_WEB = "application/vnd.oasis.opendocument.text-web"
+"""What LibreOffice calls a text that it made of a web page. It is written like any other."""
 ODS = "application/vnd.oasis.opendocument.spreadsheet"
 ODP = "application/vnd.oasis.opendocument.presentation"
 ZIP = "application/zip"
@@ -142,6 +144,7 @@ def _kind_of_package(path: Path, filename: str, found: Directory) -> str:
             if match := _MAIN.fullmatch(name):
                 return _MAIN_OF[match[1]]
     said = beginning(path, filename, "mimetype", 100).decode("latin-1").strip()
+    said = ODT if said == _ODT_OF_WEB else said
     return said if said in (ODT, ODS, ODP) and "content.xml" in found.names else ZIP
 
 

@@ -26,11 +26,11 @@ _ALONE = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; media-src data: blob:; "
     "connect-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
 )
-_FRAMES = {
-    "html": ("text/html", f"sandbox allow-scripts; script-src 'unsafe-inline'; {_ALONE}"),
-    "svg": (SVG, f"sandbox; {_ALONE}"),
-}
-"""What may be framed, and under which policy: an origin of its own, and nobody to talk to."""
+_STILL = f"sandbox; script-src 'none'; {_ALONE}"
+_FRAMES = {"html": ("text/html", _STILL), "svg": (SVG, _STILL)}
+"""What may be framed, and under which policy: an origin of its own, nobody to talk to, and nothing that runs."""
+_RUNNING = f"sandbox allow-scripts; script-src 'unsafe-inline'; {_ALONE}"
+"""For a page whose scripts somebody wants to run. No policy of today's browsers keeps a script from WebRTC."""
 _FRAMED_AS = {**dict.fromkeys(("html", "htm", "xhtml"), "html"), "svg": "svg"}
 _DRAWING = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
 _KEPT = "private, no-cache"
@@ -44,6 +44,14 @@ class TableQuery(Struct, frozen=True, forbid_unknown_fields=True):
     sheet: Annotated[str, Meta(max_length=1000)] | None = None
     offset: Annotated[int, Meta(ge=0, le=1_000_000_000)] = 0
     limit: Annotated[int, Meta(ge=1, le=MOST_ROWS)] = 200
+
+
+class FrameQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """`scripts`: those of an HTML file run. In a drawing nothing ever does."""
+
+    file_path: FilePath
+    version: Annotated[int, Meta(ge=1)] | None = None
+    scripts: bool = False
 
 
 async def _table(call: Call) -> FileTable:
@@ -64,7 +72,8 @@ async def _text(call: Call) -> FileText:
 
 async def _frame(call: Call) -> FileStream:
     """A page or a drawing, in a frame and nowhere else; whoever opens the address itself saves it."""
-    opened = await _opened(call)
+    wanted: FrameQuery = call.query
+    opened = await (await workspace_of(call)).open(wanted.file_path, wanted.version)
     form = _FRAMED_AS.get(_suffix(opened))
     if form is None:
         raise WrongKind(f"{opened.record.filename} is neither HTML nor SVG, so it is not shown in a frame.")
@@ -75,6 +84,8 @@ async def _frame(call: Call) -> FileStream:
     async with aclosing(opened.read(0, None)) as pieces:
         content = b"".join([piece async for piece in pieces])
     media_type, policy = _FRAMES[form]
+    if wanted.scripts and form == "html":
+        policy = _RUNNING
     return await _sent(opened, f"{media_type}{_charset(content)}", "inline", policy=policy, content=content)
 
 
@@ -149,6 +160,6 @@ def _etag(opened: Opened) -> str:
 ROUTES = (
     Route("GET", f"{FILES}/table", _table, "Some rows of a table", query=TableQuery, answer=FileTable),
     Route("GET", f"{FILES}/text", _text, "What a document says", query=FileQuery, answer=FileText),
-    Route("GET", f"{FILES}/frame", _frame, "A page or a drawing, for a frame", query=ContentQuery, media_type=ANYTHING),
+    Route("GET", f"{FILES}/frame", _frame, "A page or a drawing, for a frame", query=FrameQuery, media_type=ANYTHING),
     Route("GET", f"{FILES}/raw", _raw, "An image as it is", query=ContentQuery, media_type=ANYTHING, also=(304,)),
 )

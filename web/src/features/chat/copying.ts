@@ -50,7 +50,9 @@ export function htmlOf(turn: Turn, shown: Iterable<Element>): string {
 function mark(chip: Element, known: ReadonlyMap<number, Source>): HTMLElement {
   const number = Number.parseInt(chip.textContent ?? "", 10);
   const sup = document.createElement("sup");
-  sup.append(link(`[${number}]`, known.get(number)?.url));
+  // Whoever reads it elsewhere must see it too.
+  const doubt = chip.getAttribute("data-verdict") === "unsupported" ? "?" : "";
+  sup.append(link(`[${number}${doubt}]`, known.get(number)?.url));
   return sup;
 }
 

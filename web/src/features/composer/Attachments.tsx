@@ -15,7 +15,7 @@ export function Attachments() {
   const t = useWords(words);
   const sessionId = useStore(conversation, (known) => known.sessionId);
   const all = useStore(uploads);
-  const mine = all.filter((one) => isAttached(one, sessionId));
+  const mine = failedFirst(all.filter((one) => isAttached(one, sessionId)));
   if (mine.length === 0) return null;
   return (
     <ul className="composer-files" aria-label={t.attached}>
@@ -24,6 +24,11 @@ export function Attachments() {
       ))}
     </ul>
   );
+}
+
+/** Among many, what is in the way of the question must not be out of sight. */
+function failedFirst(all: readonly Upload[]): readonly Upload[] {
+  return [...all].sort((one, other) => Number(other.state === "failed") - Number(one.state === "failed"));
 }
 
 function Chip({ one }: { one: Upload }) {
@@ -46,8 +51,8 @@ function Chip({ one }: { one: Upload }) {
         )}
         <Progress one={one} name={name} />
       </span>
-      {state === "failed" && (
-        <Button look="quiet" small icon={RotateCw} label={t.retry} onClick={() => retryUpload(one.id)} />
+      {state === "failed" && one.retryable && (
+        <Button look="quiet" small icon={RotateCw} label={t.retry(name)} onClick={() => retryUpload(one.id)} />
       )}
       <Button
         look="quiet"
@@ -71,9 +76,8 @@ function Progress({ one, name }: { one: Upload; name: string }) {
       </span>
     );
   if (state === "waiting") return <span className="composer-file-note">{t.waiting}</span>;
-  // One that was in the session already has no size here.
   if (state === "done")
-    return file.size > 0 ? <span className="composer-file-note">{size(file.size, locale)}</span> : null;
+    return one.size === null ? null : <span className="composer-file-note">{size(one.size, locale)}</span>;
   return (
     <>
       <span className="composer-file-note">{t.sent(size(sent, locale), size(file.size, locale))}</span>

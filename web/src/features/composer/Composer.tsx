@@ -1,7 +1,8 @@
 import { ArrowUp, ListPlus, Paperclip, Square } from "lucide-react";
 import { type ChangeEvent, type RefObject, useEffect, useRef, useState } from "react";
-import { useWords } from "../../lib/i18n";
+import { useWords, wordsNow } from "../../lib/i18n";
 import { useStore } from "../../lib/store";
+import { RequestFailed } from "../../protocol/client";
 import { stop } from "../../state/asking";
 import { conversation } from "../../state/conversation";
 import { activeTurn } from "../../state/select";
@@ -90,7 +91,8 @@ function useStopping(): Stopping {
     if (!isStopping || runId === null) return;
     stop().catch((error: unknown) => {
       setWanted(null);
-      toast(sentence(error), { tone: "error" });
+      const offline = error instanceof RequestFailed && error.isOffline;
+      toast(offline ? wordsNow(words).notStopped : sentence(error));
     });
   }, [isStopping, runId]);
   return { isActive: turnKey !== null, isStopping, stop: turnKey === null ? null : () => setWanted(turnKey) };

@@ -8,7 +8,7 @@ import type { FileRecord } from "../../protocol/events.gen";
 import { catalog } from "../../state/catalog";
 import { conversation, settleFiles } from "../../state/conversation";
 import { toast } from "../../state/toasts";
-import { attachAgain, removeUpload, type Upload, upload, uploads } from "../../state/uploads";
+import { attachAgain, refuse, removeUpload, type Upload, upload, uploads } from "../../state/uploads";
 import { words } from "./words";
 
 const MOST = 100;
@@ -16,7 +16,8 @@ const MOST = 100;
 export const LONG_PASTE = 8000;
 
 export function isAttached(one: Upload, sessionId: string | null): boolean {
-  return one.attached && (one.sessionId === sessionId || one.sessionId === null);
+  // What failed before there was a session belongs to none that is opened later.
+  return one.attached && (one.sessionId === sessionId || (one.sessionId === null && one.state !== "failed"));
 }
 
 export function attachedNow(): Upload[] {
@@ -30,8 +31,8 @@ export function attach(files: readonly File[]): void {
   const limit = catalog.get().about?.upload_bytes ?? Number.POSITIVE_INFINITY;
   const room = MOST - attachedNow().length;
   const fitting = files.filter((file) => file.size <= limit);
-  for (const file of files)
-    if (file.size > limit) toast(t.tooLarge(file.name, size(limit, locale.get())), { tone: "error" });
+  const tooLarge = files.filter((file) => file.size > limit);
+  refuse(tooLarge, t.tooLarge(size(limit, locale.get())), { attached: true });
   if (fitting.length > room) toast(t.tooMany(MOST), { tone: "error" });
   const taken = fitting.slice(0, Math.max(0, room));
   if (taken.length > 0) upload(taken, { attached: true });

@@ -37,8 +37,16 @@ export function change(changes: Partial<Omit<Draft, "sessionId">>): void {
   if ("text" in changes || "held" in changes) keepDraft(sessionId, joined(held?.text ?? "", text));
 }
 
+/** What is being sent, from whichever session: who comes back to one finds it under way and not in the field again. */
+const underWay = new Set<Held>();
+
+export function going(held: Held): void {
+  underWay.add(held);
+}
+
 /** Puts into the field again what was held, before what was written since. */
 export function putBack(held: Held, notice: string | null = null): void {
+  underWay.delete(held);
   const { held: now, text, sessionId } = draft.get();
   const isHere = now === held;
   attachAgain(isHere ? sessionId : held.home, held.attachments);
@@ -48,6 +56,7 @@ export function putBack(held: Held, notice: string | null = null): void {
 
 /** The server has it: it is no draft any more, wherever one looks at by now. */
 export function letGo(held: Held): void {
+  underWay.delete(held);
   if (draft.get().held === held) {
     change({ held: null });
     return;
@@ -75,5 +84,8 @@ conversation.subscribe(() => {
     return;
   }
   if (known.held?.state === "queued") attachAgain(known.sessionId, known.held.attachments);
-  draft.set({ sessionId, text: draftOf(sessionId), ...EMPTY });
+  const held = [...underWay].find((one) => one.home === sessionId) ?? null;
+  const kept = draftOf(sessionId);
+  const text = held && kept.startsWith(held.text) ? kept.slice(held.text.length).trimStart() : kept;
+  draft.set({ sessionId, text, ...EMPTY, held });
 });

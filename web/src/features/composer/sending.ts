@@ -8,7 +8,7 @@ import { activeTurn } from "../../state/select";
 import { dismiss, toast, toasts } from "../../state/toasts";
 import { takeAttached, uploads } from "../../state/uploads";
 import { attachedNow } from "./attaching";
-import { change, draft, type Held, letGo, putBack } from "./draft";
+import { change, draft, going, type Held, letGo, putBack } from "./draft";
 import { words } from "./words";
 
 /** What Enter and the button do. */
@@ -18,7 +18,7 @@ export function submit(): void {
   if (text.trim() === "" || conversation.get().state !== "ready") return;
   const files = attachedNow();
   if (files.some((one) => one.state === "failed")) {
-    change({ notice: t.failedFirst, awaiting: false });
+    pointAtFailed();
     return;
   }
   if (held?.state === "queued") {
@@ -31,6 +31,19 @@ export function submit(): void {
   else void send(hold("sending"));
 }
 
+/** Says which files are in the way, and shows the first of them. */
+function pointAtFailed(): void {
+  const t = wordsNow(words);
+  const failed = attachedNow().filter((one) => one.state === "failed");
+  const [first, ...others] = failed;
+  if (!first) return;
+  const canRetry = failed.every((one) => one.retryable);
+  change({ notice: t.failedFirst(first.file.name, others.length, canRetry), awaiting: false });
+  requestAnimationFrame(() =>
+    document.querySelector('.composer-file[data-state="failed"]')?.scrollIntoView({ block: "nearest" }),
+  );
+}
+
 /** Takes the question out of the field. */
 function hold(state: Held["state"]): Held {
   const { sessionId, text } = draft.get();
@@ -40,6 +53,7 @@ function hold(state: Held["state"]): Held {
 }
 
 async function send(held: Held): Promise<void> {
+  going(held);
   try {
     await ask(held);
     letGo(held);
@@ -81,7 +95,7 @@ function afterUploads(): void {
   if (!draft.get().awaiting) return;
   const files = attachedNow();
   const isUnderWay = files.some((one) => one.state === "waiting" || one.state === "sending");
-  if (files.some((one) => one.state === "failed")) change({ awaiting: false, notice: wordsNow(words).failedFirst });
+  if (files.some((one) => one.state === "failed")) pointAtFailed();
   else if (!isUnderWay) submit();
 }
 

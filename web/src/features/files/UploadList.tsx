@@ -18,7 +18,8 @@ export function UploadList() {
     // They stand among the files by now.
     for (const one of arrived) removeUpload(one.id);
   });
-  const shown = mine.filter((one) => one.state !== "done");
+  const failed = mine.filter((one) => one.state === "failed");
+  const shown = [...failed, ...mine.filter((one) => one.state === "waiting" || one.state === "sending")];
   if (shown.length === 0) return null;
   return (
     <ul className="files-uploads">
@@ -41,7 +42,7 @@ function UploadRow({ upload }: { upload: Upload }) {
         {file.name}
       </span>
       <span className="files-faint">{size(file.size, locale)}</span>
-      {failed && (
+      {failed && upload.retryable && (
         <Button small look="quiet" icon={RotateCcw} label={t.retryUpload(file.name)} onClick={() => retryUpload(id)} />
       )}
       <Button

@@ -103,6 +103,11 @@ export function languageOf(filename: string): string | null {
   return LANGUAGES[suffix] ?? (suffix || null);
 }
 
+/** One value of JSON, not many of them in a row, and no dialect that has more than JSON. */
+export function isWholeJson(filename: string): boolean {
+  return ["json", "geojson"].includes(suffixOf(filename));
+}
+
 /** It looks otherwise than it is written. */
 export function hasSource(file: Named): boolean {
   const kind = kindOf(file);

@@ -3,6 +3,7 @@ import { createElement, memo, type ReactNode, useContext } from "react";
 import { useWords } from "../../lib/i18n";
 import { Code } from "./Code";
 import { SettingContext } from "./context";
+import { directionOf } from "./direction";
 import { Formula } from "./Formula";
 import { inline } from "./Inline";
 import { SourceNote } from "./Marks";
@@ -21,7 +22,7 @@ export const Block = memo(function Block({ node }: { node: RootContent }): React
     case "code":
       return <Code code={node.value} language={node.lang} highlight={!node.data?.open} />;
     case "blockquote":
-      return <blockquote dir="auto">{blocks(node.children)}</blockquote>;
+      return <blockquote dir={directionOf(node)}>{blocks(node.children)}</blockquote>;
     case "table":
       return <Table node={node} />;
     case "thematicBreak":
@@ -67,9 +68,15 @@ function ListView({ node }: { node: List }) {
     <Item key={at} node={item} loose={loose} />
   ));
   const tasks = node.children.some((item) => typeof item.checked === "boolean") || undefined;
-  if (!node.ordered) return <ul data-tasks={tasks}>{items}</ul>;
+  const dir = directionOf(node);
+  if (!node.ordered)
+    return (
+      <ul dir={dir} data-tasks={tasks}>
+        {items}
+      </ul>
+    );
   return (
-    <ol data-tasks={tasks} start={node.start === 1 ? undefined : (node.start ?? undefined)}>
+    <ol dir={dir} data-tasks={tasks} start={node.start === 1 ? undefined : (node.start ?? undefined)}>
       {items}
     </ol>
   );
@@ -79,7 +86,7 @@ const Item = memo(function Item({ node, loose }: { node: ListItem; loose: boolea
   const t = useWords(words);
   const isTask = typeof node.checked === "boolean";
   return (
-    <li dir="auto" className={isTask ? "md-task" : undefined}>
+    <li dir={directionOf(node)} className={isTask ? "md-task" : undefined}>
       {isTask && (
         <input
           type="checkbox"

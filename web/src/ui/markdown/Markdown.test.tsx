@@ -12,7 +12,8 @@ vi.mock("../../lib/i18n", () => ({
 function html(text: string, footnotes?: Footnotes, images?: MarkdownImages): string {
   return renderToStaticMarkup(<Markdown text={text} footnotes={footnotes} images={images} />)
     .replace(/^<div class="md">|<\/div>$/g, "")
-    .replaceAll(' dir="auto"', "");
+    .replaceAll(' dir="auto"', "")
+    .replace(/(<(?:ul|ol|li|blockquote|table)) dir="ltr"/g, "$1");
 }
 
 function chip({ number, citation }: FootnoteMark) {
@@ -198,4 +199,10 @@ test("headings skip no level, wherever a text begins", () => {
     [...renderToStaticMarkup(<Markdown text={text} />).matchAll(/<h(\d)/g)].map(([, level]) => level).join("");
   expect(levels("### a\n\n# b\n\n#### c\n\n> ###### d")).toBe("3345");
   expect(levels("# a\n\n## b\n\n### c\n\n## d")).toBe("3454");
+});
+
+test("lists, quotations and tables go the way their letters do", () => {
+  expect(html("- مرحبا\n\n- hello")).toMatch(/^<ul dir="rtl"><li dir="rtl">.*<li><p>hello/s);
+  expect(html("> 1. שלום")).toMatch(/^<blockquote dir="rtl"><ol dir="rtl"><li dir="rtl">/);
+  expect(html("| اسم | value |\n|---|---|\n| a | b |")).toContain('<table dir="rtl">');
 });

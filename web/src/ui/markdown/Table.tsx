@@ -5,6 +5,7 @@ import { useWords } from "../../lib/i18n";
 import { Button } from "../Button";
 import { CopyButton } from "./CopyButton";
 import { download } from "./copy";
+import { directionOf } from "./direction";
 import { inline } from "./Inline";
 import { csvOf, tsvOf } from "./rows";
 import { words } from "./words";
@@ -18,7 +19,7 @@ export function Table({ node }: { node: TableNode }) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for controls, and a region would be a landmark */}
       <div className="md-scroll" tabIndex={0} role="group" aria-label={t.table}>
-        <table>
+        <table dir={directionOf(node)}>
           <thead>{head && <Row node={head} align={align} isHead />}</thead>
           <tbody>
             {rows.map((row, at) => (

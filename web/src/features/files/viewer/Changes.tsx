@@ -4,7 +4,7 @@ import { useLocale, useWords } from "../../../lib/i18n";
 import { api } from "../../../protocol/client";
 import type { FileDiff, FileVersion } from "../../../protocol/events.gen";
 import { Button } from "../../../ui/Button";
-import { type DiffLine, linesOf } from "./diff";
+import { comparedAtFirst, type DiffLine, linesOf } from "./diff";
 import { useLoaded } from "./loading";
 import { Failed, Loading } from "./States";
 import type { Shown } from "./shown";
@@ -14,12 +14,18 @@ import { words } from "./words";
 const AT_ONCE = 2000;
 const SIGNS: Record<DiffLine["kind"], string> = { same: "", added: "+", removed: "−", hunk: "", note: "" };
 
-/** What two versions differ in. At first: what the one that is looked at changed. */
+/** What two versions differ in. At first: what the one that is looked at changed, or what became of the first. */
 export function Changes({ shown, versions }: { shown: Shown; versions: readonly FileVersion[] }) {
   const t = useWords(words);
   const { sessionId, file, version } = shown;
-  const [to, setTo] = useState(version.number);
-  const [from, setFrom] = useState(Math.max(1, version.number - 1));
+  const [first] = useState(() =>
+    comparedAtFirst(
+      version.number,
+      versions.map((one) => one.number),
+    ),
+  );
+  const [to, setTo] = useState(first.to);
+  const [from, setFrom] = useState(first.from);
   const load = useCallback(() => api.diff(sessionId, file.path, from, to), [sessionId, file.path, from, to]);
   const { value, error, again } = useLoaded(load);
   return (

@@ -31,7 +31,7 @@ export function Editor(props: EditorProps) {
   const { value, error, again } = useLoaded(load);
   if (error !== undefined) return <Failed error={error} onRetry={again} />;
   if (!value) return <Loading />;
-  if (value.content === null) return <NoView shown={props.shown} why={t.tooLarge} />;
+  if (value.content === null) return <NoView shown={props.shown} why={t.noText} />;
   return <Field {...props} content={value.content} hash={value.hash ?? version.hash} />;
 }
 

@@ -1,5 +1,6 @@
-import { type ReactNode, useCallback, useRef, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 import { useWords } from "../../../lib/i18n";
+import { whenLeaving } from "../../../state/place";
 import { Confirm } from "../Confirm";
 import { words } from "./words";
 
@@ -17,6 +18,20 @@ export function useGuard(): Guard {
   const [waiting, setWaiting] = useState<{ then: () => void } | null>(null);
   const onDirty = useCallback((now: boolean) => {
     dirty.current = now;
+  }, []);
+  useEffect(() => {
+    const here = location.href;
+    // The browser has gone to another address already. It is brought back, and sent there again if that is wanted.
+    return whenLeaving(() => {
+      if (!dirty.current) return false;
+      history.pushState(null, "", here);
+      const then = () => {
+        dirty.current = false;
+        history.back();
+      };
+      setWaiting({ then });
+      return true;
+    });
   }, []);
   const leave = (then: () => void) => {
     if (dirty.current) setWaiting({ then });

@@ -1,12 +1,15 @@
+import { TriangleAlert } from "lucide-react";
 import { type ReactNode, useCallback, useMemo } from "react";
 import { useWords } from "../../../lib/i18n";
 import { api } from "../../../protocol/client";
-import { Code } from "../../../ui/markdown";
-import { kindOf, languageOf } from "../kinds";
+import { Icon } from "../../../ui/Icon";
+import { isWholeJson, kindOf, languageOf } from "../kinds";
 import { indented } from "./json";
+import { Lines } from "./Lines";
+import { LongText } from "./LongText";
 import { useLoaded } from "./loading";
 import { MarkdownText } from "./MarkdownText";
-import { Failed, Loading, NoView } from "./States";
+import { Failed, Loading } from "./States";
 import type { Shown } from "./shown";
 import { words } from "./words";
 
@@ -21,7 +24,7 @@ export function TextView({ shown, source }: { shown: Shown; source?: boolean }) 
   const { value, error, again } = useLoaded(load);
   if (error !== undefined) return <Failed error={error} onRetry={again} shown={shown} />;
   if (!value) return <Loading />;
-  if (value.content === null) return <NoView shown={shown} why={t.tooLarge} />;
+  if (value.content === null) return <LongText shown={shown} />;
   if (value.content === "") return <p className="files-state">{t.emptyFile}</p>;
   return <Scrolled>{drawn(shown, value.content, source ?? false)}</Scrolled>;
 }
@@ -30,26 +33,23 @@ function drawn(shown: Shown, text: string, source: boolean): ReactNode {
   const kind = kindOf(shown.file);
   if (source) return <Lines text={text} language={languageOf(shown.file.filename)} />;
   if (kind === "markdown") return <MarkdownText shown={shown} text={text} />;
-  if (kind === "json") return <Json text={text} />;
+  if (kind === "json") return <Json text={text} filename={shown.file.filename} />;
   return <Lines text={text} language={kind === "code" ? languageOf(shown.file.filename) : null} />;
 }
 
-function Json({ text }: { text: string }) {
-  const pretty = useMemo(() => indented(text) ?? text, [text]);
-  return <Lines text={pretty} language="json" />;
-}
-
-/** Text with the numbers of its lines, which go away while long lines are wrapped. */
-function Lines({ text, language }: { text: string; language: string | null }) {
-  const shown = text.endsWith("\n") ? text.slice(0, -1) : text;
-  const numbers = useMemo(() => shown.split("\n").map((_, index) => index + 1), [shown]);
+function Json({ text, filename }: { text: string; filename: string }) {
+  const t = useWords(words);
+  const pretty = useMemo(() => indented(text), [text]);
+  if (pretty !== null) return <Lines text={pretty} language="json" />;
+  if (!isWholeJson(filename)) return <Lines text={text} language="json" />;
   return (
-    <div className="files-lines">
-      <pre className="files-gutter" aria-hidden="true">
-        {numbers.join("\n")}
-      </pre>
-      <Code code={shown} language={language} />
-    </div>
+    <>
+      <p className="ui-notice files-note" data-tone="warn">
+        <Icon of={TriangleAlert} />
+        <span>{t.brokenJson}</span>
+      </p>
+      <Lines text={text} language={null} />
+    </>
   );
 }
 

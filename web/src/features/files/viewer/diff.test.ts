@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { linesOf } from "./diff";
+import { comparedAtFirst, linesOf } from "./diff";
+
+test("a version is compared with the one before it, and the first with the second", () => {
+  expect(comparedAtFirst(3, [3, 2, 1])).toEqual({ from: 2, to: 3 });
+  expect(comparedAtFirst(2, [3, 2, 1])).toEqual({ from: 1, to: 2 });
+  expect(comparedAtFirst(1, [3, 2, 1])).toEqual({ from: 1, to: 2 });
+  expect(comparedAtFirst(1, [1])).toEqual({ from: 1, to: 1 });
+});
 
 test("lines carry their numbers in both versions", () => {
   const diff = [

@@ -7,6 +7,14 @@ export interface DiffLine {
   text: string;
 }
 
+/** The versions that are compared at first: the one that is looked at with the one before; the first with the second. */
+export function comparedAtFirst(looked: number, numbers: readonly number[]): { from: number; to: number } {
+  const earlier = numbers.filter((number) => number < looked);
+  if (earlier.length > 0) return { from: Math.max(...earlier), to: looked };
+  const later = numbers.filter((number) => number > looked);
+  return { from: looked, to: later.length > 0 ? Math.min(...later) : looked };
+}
+
 const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
 
 export function linesOf(diff: string): DiffLine[] {
