@@ -32,8 +32,10 @@ def command(program: str, *arguments: str) -> list[str]:
 
 
 def environment(node: str) -> dict[str, str]:
-    """What npm starts is found in web/node_modules first, and runs on the same Node."""
-    return {**os.environ, "PATH": os.pathsep.join((str(PROGRAMS), str(Path(node).parent), os.environ.get("PATH", "")))}
+    """What npm starts is found in web/node_modules first, and runs on the same Node. It trusts whom the system trusts:
+    behind the proxy of a company the registry has a certificate of that company."""
+    path = os.pathsep.join((str(PROGRAMS), str(Path(node).parent), os.environ.get("PATH", "")))
+    return {"NODE_USE_SYSTEM_CA": "1", **os.environ, "PATH": path}
 
 
 def run(program: str, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
