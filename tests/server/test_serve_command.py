@@ -53,7 +53,7 @@ async def test_the_printed_address_logs_in_once_and_the_server_ends_with_zero(
         code = await process.exit_code()
 
     assert (code, again) == (0, 401)
-    assert "<h1>Footnote" in page
+    assert "<title>Footnote</title>" in page
     assert me == {"user_id": "local", "name": "local", "role": "admin", "by": "cookie"}
     assert process.out is not None
     assert process.out.text.count("\n") == 1

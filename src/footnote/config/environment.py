@@ -161,7 +161,7 @@ def _read(target: _Target, text: str) -> tuple[Any, list[Problem]]:
     match shape_of(target.node).node:
         case inspect.BoolType():
             value = _BOOLEANS.get(text.lower(), text)
-        case inspect.IntType() if re.fullmatch(r"[+-]?[0-9]{1,18}", text):
+        case inspect.IntType() if re.fullmatch(r"[+-]?[0-9]{1,1000}", text):
             value = int(text)
         case inspect.FloatType() if re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", text):
             value = float(text)
