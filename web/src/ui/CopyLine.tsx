@@ -1,5 +1,6 @@
 import { Check, Copy } from "lucide-react";
 import { useEffect, useState } from "react";
+import { copied as toClipboard } from "../lib/clipboard";
 import { useWords } from "../lib/i18n";
 import { Button } from "./Button";
 import "./ui.css";
@@ -16,14 +17,6 @@ export function CopyLine({ text }: { text: string }) {
     const timer = setTimeout(() => setCopied(false), SHOWN_MS);
     return () => clearTimeout(timer);
   }, [copied]);
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      setCopied(true);
-    } catch {
-      // Without TLS some browsers have no clipboard; the text can be marked by hand.
-    }
-  };
   return (
     <span className="ui-copy-line">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what does not fit is scrolled, by keyboard too. */}
@@ -35,7 +28,7 @@ export function CopyLine({ text }: { text: string }) {
         small
         icon={copied ? Check : Copy}
         label={copied ? t.copied : t.copy}
-        onClick={() => void copy()}
+        onClick={() => void toClipboard(text).then(setCopied)}
       />
       <span className="ui-hidden" role="status">
         {copied ? t.copied : ""}

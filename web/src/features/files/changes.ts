@@ -1,5 +1,6 @@
 /** What the page does to files of the open session. The list of files follows at once, in all tabs. */
 
+import { copied } from "../../lib/clipboard";
 import { wordsNow } from "../../lib/i18n";
 import { api } from "../../protocol/client";
 import type { FileRecord } from "../../protocol/events.gen";
@@ -54,10 +55,6 @@ export function attach(sessionId: string, file: FileRecord): void {
 
 export async function copyPath(file: FileRecord): Promise<void> {
   const t = wordsNow(words);
-  try {
-    await navigator.clipboard.writeText(file.path);
-    toast(t.copied);
-  } catch {
-    toast(t.notCopied, { tone: "error" });
-  }
+  if (await copied(file.path)) toast(t.copied);
+  else toast(t.notCopied, { tone: "error" });
 }

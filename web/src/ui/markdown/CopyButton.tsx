@@ -1,8 +1,8 @@
 import { Check, Copy } from "lucide-react";
 import { useEffect, useState } from "react";
+import { copied as toClipboard } from "../../lib/clipboard";
 import { useWords } from "../../lib/i18n";
 import { Button } from "../Button";
-import { copyText } from "./copy";
 import { words } from "./words";
 
 const SAID_MS = 2000;
@@ -21,12 +21,7 @@ export function CopyButton({ text, label }: { text: () => string; label?: string
       small
       icon={copied ? Check : Copy}
       label={copied ? t.copied : (label ?? t.copy)}
-      onClick={() => {
-        copyText(text()).then(
-          () => setCopied(true),
-          () => setCopied(false),
-        );
-      }}
+      onClick={() => void toClipboard(text()).then(setCopied)}
     />
   );
 }

@@ -1,3 +1,4 @@
+import { copied } from "../../../lib/clipboard";
 import { moment } from "../../../lib/format";
 import { locale, wordsNow } from "../../../lib/i18n";
 import type { SourceView } from "../../../protocol/events.gen";
@@ -13,31 +14,4 @@ export async function copyPassage(source: SourceView, { snapshot }: Reading, pas
   const reference = t.reference(`${source.title || source.domain}${page}`, source.url, read);
   const done = await copied(`“${passage.text}”\n${reference}`);
   toast(done ? t.copied : t.notCopied, { tone: done ? "plain" : "error" });
-}
-
-/** The clipboard is only there on `https:` and on this machine; a server in the next room is neither. */
-async function copied(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return copiedBySelection(text);
-  }
-}
-
-function copiedBySelection(text: string): boolean {
-  const before = document.activeElement;
-  const field = document.createElement("textarea");
-  field.value = text;
-  field.className = "ui-hidden";
-  document.body.append(field);
-  field.select();
-  try {
-    return document.execCommand("copy");
-  } catch {
-    return false;
-  } finally {
-    field.remove();
-    if (before instanceof HTMLElement) before.focus({ preventScroll: true });
-  }
 }
