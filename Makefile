@@ -80,7 +80,7 @@ COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate
 
 lock: $(UV) $(DEV) ## write the lock files again after a change in pyproject.toml or package.json; ARGS=--upgrade for newer versions
 	$(COMPILE) --extra all --group build -o requirements.lock
-	$(COMPILE) --extra all --group build --group test --group check -c requirements.lock -o requirements-dev.lock
+	$(COMPILE) --extra all --extra telemetry --group build --group test --group check -c requirements.lock -o requirements-dev.lock
 	$(COMPILE:pyproject.toml=) --no-deps --group realmodel -o requirements-realmodel.lock
 	$(NODE) npm $(if $(findstring upgrade,$(ARGS)),update,install) --package-lock-only
 	$(BIN)/python scripts/lock_platforms.py

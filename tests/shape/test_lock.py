@@ -12,10 +12,10 @@ from shape.tree import ROOT, name_of, project
 LOCKS = sorted(ROOT.glob("requirements*.lock"))
 PIN = re.compile(r"^(?P<name>[\w.-]+)==(?P<version>[\w.+!-]+)(?: ; (?P<marker>[^\\]+))?", re.MULTILINE)
 
-RUNTIME = ("build", "core", "terminal", "documents", "convert", "mcp", "server")
+RUNTIME = ("build", "core", "terminal", "documents", "convert", "mcp", "server", "replicas")
 WANTED = {
     "requirements.lock": RUNTIME,
-    "requirements-dev.lock": (*RUNTIME, "test", "check"),
+    "requirements-dev.lock": (*RUNTIME, "telemetry", "test", "check"),
     "requirements-realmodel.lock": ("realmodel",),
 }
 
