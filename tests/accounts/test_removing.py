@@ -4,11 +4,14 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+import engines
 from accounts.people import add, cookie_of
 from footnote.accounts.accounts import Accounts
 from footnote.db import sessions
 from footnote.db.engine import Database
-from footnote.db.script import Script, sql
+from footnote.db.script import Either, Steps, script, sql
 from footnote.library import Library, file_url
 from footnote.protocol.accounts import LOCAL_USER, NewToken
 from footnote.protocol.sources import Snapshot
@@ -35,15 +38,27 @@ OWNED = {
 """Every table that holds something of a user, with a column that shows whose it is."""
 
 
-def planted(table: str, **values: Any) -> Script[None]:
+@script
+def planted(table: str, **values: Any) -> Steps[None]:
     """A row with these values, and something harmless wherever more is needed."""
-    columns = yield sql(f"PRAGMA table_info({table})")
-    needed = {name: 0 for _, name, _, must, default, _ in columns if must and default is None}
-    row = needed | values
+    columns = yield Either(
+        sql('SELECT name, type, "notnull" AND dflt_value IS NULL FROM pragma_table_info(?)', table),
+        sql(
+            "SELECT column_name, data_type, is_nullable = 'NO' AND column_default IS NULL "
+            "FROM information_schema.columns WHERE table_name = ? AND is_identity = 'NO' AND is_generated = 'NEVER'",
+            table,
+        ),
+    )
+    harmless = {"text": "", "blob": b"", "bytea": b""}
+    row = {name: harmless.get(kind.lower(), 0) for name, kind, needed in columns if needed} | values
+    for name, kind, _ in columns:
+        if kind.lower() in ("blob", "bytea") and isinstance(row.get(name), str):
+            row[name] = row[name].encode()
     yield sql(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", *row.values())
 
 
-def said_by(user_id: str, word: str) -> Script[None]:
+@script
+def said_by(user_id: str, word: str) -> Steps[None]:
     session, question, run = f"session_{word}", f"question_{word}", f"run_{word}"
     yield from planted("session", id=session, user_id=user_id, title=word)
     yield from planted("question", id=question, session_id=session, body=word)
@@ -66,16 +81,12 @@ def said_by(user_id: str, word: str) -> Script[None]:
 
 
 def holding(home: Path, word: str) -> set[str]:
-    connection = sqlite3.connect(home / "footnote.db")
-    try:
-        return {
-            table
-            for table, column in OWNED.items()
-            for (value,) in connection.execute(f"SELECT {column} FROM {table}")
-            if word in (value.decode() if isinstance(value, bytes) else str(value))
-        }
-    finally:
-        connection.close()
+    return {
+        table
+        for table, column in OWNED.items()
+        for (value,) in engines.rows(home, f"SELECT {column} FROM {table}")
+        if word in (value.decode() if isinstance(value, bytes) else str(value))
+    }
 
 
 async def test_all_that_is_a_users_leaves_with_them(tmp_path: Path, accounts: Accounts, database: Database) -> None:
@@ -92,17 +103,18 @@ async def test_all_that_is_a_users_leaves_with_them(tmp_path: Path, accounts: Ac
 
     assert holding(tmp_path, "plantedann") == set()
     assert holding(tmp_path, "plantedbob") == set(OWNED)
-    content = b"".join(path.read_bytes() for path in tmp_path.iterdir()).lower()
+    content = engines.contents(tmp_path).lower()
     assert b"plantedann" not in content
     assert b"plantedbob" in content
     assert [user.id for user in await accounts.users()] == [LOCAL_USER, bob.id]
 
 
+@pytest.mark.embedded
 def test_the_list_of_tables_is_whole(tmp_path: Path) -> None:
     """A new table with something of a user in it belongs into the list above."""
     connection = sqlite3.connect(":memory:")
     connection.create_function("sha256_hex", 1, str)
-    migrations = Path(sessions.__file__).parent / "migrations"
+    migrations = Path(sessions.__file__).parent / "migrations" / "sqlite"
     for step in sorted(migrations.glob("*.sql")):
         connection.executescript(step.read_text(encoding="utf-8"))
     tables = {
@@ -113,5 +125,5 @@ def test_the_list_of_tables_is_whole(tmp_path: Path) -> None:
     connection.close()
     public = {"snapshot", "reading", "page", "passage", "passage_terms", "passage_vocabulary"}
     caches = {"page_cache", "search_cache", "library_fact"}
-    own = {"loose_place", "secret"}  # names that we made, and what we sign with
+    own = {"loose_place", "owner", "secret"}  # names that we made, and what we sign with
     assert tables - public - caches - own == set(OWNED)

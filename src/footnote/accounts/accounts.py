@@ -20,7 +20,7 @@ from footnote.accounts.passwords import Passwords, acceptable
 from footnote.accounts.proofs import PREFIXES, hash_of, is_one, new_secret, same
 from footnote.db import accounts as db
 from footnote.db.engine import Database
-from footnote.db.script import Script
+from footnote.db.script import Steps, lock, script
 from footnote.protocol.accounts import (
     LOCAL_USER,
     IssuedToken,
@@ -223,21 +223,25 @@ class Accounts:
             log.warning("When a token was last used could not be noted: %s", error.message)
 
 
-def _existing(user_id: str) -> Script[db.AccountRow]:
+@script
+def _existing(user_id: str) -> Steps[db.AccountRow]:
     row = yield from db.account(user_id)
     if row is None:
         raise Unknown("There is no such user.")
     return row
 
 
-def _enabled(user_id: str) -> Script[db.AccountRow]:
+@script
+def _enabled(user_id: str) -> Steps[db.AccountRow]:
     row = yield from _existing(user_id)
     if row.disabled:
         raise Conflict(f"The user {row.name} is disabled. Enable them first.")
     return row
 
 
-def _changed(user_id: str, changes: UserChanges, hashed: str | None) -> Script[db.AccountRow]:
+@script
+def _changed(user_id: str, changes: UserChanges, hashed: str | None) -> Steps[db.AccountRow]:
+    yield lock("user", user_id)
     row = yield from _existing(user_id)
     role = row.role if changes.role is UNSET else changes.role
     disabled = row.disabled if changes.disabled is UNSET else changes.disabled
@@ -254,26 +258,32 @@ def _changed(user_id: str, changes: UserChanges, hashed: str | None) -> Script[d
     return (yield from _existing(user_id))
 
 
-def _removable(user_id: str) -> Script[None]:
+@script
+def _removable(user_id: str) -> Steps[None]:
     row = yield from _existing(user_id)
     if user_id == LOCAL_USER:
         raise NotAllowed("The user local is the person at the machine itself, and cannot be removed.")
     yield from _spare_the_last_admin(row)
 
 
-def _removed(user_id: str) -> Script[None]:
+@script
+def _removed(user_id: str) -> Steps[None]:
+    yield lock("user", user_id)
     yield from _removable(user_id)
     yield from db.remove(user_id)
 
 
-def _spare_the_last_admin(row: db.AccountRow) -> Script[None]:
+@script
+def _spare_the_last_admin(row: db.AccountRow) -> Steps[None]:
     """Nobody could undo it."""
     if row.role == "admin" and not row.disabled and not (yield from db.has_another_admin(row.id)):
         raise Conflict(f"{row.name} is the only admin. Make somebody else an admin first.")
 
 
-def _let_in(cookie: db.CredentialRow, secret: str, *, verified: str, rehashed: str | None) -> Script[Principal]:
+@script
+def _let_in(cookie: db.CredentialRow, secret: str, *, verified: str, rehashed: str | None) -> Steps[Principal]:
     """If the password is still the one that was verified: it may have been changed at the same moment."""
+    yield lock("user", cookie.user_id)
     row = yield from db.account(cookie.user_id)
     if row is None or row.disabled or row.password != verified:
         raise NotLoggedIn(WRONG_PASSWORD)
@@ -283,7 +293,9 @@ def _let_in(cookie: db.CredentialRow, secret: str, *, verified: str, rehashed: s
     return Principal(row.id, row.name, row.role, "cookie")
 
 
-def _burned(token_hash: str, cookie: db.CredentialRow, secret: str) -> Script[Principal]:
+@script
+def _burned(token_hash: str, cookie: db.CredentialRow, secret: str) -> Steps[Principal]:
+    yield lock("user", cookie.user_id)
     user_id = yield from db.burn(token_hash, "login", cookie.created_at)
     row = None if user_id is None else (yield from db.account(user_id))
     if row is None or row.disabled or row.id != cookie.user_id:
@@ -292,7 +304,9 @@ def _burned(token_hash: str, cookie: db.CredentialRow, secret: str) -> Script[Pr
     return Principal(row.id, row.name, row.role, "cookie")
 
 
-def _given(row: db.CredentialRow, secret: str) -> Script[None]:
+@script
+def _given(row: db.CredentialRow, secret: str) -> Steps[None]:
+    yield lock("user", row.user_id)
     yield from _enabled(row.user_id)
     if row.kind == "token" and len((yield from db.credentials(row.user_id, "token", row.created_at))) >= MOST_TOKENS:
         raise LimitReached(f"A user has at most {MOST_TOKENS} tokens. Remove one that is no longer needed.")

@@ -5,7 +5,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from footnote.db.library import clear_shelf
-from footnote.db.script import Script, sql
+from footnote.db.script import Either, Steps, lock, script, sql
 from footnote.protocol.accounts import Role
 
 CredentialKind: TypeAlias = Literal["token", "cookie", "login"]
@@ -47,22 +47,26 @@ class Owner(Struct, frozen=True):
 _ACCOUNT = "SELECT id, name, role, disabled, created_at, password FROM account"
 
 
-def accounts() -> Script[list[AccountRow]]:
+@script
+def accounts() -> Steps[list[AccountRow]]:
     rows = yield sql(f"{_ACCOUNT} ORDER BY created_at, id")
     return [_account(row) for row in rows]
 
 
-def account(user_id: str) -> Script[AccountRow | None]:
+@script
+def account(user_id: str) -> Steps[AccountRow | None]:
     rows = yield sql(f"{_ACCOUNT} WHERE id = ?", user_id)
     return _account(rows[0]) if rows else None
 
 
-def account_named(name_key: str) -> Script[AccountRow | None]:
+@script
+def account_named(name_key: str) -> Steps[AccountRow | None]:
     rows = yield sql(f"{_ACCOUNT} WHERE name_key = ?", name_key)
     return _account(rows[0]) if rows else None
 
 
-def add(row: AccountRow, name_key: str) -> Script[bool]:
+@script
+def add(row: AccountRow, name_key: str) -> Steps[bool]:
     """False: the name is taken."""
     added = yield sql(
         """
@@ -80,38 +84,45 @@ def add(row: AccountRow, name_key: str) -> Script[bool]:
     return bool(added)
 
 
-def has_another_admin(user_id: str) -> Script[bool]:
-    """Whether somebody else could still do what only an admin can."""
+@script
+def has_another_admin(user_id: str) -> Steps[bool]:
+    """Whether somebody else could still do what only an admin can, and nobody is about to change that."""
+    yield lock("admins", "all")
     rows = yield sql("SELECT 1 FROM account WHERE role = 'admin' AND disabled = 0 AND id <> ? LIMIT 1", user_id)
     return bool(rows)
 
 
-def set_password(user_id: str, password: str) -> Script[None]:
+@script
+def set_password(user_id: str, password: str) -> Steps[None]:
     yield sql("UPDATE account SET password = ? WHERE id = ?", password, user_id)
 
 
-def set_role(user_id: str, role: Role) -> Script[None]:
+@script
+def set_role(user_id: str, role: Role) -> Steps[None]:
     yield sql("UPDATE account SET role = ? WHERE id = ?", role, user_id)
 
 
-def set_disabled(user_id: str, *, disabled: bool) -> Script[None]:
+@script
+def set_disabled(user_id: str, *, disabled: bool) -> Steps[None]:
     """What is being answered for somebody who is disabled is cancelled, by whichever process carries it on."""
     yield sql("UPDATE account SET disabled = ? WHERE id = ?", disabled, user_id)
     if disabled:
         yield sql("UPDATE run SET cancel_wanted = 1 WHERE user_id = ? AND state IN ('queued', 'running')", user_id)
 
 
-def remove(user_id: str) -> Script[None]:
+@script
+def remove(user_id: str) -> Steps[None]:
     """With all that is theirs, also what foreign keys do not reach. To be written with `erase`."""
     yield from clear_shelf(user_id)
     yield sql("DELETE FROM account WHERE id = ?", user_id)
     yield sql("DELETE FROM search_cache")  # it holds what was searched for
     # The terms of their sessions went with them; of those, the index only notes that: the words go when it is written
     # anew.
-    yield sql("INSERT INTO session_terms (session_terms) VALUES ('optimize')")
+    yield Either(sql("INSERT INTO session_terms (session_terms) VALUES ('optimize')"), None)
 
 
-def add_credential(row: CredentialRow, secret_hash: str) -> Script[None]:
+@script
+def add_credential(row: CredentialRow, secret_hash: str) -> Steps[None]:
     """Also forgets those that have expired, whosever they were."""
     yield sql("DELETE FROM credential WHERE expires_at <= ?", row.created_at)
     yield sql(
@@ -130,7 +141,8 @@ def add_credential(row: CredentialRow, secret_hash: str) -> Script[None]:
     )
 
 
-def owner(secret_hash: str, kind: CredentialKind, now: float) -> Script[Owner | None]:
+@script
+def owner(secret_hash: str, kind: CredentialKind, now: float) -> Steps[Owner | None]:
     """None: there is no such credential, it has expired, or the user is disabled."""
     rows = yield sql(
         """
@@ -146,7 +158,8 @@ def owner(secret_hash: str, kind: CredentialKind, now: float) -> Script[Owner | 
     return Owner(*rows[0]) if rows else None
 
 
-def touch(credential_id: str, now: float, expires_at: float | None) -> Script[None]:
+@script
+def touch(credential_id: str, now: float, expires_at: float | None) -> Steps[None]:
     """It was used now. `expires_at`: it lives until then instead; None leaves it as it is."""
     yield sql(
         "UPDATE credential SET used_at = ?, expires_at = coalesce(?, expires_at) WHERE id = ?",
@@ -156,7 +169,8 @@ def touch(credential_id: str, now: float, expires_at: float | None) -> Script[No
     )
 
 
-def burn(secret_hash: str, kind: CredentialKind, now: float) -> Script[str | None]:
+@script
+def burn(secret_hash: str, kind: CredentialKind, now: float) -> Steps[str | None]:
     """Deletes the credential. Of several that try, one gets the id of its user; None: there is none to burn."""
     rows = yield sql(
         "DELETE FROM credential WHERE hash = ? AND kind = ? RETURNING user_id, expires_at", secret_hash, kind
@@ -164,7 +178,8 @@ def burn(secret_hash: str, kind: CredentialKind, now: float) -> Script[str | Non
     return rows[0][0] if rows and (rows[0][1] is None or rows[0][1] > now) else None
 
 
-def credentials(user_id: str, kind: CredentialKind, now: float) -> Script[list[CredentialRow]]:
+@script
+def credentials(user_id: str, kind: CredentialKind, now: float) -> Steps[list[CredentialRow]]:
     """Those that still count, the newest first."""
     rows = yield sql(
         """
@@ -178,14 +193,16 @@ def credentials(user_id: str, kind: CredentialKind, now: float) -> Script[list[C
     return [CredentialRow(*row) for row in rows]
 
 
-def revoke(user_id: str, credential_id: str, kind: CredentialKind) -> Script[bool]:
+@script
+def revoke(user_id: str, credential_id: str, kind: CredentialKind) -> Steps[bool]:
     rows = yield sql(
         "DELETE FROM credential WHERE id = ? AND user_id = ? AND kind = ? RETURNING id", credential_id, user_id, kind
     )
     return bool(rows)
 
 
-def revoke_logins(user_id: str) -> Script[None]:
+@script
+def revoke_logins(user_id: str) -> Steps[None]:
     """Ends every visit of a page, and every one that could begin with a login token."""
     yield sql("DELETE FROM credential WHERE user_id = ? AND kind IN ('cookie', 'login')", user_id)
 

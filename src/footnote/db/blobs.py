@@ -7,7 +7,7 @@ swept.
 
 from msgspec import Struct
 
-from footnote.db.script import Script, sql, sql_many
+from footnote.db.script import Steps, script, sql, sql_many, sql_needing
 
 
 class BlobGone(Exception):
@@ -31,43 +31,51 @@ class Lying(Struct, frozen=True):
     content: bytes | None
 
 
-def settle(kept: Kept) -> Script[None]:
+@script
+def settle(kept: Kept) -> Steps[None]:
     """Part of a transaction that needs the content."""
-    if (yield sql("SELECT 1 FROM blob WHERE hash = ?", kept.hash)):
-        return
-    if kept.place is None and kept.content is None:
-        raise BlobGone
-    yield sql(
-        "INSERT INTO blob (hash, size, place, content) VALUES (?, ?, ?, ?)",
-        kept.hash,
-        kept.size,
-        kept.place,
-        kept.content,
-    )
-    if kept.place is not None:
-        yield sql("DELETE FROM loose_place WHERE place = ?", kept.place)
+    # Another one may settle the same between looking and settling; it has done so by the second look.
+    while not (yield sql_needing("SELECT 1 FROM blob WHERE hash = ?", kept.hash)):
+        if kept.place is None and kept.content is None:
+            raise BlobGone
+        settled = yield sql(
+            """
+            INSERT INTO blob (hash, size, place, content) VALUES (?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING RETURNING 1
+            """,
+            kept.hash,
+            kept.size,
+            kept.place,
+            kept.content,
+        )
+        if settled and kept.place is not None:
+            yield sql("DELETE FROM loose_place WHERE place = ?", kept.place)
 
 
-def is_settled(content_hash: str) -> Script[bool]:
+@script
+def is_settled(content_hash: str) -> Steps[bool]:
     return bool((yield sql("SELECT 1 FROM blob WHERE hash = ?", content_hash)))
 
 
-def lying(content_hash: str) -> Script[Lying | None]:
+@script
+def lying(content_hash: str) -> Steps[Lying | None]:
     rows = yield sql("SELECT size, place, content FROM blob WHERE hash = ?", content_hash)
     return Lying(*rows[0]) if rows else None
 
 
-def loosen(place: str, now: float) -> Script[None]:
+@script
+def loosen(place: str, now: float) -> Steps[None]:
     """Before bytes are written there."""
     yield sql("INSERT INTO loose_place (place, since) VALUES (?, ?)", place, now)
 
 
-def loose(before: float, most: int) -> Script[list[str]]:
+@script
+def loose(before: float, most: int) -> Steps[list[str]]:
     rows = yield sql("SELECT place FROM loose_place WHERE since < ? ORDER BY since LIMIT ?", before, most)
     return [place for (place,) in rows]
 
 
-def swept(places: list[str]) -> Script[None]:
+@script
+def swept(places: list[str]) -> Steps[None]:
     yield sql_many("DELETE FROM loose_place WHERE place = ?", [(place,) for place in places])
 
 
@@ -81,14 +89,16 @@ class RenditionRow(Struct, frozen=True):
     notes: bytes
 
 
-def rendition(session_id: str, key: str) -> Script[RenditionRow | None]:
+@script
+def rendition(session_id: str, key: str) -> Steps[RenditionRow | None]:
     rows = yield sql("SELECT hash, notes FROM rendition WHERE session_id = ? AND key = ?", session_id, key)
     return RenditionRow(*rows[0]) if rows else None
 
 
-def keep_rendition(session_id: str, key: str, kept: Kept, notes: bytes, now: float) -> Script[bool]:
+@script
+def keep_rendition(session_id: str, key: str, kept: Kept, notes: bytes, now: float) -> Steps[bool]:
     """False: the session is gone."""
-    if not (yield sql("SELECT 1 FROM session WHERE id = ?", session_id)):
+    if not (yield sql_needing("SELECT 1 FROM session WHERE id = ?", session_id)):
         return False
     yield from settle(kept)
     yield sql(
@@ -106,7 +116,8 @@ def keep_rendition(session_id: str, key: str, kept: Kept, notes: bytes, now: flo
     return True
 
 
-def touch_rendition(session_id: str, key: str, now: float) -> Script[bool]:
+@script
+def touch_rendition(session_id: str, key: str, now: float) -> Steps[bool]:
     """It is handed out once more, and stays as long again. False: it has gone."""
     rows = yield sql(
         "UPDATE rendition SET created_at = ? WHERE session_id = ? AND key = ? RETURNING 1", now, session_id, key
@@ -114,14 +125,16 @@ def touch_rendition(session_id: str, key: str, now: float) -> Script[bool]:
     return bool(rows)
 
 
-def forget_renditions(before: float) -> Script[None]:
+@script
+def forget_renditions(before: float) -> Steps[None]:
     yield sql("DELETE FROM rendition WHERE created_at < ?", before)
 
 
 # What may be handed out ------------------------------------------------------------------------------------
 
 
-def holds(user_id: str, session_id: str, content_hash: str) -> Script[bool]:
+@script
+def holds(user_id: str, session_id: str, content_hash: str) -> Steps[bool]:
     """Whether a file or a rendition of this session of this user has the content."""
     rows = yield sql(
         """
@@ -142,7 +155,8 @@ def holds(user_id: str, session_id: str, content_hash: str) -> Script[bool]:
     return bool(rows)
 
 
-def secret(name: str, fresh: bytes) -> Script[bytes]:
+@script
+def secret(name: str, fresh: bytes) -> Steps[bytes]:
     """What is kept under a name; the first who asks decides what it is."""
     yield sql("INSERT INTO secret (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", name, fresh)
     ((value,),) = yield sql("SELECT value FROM secret WHERE name = ?", name)

@@ -7,9 +7,9 @@ from msgspec.structs import astuple
 
 from footnote.db.blobs import Kept, settle
 from footnote.db.files import VersionRow
-from footnote.db.library import Entry
+from footnote.db.library import Entry, alone_with
 from footnote.db.runs import EventRow
-from footnote.db.script import Script, sql, sql_many
+from footnote.db.script import Steps, lock, script, sql, sql_many
 from footnote.db.sessions import enter
 from footnote.protocol.errors import LimitReached
 
@@ -76,7 +76,8 @@ class Whole(Struct, frozen=True):
     versions: dict[str, tuple[VersionRow, ...]]
 
 
-def whole(user_id: str, session_id: str) -> Script[Whole | None]:
+@script
+def whole(user_id: str, session_id: str) -> Steps[Whole | None]:
     """All but the events, the contents of files and what was read."""
     found = yield sql(
         "SELECT id, title, agent_id, created_at, titled, origin, head FROM session WHERE user_id = ? AND id = ?",
@@ -143,8 +144,10 @@ class Taken(Struct, frozen=True, kw_only=True):
     read: tuple[Entry, ...]
 
 
-def take(user_id: str, taken: Taken, now: float, *, most: int | None) -> Script[None]:
+@script
+def take(user_id: str, taken: Taken, now: float, *, most: int | None) -> Steps[None]:
     """All of it or nothing. `LimitReached`: the files of the user would have more than `most` bytes together."""
+    yield lock("user", user_id)
     if most is not None:
         yield from _check_room(user_id, taken.kept, most)
     yield from _take_turns(user_id, taken, now)
@@ -156,7 +159,8 @@ def take(user_id: str, taken: Taken, now: float, *, most: int | None) -> Script[
         yield from enter(session_id, part, terms)
 
 
-def _take_turns(user_id: str, taken: Taken, now: float) -> Script[None]:
+@script
+def _take_turns(user_id: str, taken: Taken, now: float) -> Steps[None]:
     whole = taken.whole
     session = whole.session
     yield sql(
@@ -197,7 +201,8 @@ def _take_turns(user_id: str, taken: Taken, now: float) -> Script[None]:
     )
 
 
-def _take_files(taken: Taken) -> Script[None]:
+@script
+def _take_files(taken: Taken) -> Steps[None]:
     for kept in taken.kept:
         yield from settle(kept)
     for file in taken.whole.files:
@@ -225,10 +230,12 @@ def _take_files(taken: Taken) -> Script[None]:
             )
 
 
-def _keep_read(entry: Entry, user_id: str, now: float) -> Script[None]:
+@script
+def _keep_read(entry: Entry, user_id: str, now: float) -> Steps[None]:
     """To be opened from the footnotes that lead there, and no more. What is known of it here is left as it is, and it
     does not become what a page has now: nobody here has read it there."""
     reading = entry.reading
+    yield from alone_with(reading.url, reading.snapshot_id)
     yield sql(
         "INSERT INTO snapshot (id, text, characters) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING",
         *(reading.snapshot_id, entry.packed, entry.characters),
@@ -249,7 +256,8 @@ def _keep_read(entry: Entry, user_id: str, now: float) -> Script[None]:
     )
 
 
-def _check_room(user_id: str, kept: Sequence[Kept], most: int) -> Script[None]:
+@script
+def _check_room(user_id: str, kept: Sequence[Kept], most: int) -> Steps[None]:
     rows = yield sql(
         """
         SELECT hash, size FROM blob WHERE hash IN (

@@ -4,7 +4,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from footnote.db.library import Entry, Found, found, keep
-from footnote.db.script import Script, sql
+from footnote.db.script import Steps, script, sql, sql_needing
 
 PAGE_CACHE_DAYS = 30
 """A page that is no longer fresh is kept here this long: the server may say that it has not changed."""
@@ -27,7 +27,8 @@ class KeptPage(Struct, frozen=True):
     found: Found
 
 
-def cached_page(url: str) -> Script[KeptPage | None]:
+@script
+def cached_page(url: str) -> Steps[KeptPage | None]:
     rows = yield sql(
         """
         SELECT page_cache.url, page_cache.final_url, page_cache.etag, page_cache.last_modified, page_cache.fetched_at,
@@ -41,15 +42,17 @@ def cached_page(url: str) -> Script[KeptPage | None]:
     return KeptPage(Freshness(*rows[0][:6]), found(rows[0][6:])) if rows else None
 
 
-def keep_page(freshness: Freshness, entry: Entry, now: float, user_id: str | None) -> Script[None]:
+@script
+def keep_page(freshness: Freshness, entry: Entry, now: float, user_id: str | None) -> Steps[None]:
     """Keeps the page and its text."""
     yield from keep(entry, "web", now, user_id=user_id)
     yield from keep_freshness(freshness, entry.reading.url, entry.reading.snapshot_id, now)
 
 
-def keep_freshness(freshness: Freshness, url: str, snapshot_id: str, now: float) -> Script[bool]:
+@script
+def keep_freshness(freshness: Freshness, url: str, snapshot_id: str, now: float) -> Steps[bool]:
     """For a reading that is kept; False: it is not. Forgets pages that nobody asked for again for long."""
-    if not (yield sql("SELECT 1 FROM reading WHERE url = ? AND snapshot_id = ?", url, snapshot_id)):
+    if not (yield sql_needing("SELECT 1 FROM reading WHERE url = ? AND snapshot_id = ?", url, snapshot_id)):
         return False
     yield sql(
         """
@@ -69,12 +72,14 @@ def keep_freshness(freshness: Freshness, url: str, snapshot_id: str, now: float)
     return True
 
 
-def cached_search(key: str, now: float) -> Script[bytes | None]:
+@script
+def cached_search(key: str, now: float) -> Steps[bytes | None]:
     rows = yield sql("SELECT results FROM search_cache WHERE key = ? AND expires > ?", key, now)
     return rows[0][0] if rows else None
 
 
-def keep_search(key: str, results: bytes, expires: float, now: float) -> Script[None]:
+@script
+def keep_search(key: str, results: bytes, expires: float, now: float) -> Steps[None]:
     """Keeps one answer, forgets those that have expired."""
     yield sql("DELETE FROM search_cache WHERE expires <= ?", now)
     yield sql(

@@ -13,9 +13,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Protocol, Self, TypeVar
 
-from footnote.db.failures import DatabaseUnwritable
+from footnote.db.failures import DatabaseFailed, DatabaseUnwritable
 from footnote.db.script import Script
 from footnote.protocol.errors import ConfigError
+from footnote.tracing import Standing, Work
 
 T = TypeVar("T")
 
@@ -29,12 +30,22 @@ class Driver(Protocol):
 
     async def close(self) -> None: ...
 
+    @property
+    def connections(self) -> tuple[int, int]: ...
+
+
+_standing = Standing("The database")
+READS = Work("database_read", "Scripts that read.", failures=(DatabaseFailed,), standing=_standing)
+WRITES = Work("database_write", "Scripts that write.", failures=(DatabaseFailed,), standing=_standing)
+
 
 class Database:
-    """Of one event loop. Any number of processes may have the same file open."""
+    """Of one event loop. Any number of processes may have the same database open."""
 
-    def __init__(self, start: Callable[[], Driver], *, is_in_memory: bool = False) -> None:
+    def __init__(self, start: Callable[[], Driver], *, is_in_memory: bool = False, is_shared: bool = False) -> None:
         self.is_in_memory = is_in_memory
+        self.is_shared = is_shared
+        """By replicas on other machines, whose clocks are not ours."""
         self._start = start
         self._driver: Driver | None = None
 
@@ -43,7 +54,8 @@ class Database:
     async def open(cls, url: str, home: Path) -> AsyncGenerator[Self, None]:
         """The database at `url`, in which a file is relative to the home folder. `DatabaseUnwritable` is raised at
         once; what else may be wrong with a file shows when it is first used."""
-        database = cls(_driver_for(url, home))
+        is_shared = url.startswith(("postgresql:", "postgres:"))
+        database = cls(_server(url) if is_shared else _file_of(url, home), is_shared=is_shared)
         try:
             yield database
         finally:
@@ -61,14 +73,21 @@ class Database:
 
     async def read(self, script: Script[T]) -> T:
         """What the script returns, on one state of the database from its first statement to its last."""
-        return await self._started().read(script)
+        with READS():
+            return await self._started().read(script)
 
     async def write(self, script: Script[T], *, erase: bool = False) -> T:
         """What the script returns, once it is safely kept: all of it, or on an error nothing.
 
         `erase`: what it deletes is also removed from the log that stands beside the file for a while.
         """
-        return await self._started().write(script, erase=erase)
+        with WRITES():
+            return await self._started().write(script, erase=erase)
+
+    @property
+    def connections(self) -> tuple[int, int]:
+        """To a server: how many there are, and how many of them are in use."""
+        return self._driver.connections if self._driver is not None else (0, 0)
 
     async def close(self) -> None:
         if self._driver is not None:
@@ -81,14 +100,10 @@ class Database:
         return self._driver
 
 
-def _driver_for(url: str, home: Path) -> Callable[[], Driver]:
-    scheme, _, rest = url.partition(":")
-    if scheme != "sqlite":
-        raise ConfigError(
-            f"database.url names a {scheme} database, which this version cannot use yet. Write sqlite:FILE, or leave "
-            "it out."
-        )
-    path = home / Path(rest).expanduser()
+def _file_of(url: str, home: Path) -> Callable[[], Driver]:
+    if not url.startswith("sqlite:"):
+        raise ConfigError("database.url names a database that Footnote cannot use. Write sqlite:FILE or postgresql://…")
+    path = home / Path(url.removeprefix("sqlite:")).expanduser()
     _check_writable(path)
     return lambda: _file(path)
 
@@ -111,6 +126,17 @@ def _file(path: Path) -> Driver:
     from footnote.db.sqlite.driver import SqliteFile  # noqa: PLC0415 - see above
 
     return SqliteFile(path)
+
+
+def _server(url: str) -> Callable[[], Driver]:
+    try:
+        from footnote.db.postgresql.driver import PostgresDriver  # noqa: PLC0415 - see above
+    except ImportError as error:
+        raise ConfigError(
+            "database.url names a PostgreSQL database, and the package for that is not installed: pip install "
+            "'footnote[replicas]'."
+        ) from error
+    return lambda: PostgresDriver(url)
 
 
 def _memory() -> Driver:

@@ -5,7 +5,8 @@ DatabaseFailed
 ├─ DatabaseFull        the disk is full: free some space
 ├─ DatabaseUnwritable  no right to write there: grant it, or choose another place
 ├─ DatabaseBroken      not a database, or damaged: move it away, or bring back a copy
-└─ DatabaseForeign     another program's, or a newer Footnote's: choose another file, or upgrade
+├─ DatabaseForeign     another program's, or a newer Footnote's: choose another file, or upgrade
+└─ DatabaseAway        no answer from the server that has it: wait, or see to the server
 
 A write that fails leaves the database as it was before it.
 """
@@ -61,3 +62,14 @@ class DatabaseBroken(DatabaseFailed):
 
 class DatabaseForeign(DatabaseFailed):
     type = "database_foreign"
+
+
+class DatabaseAway(DatabaseFailed):
+    type = "database_away"
+    retryable = True
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(
+            f"{name} does not answer ({reason}), so nothing was read or written. Try again in a moment; if that does "
+            "not help, see that the database server runs and can be reached from here."
+        )

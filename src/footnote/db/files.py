@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from footnote.db.blobs import Kept, settle
-from footnote.db.script import Script, sql
+from footnote.db.script import Steps, lock, script, sql
 from footnote.protocol.errors import LimitReached, Unknown
 
 
@@ -79,7 +79,8 @@ _FILES = """
 """
 
 
-def files(user_id: str, session_id: str) -> Script[list[FileRow]]:
+@script
+def files(user_id: str, session_id: str) -> Steps[list[FileRow]]:
     """By path; uploads after all others, as they came."""
     rows = yield sql(f"{_FILES} ORDER BY workspace_file.path", user_id, session_id)
     return sorted((_file(row) for row in rows), key=_place_in_list)
@@ -91,12 +92,14 @@ def _place_in_list(row: FileRow) -> tuple[bool, str, str]:
     return False, row.path, ""
 
 
-def file(user_id: str, session_id: str, path: str) -> Script[FileRow | None]:
+@script
+def file(user_id: str, session_id: str, path: str) -> Steps[FileRow | None]:
     rows = yield sql(f"{_FILES} AND workspace_file.path = ?", user_id, session_id, path)
     return _file(rows[0]) if rows else None
 
 
-def same_upload(user_id: str, session_id: str, name: str, content_hash: str) -> Script[FileRow | None]:
+@script
+def same_upload(user_id: str, session_id: str, name: str, content_hash: str) -> Steps[FileRow | None]:
     """The upload of this name that holds this content, if there is one."""
     rows = yield sql(
         f"{_FILES} AND workspace_file.source = 'upload' AND file_version.hash = ?", user_id, session_id, content_hash
@@ -105,7 +108,8 @@ def same_upload(user_id: str, session_id: str, name: str, content_hash: str) -> 
     return next((row for row in found if row.path.endswith(f"/{name}")), None)
 
 
-def versions(file_id: str) -> Script[list[VersionRow]]:
+@script
+def versions(file_id: str) -> Steps[list[VersionRow]]:
     """The newest first."""
     rows = yield sql(
         """
@@ -119,7 +123,8 @@ def versions(file_id: str) -> Script[list[VersionRow]]:
     return [VersionRow(*row) for row in rows]
 
 
-def noted(user_id: str, session_id: str, path: str, message_id: str | None, call_id: str) -> Script[str | None]:
+@script
+def noted(user_id: str, session_id: str, path: str, message_id: str | None, call_id: str) -> Steps[str | None]:
     """What a call that has written the file already was told; None: it has not."""
     rows = yield sql(
         """
@@ -134,6 +139,7 @@ def noted(user_id: str, session_id: str, path: str, message_id: str | None, call
     return rows[0][0] if rows else None
 
 
+@script
 def add(
     user_id: str,
     session_id: str,
@@ -143,12 +149,13 @@ def add(
     *,
     basis: Basis | None,
     most: int | None,
-) -> Script[FileRow]:
+) -> Steps[FileRow]:
     """A version, and with the first one the file. `basis` None: there must be no such file yet.
 
     `most`: how many bytes the files of a user may have together, each content counted once. `LimitReached`: they would
     have more. `Stale`: the newest version is not `basis`.
     """
+    yield lock("user", user_id)
     if not (yield sql("SELECT 1 FROM session WHERE user_id = ? AND id = ?", user_id, session_id)):
         raise Unknown("There is no such session, so nothing can be written to it.")
     known = yield from file(user_id, session_id, path)
@@ -179,19 +186,21 @@ def add(
     sees = version.author == "agent" and (known is None or not known.unseen)
     yield sql(
         "UPDATE workspace_file SET current = ?, message_id = ?, seen = CASE WHEN ? THEN ? ELSE seen END WHERE id = ?",
-        *(number, file_.message_id, int(sees), number, file_id),
+        *(number, file_.message_id, sees, number, file_id),
     )
     added = yield from file(user_id, session_id, path)
     assert added is not None  # noqa: S101 - it was written two statements ago
     return added
 
 
-def see(file_id: str, number: int) -> Script[None]:
+@script
+def see(file_id: str, number: int) -> Steps[None]:
     """The agent has read this version."""
     yield sql("UPDATE workspace_file SET seen = ? WHERE id = ? AND seen < ?", number, file_id, number)
 
 
-def attach(session_id: str, file_ids: Sequence[str], message_id: str) -> Script[None]:
+@script
+def attach(session_id: str, file_ids: Sequence[str], message_id: str) -> Steps[None]:
     """Uploads belong to the message that they first come with."""
     for file_id in file_ids:
         yield sql(
@@ -203,7 +212,8 @@ def attach(session_id: str, file_ids: Sequence[str], message_id: str) -> Script[
         )
 
 
-def remove(user_id: str, session_id: str, path: str) -> Script[bool]:
+@script
+def remove(user_id: str, session_id: str, path: str) -> Steps[bool]:
     """With all versions; False: there is no such file."""
     rows = yield sql(
         """
@@ -227,23 +237,27 @@ class UploadText(Struct, frozen=True):
     library_url: str | None = None
 
 
-def keep_text(file_id: str, text: UploadText) -> Script[None]:
+@script
+def keep_text(file_id: str, text: UploadText) -> Steps[None]:
     yield sql(
         "INSERT INTO upload_text (file_id, text, reason, library_url) VALUES (?, ?, ?, ?)",
         *(file_id, text.text, text.reason, text.library_url),
     )
 
 
-def name_in_library(file_id: str, url: str) -> Script[None]:
+@script
+def name_in_library(file_id: str, url: str) -> Steps[None]:
     yield sql("UPDATE upload_text SET library_url = ? WHERE file_id = ?", url, file_id)
 
 
-def text(file_id: str) -> Script[UploadText | None]:
+@script
+def text(file_id: str) -> Steps[UploadText | None]:
     rows = yield sql("SELECT text, reason, library_url FROM upload_text WHERE file_id = ?", file_id)
     return UploadText(*rows[0]) if rows else None
 
 
-def library_urls(user_id: str, session_id: str, path: str | None = None) -> Script[list[str]]:
+@script
+def library_urls(user_id: str, session_id: str, path: str | None = None) -> Steps[list[str]]:
     """Where the library has the uploads of a session, or one of them."""
     rows = yield sql(
         """
@@ -251,14 +265,15 @@ def library_urls(user_id: str, session_id: str, path: str | None = None) -> Scri
         FROM session JOIN workspace_file ON workspace_file.session_id = session.id
         JOIN upload_text ON upload_text.file_id = workspace_file.id
         WHERE session.user_id = ? AND session.id = ? AND upload_text.library_url IS NOT NULL
-            AND (? IS NULL OR workspace_file.path = ?)
+            AND (CAST(? AS TEXT) IS NULL OR workspace_file.path = ?)
         """,
         *(user_id, session_id, path, path),
     )
     return [url for (url,) in rows]
 
 
-def addresses_of(session_id: str, file_ids: Sequence[str]) -> Script[dict[str, str]]:
+@script
+def addresses_of(session_id: str, file_ids: Sequence[str]) -> Steps[dict[str, str]]:
     """Where the library has these uploads of a session."""
     rows = yield sql(
         """
@@ -271,11 +286,12 @@ def addresses_of(session_id: str, file_ids: Sequence[str]) -> Script[dict[str, s
     return {file_id: url for file_id, url in rows if file_id in file_ids}
 
 
-def used(user_id: str, but: str = "") -> Script[int]:
+@script
+def used(user_id: str, but: str = "") -> Steps[int]:
     """The bytes of all files of a user, each content counted once; without the one that has the hash `but`."""
     ((size,),) = yield sql(
         """
-        SELECT coalesce(sum(size), 0) FROM blob WHERE hash <> ? AND hash IN (
+        SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM blob WHERE hash <> ? AND hash IN (
             SELECT file_version.hash
             FROM session JOIN workspace_file ON workspace_file.session_id = session.id
             JOIN file_version ON file_version.file_id = workspace_file.id
@@ -287,7 +303,8 @@ def used(user_id: str, but: str = "") -> Script[int]:
     return size
 
 
-def _check_room(user_id: str, path: str, kept: Kept, most: int) -> Script[None]:
+@script
+def _check_room(user_id: str, path: str, kept: Kept, most: int) -> Steps[None]:
     size = yield from used(user_id, but=kept.hash)
     if size + kept.size > most:
         raise LimitReached(

@@ -6,7 +6,7 @@ nothing ever takes one away: an index of more than 2000 is taken for damaged, fo
 
 from typing import Literal, TypeAlias
 
-from footnote.db.script import Script, sql
+from footnote.db.script import Either, Steps, script, sql
 
 Index: TypeAlias = Literal["passage_terms", "session_terms"]
 MOST_LEVELS = 300
@@ -16,16 +16,18 @@ _STRUCTURE = 10
 """The row of an index that says what it is made of."""
 
 
-def renew(index: Index) -> Script[bool]:
+@script
+def renew(index: Index) -> Steps[bool]:
     """Writes an index anew, without the words of what was deleted, if it has too many levels; False: it has not."""
     if (yield from levels(index)) <= MOST_LEVELS:
         return False
-    yield sql(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")  # noqa: S608 - one of two names
+    yield Either(sql(f"INSERT INTO {index} ({index}) VALUES ('rebuild')"), None)  # noqa: S608 - one of two names
     return True
 
 
-def levels(index: Index) -> Script[int]:
-    rows = yield sql(f"SELECT block FROM {index}_data WHERE id = ?", _STRUCTURE)  # noqa: S608 - one of two names
+@script
+def levels(index: Index) -> Steps[int]:
+    rows = yield Either(sql(f"SELECT block FROM {index}_data WHERE id = ?", _STRUCTURE), None)  # noqa: S608 - as above
     if not rows:
         return 0
     block: bytes = rows[0][0]

@@ -1,15 +1,18 @@
 """The full-text index: passages of the texts that pages have now, and the terms that each is found by.
 
-The terms are made by the caller. SQLite's part is FTS5, which is shown them as words, and ranks by BM25.
+The terms are made by the caller. SQLite's part is FTS5, which is shown them as words, and ranks by BM25; PostgreSQL's
+an index over sets of terms.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from footnote.db.fulltext import renew
-from footnote.db.script import Script, sql, sql_many
+from footnote.db.lexemes import MOST, lexeme
+from footnote.db.script import Either, Steps, script, sql, sql_many
 
 
 class Terms(Struct, frozen=True):
@@ -37,7 +40,8 @@ class Frequencies(Struct, frozen=True):
     having: dict[str, int]
 
 
-def enter(snapshot_id: str, passages: Sequence[Terms]) -> Script[None]:
+@script
+def enter(snapshot_id: str, passages: Sequence[Terms]) -> Steps[None]:
     """A text is indexed once, however many pages have it."""
     if (yield sql("SELECT 1 FROM passage WHERE snapshot_id = ? LIMIT 1", snapshot_id)):
         return
@@ -53,7 +57,8 @@ def enter(snapshot_id: str, passages: Sequence[Terms]) -> Script[None]:
     yield sql_many("INSERT INTO passage_terms (rowid, title, text, forms) VALUES (?, ?, ?, ?)", rows)
 
 
-def leave(snapshot_id: str) -> Script[None]:
+@script
+def leave(snapshot_id: str) -> Steps[None]:
     """Out of the index, unless some page still has this text."""
     if (yield sql("SELECT 1 FROM page WHERE snapshot_id = ? LIMIT 1", snapshot_id)):
         return
@@ -61,46 +66,88 @@ def leave(snapshot_id: str) -> Script[None]:
     yield sql("DELETE FROM passage WHERE snapshot_id = ?", snapshot_id)
 
 
-def purge() -> Script[None]:
+@script
+def purge() -> Steps[None]:
     """Of a passage that left, the index only notes that it is gone: its words go when the index is written anew."""
     if not (yield from renew("passage_terms")):
-        yield sql("INSERT INTO passage_terms (passage_terms) VALUES ('optimize')")
+        yield Either(sql("INSERT INTO passage_terms (passage_terms) VALUES ('optimize')"), None)
 
 
-def frequencies(terms: Iterable[str]) -> Script[Frequencies]:
+@script
+def frequencies(terms: Iterable[str]) -> Steps[Frequencies]:
     ((passages,),) = yield sql("SELECT count(*) FROM passage")
     having: dict[str, int] = {}
-    for term in terms:
-        rows = yield sql("SELECT doc FROM passage_vocabulary WHERE term = ?", term)
+    asked = list(terms)
+    for term in asked:
+        rows = yield Either(sql("SELECT doc FROM passage_vocabulary WHERE term = ?", term), None)
         if rows:
             having[term] = rows[0][0]
-    return Frequencies(passages, having)
+    lexemes = {term: quoted for term in asked if (quoted := lexeme(term))}
+    rows = yield Either(
+        None,
+        sql(
+            """
+            SELECT wanted.term, count(*)
+            FROM unnest(CAST(? AS TEXT[]), CAST(? AS TEXT[])) AS wanted (term, lexeme)
+            JOIN passage_terms ON passage_terms.lexemes @@ wanted.lexeme::tsquery
+            GROUP BY wanted.term
+            """,
+            list(lexemes),
+            list(lexemes.values()),
+        ),
+    )
+    return Frequencies(passages, having | dict(rows))
 
 
-def candidates(terms: Iterable[str], count: int, user_id: str | None) -> Script[list[Candidate]]:
+_CANDIDATES = """
+    SELECT passage.snapshot_id, passage.start_offset, passage.end_offset,
+        passage_terms.title, passage_terms.text, passage_terms.forms,
+        NOT EXISTS (
+            SELECT 1 FROM page CROSS JOIN shelf
+            WHERE shelf.user_id = ? AND shelf.url = page.url
+                AND page.snapshot_id = passage.snapshot_id AND page.kind <> 'documentation'
+        )
+    FROM passage_terms JOIN passage ON passage.id = passage_terms.rowid
+    WHERE {matching} AND EXISTS (
+        SELECT 1 FROM page WHERE page.snapshot_id = passage.snapshot_id AND (
+            page.kind = 'documentation'
+            OR EXISTS (SELECT 1 FROM shelf WHERE shelf.user_id = ? AND shelf.url = page.url)
+        )
+    )
+    ORDER BY {fitting} LIMIT ?
+"""
+_BY_FTS5 = _CANDIDATES.format(matching="passage_terms MATCH ?", fitting="bm25(passage_terms, 3.0, 1.0, 0.7)")
+# BM25 without the length of a passage, and with a term counted once in each part: they are about equally long, and who
+# asks weighs them once more.
+_BY_LEXEMES = _CANDIDATES.format(
+    matching="passage_terms.lexemes @@ CAST(? AS TEXT)::tsquery",
+    fitting="""
+        (
+            SELECT sum(wanted.weight * parts.found / (parts.found + 1.2))
+            FROM unnest(CAST(? AS TEXT[]), CAST(? AS DOUBLE PRECISION[])) AS wanted (term, weight)
+            CROSS JOIN LATERAL (
+                SELECT 3.0 * (strpos(' ' || passage_terms.title || ' ', wanted.term) > 0)::int
+                    + (strpos(' ' || passage_terms.text || ' ', wanted.term) > 0)::int
+                    + 0.7 * (strpos(' ' || passage_terms.forms || ' ', wanted.term) > 0)::int AS found
+            ) AS parts
+        ) DESC, passage_terms.rowid
+    """,
+)
+
+
+@script
+def candidates(known: Frequencies, count: int, user_id: str | None) -> Steps[list[Candidate]]:
     """The passages that fit best by BM25, with a word in the title worth more than one in the text; of pages on this
     user's shelf, and of the documentation."""
-    rows = yield sql(
-        """
-        SELECT passage.snapshot_id, passage.start_offset, passage.end_offset,
-            passage_terms.title, passage_terms.text, passage_terms.forms,
-            NOT EXISTS (
-                SELECT 1 FROM page CROSS JOIN shelf ON shelf.user_id = ? AND shelf.url = page.url
-                WHERE page.snapshot_id = passage.snapshot_id AND page.kind <> 'documentation'
-            )
-        FROM passage_terms JOIN passage ON passage.id = passage_terms.rowid
-        WHERE passage_terms MATCH ? AND EXISTS (
-            SELECT 1 FROM page WHERE page.snapshot_id = passage.snapshot_id AND (
-                page.kind = 'documentation'
-                OR EXISTS (SELECT 1 FROM shelf WHERE shelf.user_id = ? AND shelf.url = page.url)
-            )
-        )
-        ORDER BY bm25(passage_terms, 3.0, 1.0, 0.7) LIMIT ?
-        """,
-        user_id,
-        _any_of(terms),
-        user_id,
-        count,
+    rarest = sorted(known.having, key=lambda term: known.having[term])[:MOST]
+    lexemes = " | ".join(quoted for term in rarest if (quoted := lexeme(term)))
+    weights = [
+        math.log(1 + (known.passages - known.having[term] + 0.5) / (known.having[term] + 0.5)) for term in rarest
+    ]
+    padded = [f" {term} " for term in rarest]
+    rows = yield Either(
+        sql(_BY_FTS5, user_id, _any_of(known.having), user_id, count),
+        sql(_BY_LEXEMES, user_id, lexemes, user_id, padded, weights, count),
     )
     return [Candidate(row[0], Terms(*row[1:6]), bool(row[6])) for row in rows]
 

@@ -1,67 +1,91 @@
-"""The transactions of ownership: which process carries on which runs, and who takes over from whom."""
+"""The transactions of ownership: which processes live, which of them carries on which runs, and who takes over.
+
+An owner holds on to itself with a lease, and by that to all its runs. Where replicas on several machines share a
+database, the time is the database's: their own clocks may differ by more than a lease.
+"""
 
 from collections.abc import Iterable
 
-from footnote.db.script import Script, sql
+from footnote.db.script import Either, Steps, script, sql
+
+FORGET_SECONDS = 3600.0
+"""Owners that have not been heard of for so long are forgotten."""
 
 
-def beat(owner: str, until: float) -> Script[list[tuple[str, int, bool]]]:
-    """Holds on to all runs of an owner. Returns them, with their fences and whether somebody wants them cancelled."""
+@script
+def beat(owner: str, seconds: float, now: float) -> Steps[list[tuple[str, int, bool]]]:
+    """Holds on to an owner and its runs. Returns them, with their fences and whether somebody wants them cancelled."""
+    yield from hold(owner, seconds, now)
     rows = yield sql(
-        """
-        UPDATE run SET lease_until = ? WHERE owner = ? AND state IN ('queued', 'running')
-        RETURNING id, fence, cancel_wanted
-        """,
-        until,
-        owner,
+        "SELECT id, fence, cancel_wanted FROM run WHERE owner = ? AND state IN ('queued', 'running')", owner
     )
     return [(run_id, fence, bool(wanted)) for run_id, fence, wanted in rows]
 
 
-def owners() -> Script[list[str | None]]:
+@script
+def hold(owner: str, seconds: float, now: float) -> Steps[None]:
+    """The owner lives, and will be heard of again within so many seconds."""
+    until = (yield from time(now)) + seconds
+    yield sql(
+        """
+        INSERT INTO owner (name, lease_until) VALUES (?, ?)
+        ON CONFLICT (name) DO UPDATE SET lease_until = excluded.lease_until
+        """,
+        owner,
+        until,
+    )
+
+
+@script
+def enlist(owner: str, seconds: float, now: float) -> Steps[None]:
+    """The same for one that may be known already, and holds on to itself then."""
+    until = (yield from time(now)) + seconds
+    yield sql("INSERT INTO owner (name, lease_until) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", owner, until)
+
+
+@script
+def owners() -> Steps[list[str | None]]:
     """Of all runs that are not finished."""
     rows = yield sql("SELECT DISTINCT owner FROM run WHERE state IN ('queued', 'running')")
     return [owner for (owner,) in rows]
 
 
-def claim(owner: str, dead: Iterable[str | None], now: float, until: float) -> Script[list[str]]:
-    """Takes over the runs of dead owners, and those whose lease has run out."""
-    claimed: list[str] = []
+@script
+def claim(owner: str, dead: Iterable[str], seconds: float, now: float) -> Steps[list[str]]:
+    """Takes over the runs of dead owners, of those whose lease has run out, and of nobody."""
+    yield from hold(owner, seconds, now)
+    moment = yield from time(now)
     for gone in dead:
-        rows = yield sql(
-            """
-            UPDATE run SET owner = ?, lease_until = ?, fence = fence + 1
-            WHERE state IN ('queued', 'running') AND owner IS ? RETURNING id
-            """,
-            owner,
-            until,
-            gone,
-        )
-        claimed += [run_id for (run_id,) in rows]
+        yield sql("DELETE FROM owner WHERE name = ? AND name <> ?", gone, owner)
     rows = yield sql(
         """
-        UPDATE run SET owner = ?, lease_until = ?, fence = fence + 1
-        WHERE state IN ('queued', 'running') AND owner IS NOT ? AND lease_until < ? RETURNING id
+        UPDATE run SET owner = ?, fence = fence + 1
+        WHERE state IN ('queued', 'running') AND (owner IS NULL OR owner <> ?)
+            AND NOT EXISTS (SELECT 1 FROM owner AS living WHERE living.name = run.owner AND living.lease_until >= ?)
+        RETURNING id
         """,
         owner,
-        until,
         owner,
-        now,
+        moment,
     )
-    claimed += [run_id for (run_id,) in rows]
-    return claimed
+    yield sql("DELETE FROM owner WHERE lease_until < ?", moment - FORGET_SECONDS)
+    return [run_id for (run_id,) in rows]
 
 
-def release(owner: str) -> Script[None]:
+@script
+def release(owner: str) -> Steps[None]:
     """Leaves all runs of an owner to whoever comes next."""
-    yield sql(
-        """
-        UPDATE run SET owner = NULL, lease_until = 0, attempts = 0
-        WHERE owner = ? AND state IN ('queued', 'running')
-        """,
-        owner,
-    )
+    yield sql("UPDATE run SET owner = NULL, attempts = 0 WHERE owner = ? AND state IN ('queued', 'running')", owner)
+    yield sql("DELETE FROM owner WHERE name = ?", owner)
 
 
-def want_cancel(run_id: str) -> Script[None]:
+@script
+def want_cancel(run_id: str) -> Steps[None]:
     yield sql("UPDATE run SET cancel_wanted = 1 WHERE id = ?", run_id)
+
+
+@script
+def time(now: float) -> Steps[float]:
+    """Seconds since 1970: `now`, or what all replicas go by."""
+    rows = yield Either(None, sql("SELECT CAST(extract(epoch FROM clock_timestamp()) AS DOUBLE PRECISION)"))
+    return rows[0][0] if rows else now

@@ -1,13 +1,13 @@
 """The transactions of the library: texts that were read, and the pages that they stood on."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
 from footnote.db.index import Terms, enter, leave, purge
-from footnote.db.script import Script, sql
+from footnote.db.script import Steps, lock, script, sql
 
 Kind: TypeAlias = Literal["web", "upload", "documentation"]
 
@@ -60,13 +60,14 @@ class LibraryPage(Struct, frozen=True):
     snapshot_id: str
 
 
-def keep(
-    entry: Entry, kind: Kind, now: float, *, user_id: str | None = None, origin: str | None = None
-) -> Script[None]:
+@script
+def keep(entry: Entry, kind: Kind, now: float, *, user_id: str | None = None, origin: str | None = None) -> Steps[None]:
     """The text is what the page has from now on. What it had before stays for the footnotes that lead to it."""
     reading = entry.reading
-    yield from keep_aside(entry, now, user_id)
+    yield from alone_with(reading.url)
     before = yield sql("SELECT snapshot_id FROM page WHERE url = ?", reading.url)
+    yield from alone_with(reading.url, reading.snapshot_id, *(snapshot_id for (snapshot_id,) in before))
+    yield from keep_aside(entry, now, user_id)
     yield sql(
         """
         INSERT INTO page (url, snapshot_id, kind, origin) VALUES (?, ?, ?, ?)
@@ -83,8 +84,10 @@ def keep(
     yield from enter(reading.snapshot_id, entry.passages)
 
 
-def keep_aside(entry: Entry, now: float, user_id: str | None = None) -> Script[None]:
+@script
+def keep_aside(entry: Entry, now: float, user_id: str | None = None) -> Steps[None]:
     """Kept so that it can be opened, and no more: it is neither listed nor searched."""
+    yield from alone_with(entry.reading.url, entry.reading.snapshot_id)
     yield sql(
         "INSERT INTO snapshot (id, text, characters) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING",
         entry.reading.snapshot_id,
@@ -110,19 +113,23 @@ def keep_aside(entry: Entry, now: float, user_id: str | None = None) -> Script[N
         yield from _put_on_shelf(entry.reading.url, user_id)
 
 
-def shelve(url: str, snapshot_id: str, user_id: str) -> Script[bool]:
+@script
+def shelve(url: str, snapshot_id: str, user_id: str) -> Steps[bool]:
     """Puts on a user's shelf what is kept already; False: it is not, or not any more."""
+    yield from alone_with(url)
     if not (yield sql("SELECT 1 FROM reading WHERE url = ? AND snapshot_id = ?", url, snapshot_id)):
         return False
     yield from _put_on_shelf(url, user_id)
     return True
 
 
-def _put_on_shelf(url: str, user_id: str) -> Script[None]:
+@script
+def _put_on_shelf(url: str, user_id: str) -> Steps[None]:
     yield sql("INSERT INTO shelf (user_id, url) VALUES (?, ?) ON CONFLICT (user_id, url) DO NOTHING", user_id, url)
 
 
-def on_shelf(user_id: str, ranges: Iterable[tuple[str, str]]) -> Script[str | None]:
+@script
+def on_shelf(user_id: str, ranges: Iterable[tuple[str, str]]) -> Steps[str | None]:
     """The first address of a user that lies in one of the ranges: from one text to before another."""
     for start, end in ranges:
         rows = yield sql(
@@ -133,9 +140,11 @@ def on_shelf(user_id: str, ranges: Iterable[tuple[str, str]]) -> Script[str | No
     return None
 
 
-def add(entry: Entry, urls: Iterable[str], origin: str, now: float, user_id: str) -> Script[str]:
+@script
+def add(entry: Entry, urls: Callable[[], Iterable[str]], origin: str, now: float, user_id: str) -> Steps[str]:
     """Keeps a person's own file under the first of `urls` that is free, or that this very file has already."""
-    for url in urls:
+    for url in urls():
+        yield from alone_with(url)
         taken = yield sql("SELECT origin, snapshot_id FROM page WHERE url = ?", url)
         if not taken or taken[0][0] == origin or taken[0][1] == entry.reading.snapshot_id:
             named = Entry(replace(entry.reading, url=url), entry.packed, entry.characters, entry.passages)
@@ -144,13 +153,15 @@ def add(entry: Entry, urls: Iterable[str], origin: str, now: float, user_id: str
     raise ValueError("there are not enough addresses to choose from")
 
 
-def remove(url: str, user_id: str) -> Script[bool]:
+@script
+def remove(url: str, user_id: str) -> Steps[bool]:
     """Takes it off the user's shelf; False: it is not there. On nobody's any more, everything goes that was ever read
     there, or where it led. A text that also stands elsewhere stays there."""
     return bool((yield from remove_all([url], user_id)))
 
 
-def remove_all(urls: Iterable[str], user_id: str) -> Script[int]:
+@script
+def remove_all(urls: Iterable[str], user_id: str) -> Steps[int]:
     """The same for several, of which the index is rid at once; how many there were."""
     removed, deleted = 0, False
     for one in urls:
@@ -164,7 +175,8 @@ def remove_all(urls: Iterable[str], user_id: str) -> Script[int]:
     return removed
 
 
-def clear_shelf(user_id: str) -> Script[None]:
+@script
+def clear_shelf(user_id: str) -> Steps[None]:
     """Of a user who leaves. Their own files go for good; pages of the web stay, for those who read them later."""
     files = yield sql(
         "SELECT page.url FROM shelf JOIN page ON page.url = shelf.url WHERE user_id = ? AND kind = 'upload'", user_id
@@ -176,10 +188,13 @@ def clear_shelf(user_id: str) -> Script[None]:
         yield from purge()
 
 
-def _delete_unless_shelved(url: str) -> Script[bool]:
+@script
+def _delete_unless_shelved(url: str) -> Steps[bool]:
+    yield from alone_with(url)
     if (yield sql("SELECT 1 FROM shelf WHERE url = ? LIMIT 1", url)):
         return False
     texts = yield sql("SELECT snapshot_id FROM reading WHERE url = ?", url)
+    yield from alone_with(url, *(snapshot_id for (snapshot_id,) in texts))
     yield sql("DELETE FROM search_cache")  # what was found may quote the page
     yield sql("DELETE FROM page WHERE url = ?", url)
     yield sql("DELETE FROM reading WHERE url = ?", url)
@@ -192,8 +207,10 @@ def _delete_unless_shelved(url: str) -> Script[bool]:
     return True
 
 
-def keep_documentation(edition: str, entries: Sequence[Entry], now: float) -> Script[None]:
+@script
+def keep_documentation(edition: str, entries: Sequence[Entry], now: float) -> Steps[None]:
     """Replaces the edition that is there. Texts of earlier ones can still be opened."""
+    yield lock("documentation", "all")
     if (yield from edition_of_documentation()) == edition:  # another process was faster
         return
     for entry in entries:
@@ -210,12 +227,14 @@ def keep_documentation(edition: str, entries: Sequence[Entry], now: float) -> Sc
     )
 
 
-def edition_of_documentation() -> Script[str | None]:
+@script
+def edition_of_documentation() -> Steps[str | None]:
     rows = yield sql("SELECT value FROM library_fact WHERE name = ?", DOCUMENTATION)
     return rows[0][0] if rows else None
 
 
-def latest(url: str, user_id: str | None) -> Script[Found | None]:
+@script
+def latest(url: str, user_id: str | None) -> Steps[Found | None]:
     """What the page has now; also by an address that led to it."""
     rows = yield sql(
         """
@@ -233,7 +252,8 @@ def latest(url: str, user_id: str | None) -> Script[Found | None]:
     return found(rows[0]) if rows else None
 
 
-def snapshots(ids: Iterable[str], user_id: str | None) -> Script[dict[str, Found]]:
+@script
+def snapshots(ids: Iterable[str], user_id: str | None) -> Steps[dict[str, Found]]:
     """By id. A text that was read in several places comes with the last of them that this user has read; at least not
     with one that is somebody else's own file."""
     texts: dict[str, Found] = {}
@@ -243,7 +263,7 @@ def snapshots(ids: Iterable[str], user_id: str | None) -> Script[dict[str, Found
             SELECT found.* FROM reading_with_text AS found
             LEFT JOIN shelf ON shelf.url = found.url AND shelf.user_id = ?
             LEFT JOIN page ON page.url = found.url
-            WHERE found.snapshot_id = ? AND (shelf.url IS NOT NULL OR page.kind IS NOT 'upload')
+            WHERE found.snapshot_id = ? AND (shelf.url IS NOT NULL OR page.kind IS NULL OR page.kind <> 'upload')
             ORDER BY shelf.url IS NULL, found.kept_at DESC LIMIT 1
             """,
             user_id,
@@ -254,7 +274,8 @@ def snapshots(ids: Iterable[str], user_id: str | None) -> Script[dict[str, Found
     return texts
 
 
-def is_kept(url: str, snapshot_id: str, fetched_at: str) -> Script[bool]:
+@script
+def is_kept(url: str, snapshot_id: str, fetched_at: str) -> Steps[bool]:
     """Whether this very reading is what the page has now."""
     rows = yield sql(
         """
@@ -268,7 +289,8 @@ def is_kept(url: str, snapshot_id: str, fetched_at: str) -> Script[bool]:
     return bool(rows)
 
 
-def has(url: str, user_id: str) -> Script[bool]:
+@script
+def has(url: str, user_id: str) -> Steps[bool]:
     """Whether it is on the user's shelf, or part of every library."""
     rows = yield sql(
         """
@@ -282,7 +304,8 @@ def has(url: str, user_id: str) -> Script[bool]:
     return bool(rows)
 
 
-def pages(user_id: str | None) -> Script[list[LibraryPage]]:
+@script
+def pages(user_id: str | None) -> Steps[list[LibraryPage]]:
     """Every page, the last read first; the documentation after all others."""
     rows = yield sql(
         """
@@ -297,7 +320,8 @@ def pages(user_id: str | None) -> Script[list[LibraryPage]]:
     return [LibraryPage(*row) for row in rows]
 
 
-def pages_with(ids: Iterable[str], user_id: str | None) -> Script[dict[str, Found]]:
+@script
+def pages_with(ids: Iterable[str], user_id: str | None) -> Steps[dict[str, Found]]:
     """For each of these texts a page that has it now, the last read of them."""
     texts: dict[str, Found] = {}
     for snapshot_id in ids:
@@ -315,6 +339,15 @@ def pages_with(ids: Iterable[str], user_id: str | None) -> Script[dict[str, Foun
         if rows:
             texts[snapshot_id] = found(rows[0])
     return texts
+
+
+@script
+def alone_with(url: str, *snapshot_ids: str) -> Steps[None]:
+    """Nobody else changes what is known of an address, and of these texts, until the transaction ends. In one order, so
+    that of two who need the same none waits for the other in vain."""
+    yield lock("page", url)
+    for snapshot_id in sorted(set(snapshot_ids)):
+        yield lock("text", snapshot_id)
 
 
 def found(row: Sequence[Any]) -> Found:

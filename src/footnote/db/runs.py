@@ -1,10 +1,12 @@
 """The transactions of runs: from the question to the last event. Every write of an owner carries its fence."""
 
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 
 from msgspec import Struct
 
-from footnote.db.script import Row, Script, sql, sql_many
+from footnote.db.leases import enlist
+from footnote.db.script import Either, Row, Script, Steps, lock, script, sql, sql_holding, sql_many
 from footnote.protocol.errors import FootnoteError, LimitReached, RunActive, Unknown
 
 
@@ -42,7 +44,7 @@ class NewRun(Struct, frozen=True):
     message_id: str
     asked: bytes
     owner: str
-    lease_until: float
+    lease_seconds: float
     now: float
 
 
@@ -102,15 +104,24 @@ _RUN = """
 """
 
 
+_APPEND = """
+    INSERT INTO run_events (run, first_id, last_id, frames)
+    SELECT number, ?, ?, ? FROM run WHERE id = ? AND fence = ? {hold}
+    ON CONFLICT DO NOTHING
+"""
+
+
 # Beginning -------------------------------------------------------------------------------------------------
 
 
-def begin(run: NewRun, question: NewQuestion | None, *, most: int) -> Script[None]:
+@script
+def begin(run: NewRun, question: NewQuestion | None, *, most: int) -> Steps[None]:
     """Stores the run, with its question if that is new, as the end of the branch that is shown.
 
     `RunActive`: the session has one already. `LimitReached`: the user has `most` of them. Checked here, in the one
     transaction, so that of two requests at once one is refused.
     """
+    yield lock("user", run.user_id)
     owned = yield sql("SELECT 1 FROM session WHERE id = ? AND user_id = ?", run.session_id, run.user_id)
     if not owned:
         raise Unknown("There is no such session.")
@@ -141,8 +152,8 @@ def begin(run: NewRun, question: NewQuestion | None, *, most: int) -> Script[Non
         )
     yield sql(
         """
-        INSERT INTO run (id, session_id, user_id, question_id, message_id, state, asked, owner, lease_until, created_at)
-        VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)
+        INSERT INTO run (id, session_id, user_id, question_id, message_id, state, asked, owner, created_at)
+        VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?)
         """,
         run.id,
         run.session_id,
@@ -151,13 +162,14 @@ def begin(run: NewRun, question: NewQuestion | None, *, most: int) -> Script[Non
         run.message_id,
         run.asked,
         run.owner,
-        run.lease_until,
         run.now,
     )
+    yield from enlist(run.owner, run.lease_seconds, run.now)
     yield sql("UPDATE session SET head = ?, changed_at = ? WHERE id = ?", run.id, run.now, run.session_id)
 
 
-def record(run: NewRun, question: NewQuestion, messages: Sequence[bytes], ending: bytes) -> Script[None]:
+@script
+def record(run: NewRun, question: NewQuestion, messages: Sequence[bytes], ending: bytes) -> Steps[None]:
     """A turn that was answered elsewhere, as if it had been answered here."""
     yield from begin(run, question, most=1_000_000)
     for ordinal, body in enumerate(messages):
@@ -170,25 +182,25 @@ def record(run: NewRun, question: NewQuestion, messages: Sequence[bytes], ending
 # The owner's writes ----------------------------------------------------------------------------------------
 
 
-def _hold(lease: Lease) -> Script[None]:
-    if not (yield sql("SELECT 1 FROM run WHERE id = ? AND fence = ?", lease.run_id, lease.fence)):
+@script
+def _hold(lease: Lease) -> Steps[None]:
+    if not (yield sql_holding("SELECT 1 FROM run WHERE id = ? AND fence = ?", lease.run_id, lease.fence)):
         raise LeaseLost(lease.run_id)
 
 
-def append(events: Iterable[tuple[EventRow, int]]) -> Script[None]:
+@script
+def append(events: Iterable[tuple[EventRow, int]]) -> Steps[None]:
     """Events of any number of runs, each with the fence of its owner. What is there already stays as it is."""
-    rows: list[Row] = [(row.first_id, row.last_id, row.frames, row.run_id, fence) for row, fence in events]
-    yield sql_many(
-        """
-        INSERT INTO run_events (run, first_id, last_id, frames)
-        SELECT number, ?, ?, ? FROM run WHERE id = ? AND fence = ?
-        ON CONFLICT DO NOTHING
-        """,
-        rows,
+    # In the order of the runs: two who wait for each other's would wait for ever.
+    rows: list[Row] = sorted(
+        ((row.first_id, row.last_id, row.frames, row.run_id, fence) for row, fence in events), key=itemgetter(3, 0)
     )
+    # In PostgreSQL it also holds the run: whoever takes that over waits until these are there, and finds them.
+    yield Either(sql_many(_APPEND.format(hold=""), rows), sql_many(_APPEND.format(hold="FOR SHARE"), rows))
 
 
-def go_on(lease: Lease, events: Sequence[EventRow], rest: Script[None] | None = None) -> Script[None]:
+@script
+def go_on(lease: Lease, events: Sequence[EventRow], rest: Script[None] | None = None) -> Steps[None]:
     """Events together with what they lead to: both are kept, or neither."""
     yield from _hold(lease)
     yield from append((row, lease.fence) for row in events)
@@ -196,13 +208,15 @@ def go_on(lease: Lease, events: Sequence[EventRow], rest: Script[None] | None = 
         yield from rest
 
 
-def set_running(lease: Lease) -> Script[None]:
+@script
+def set_running(lease: Lease) -> Steps[None]:
     yield sql("UPDATE run SET state = 'running', attempts = attempts + 1 WHERE id = ?", lease.run_id)
 
 
-def keep(lease: Lease, message: KeptMessage) -> Script[None]:
+@script
+def keep(lease: Lease, message: KeptMessage) -> Steps[None]:
     yield sql(
-        "INSERT INTO run_message (run_id, ordinal, blocks, body) VALUES (?, ?, ?, ?)",
+        "INSERT INTO run_message (run_id, ordinal, blocks, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         lease.run_id,
         message.ordinal,
         message.blocks,
@@ -211,11 +225,13 @@ def keep(lease: Lease, message: KeptMessage) -> Script[None]:
     yield sql("UPDATE run SET attempts = 0 WHERE id = ? AND attempts > 0", lease.run_id)
 
 
-def begin_call(lease: Lease, call_id: str) -> Script[None]:
+@script
+def begin_call(lease: Lease, call_id: str) -> Steps[None]:
     yield sql("INSERT INTO run_call (run_id, call_id) VALUES (?, ?) ON CONFLICT DO NOTHING", lease.run_id, call_id)
 
 
-def end_call(lease: Lease, call_id: str, result: bytes) -> Script[None]:
+@script
+def end_call(lease: Lease, call_id: str, result: bytes) -> Steps[None]:
     yield sql(
         """
         INSERT INTO run_call (run_id, call_id, result) VALUES (?, ?, ?)
@@ -227,7 +243,8 @@ def end_call(lease: Lease, call_id: str, result: bytes) -> Script[None]:
     )
 
 
-def keep_digest(lease: Lease, messages: int, text: str) -> Script[None]:
+@script
+def keep_digest(lease: Lease, messages: int, text: str) -> Steps[None]:
     yield sql(
         """
         INSERT INTO digest (run_id, messages, text) VALUES (?, ?, ?)
@@ -239,9 +256,10 @@ def keep_digest(lease: Lease, messages: int, text: str) -> Script[None]:
     )
 
 
-def finish(lease: Lease, state: str, ending: bytes, now: float) -> Script[None]:
+@script
+def finish(lease: Lease, state: str, ending: bytes, now: float) -> Steps[None]:
     yield sql(
-        "UPDATE run SET state = ?, ending = ?, ended_at = ?, owner = NULL, lease_until = 0 WHERE id = ?",
+        "UPDATE run SET state = ?, ending = ?, ended_at = ?, owner = NULL WHERE id = ?",
         state,
         ending,
         now,
@@ -256,33 +274,39 @@ def finish(lease: Lease, state: str, ending: bytes, now: float) -> Script[None]:
 # Reading ---------------------------------------------------------------------------------------------------
 
 
-def run(run_id: str) -> Script[RunRow | None]:
+@script
+def run(run_id: str) -> Steps[RunRow | None]:
     rows = yield sql(f"{_RUN} WHERE id = ?", run_id)
     return RunRow(*rows[0]) if rows else None
 
 
-def active_run(session_id: str) -> Script[str | None]:
+@script
+def active_run(session_id: str) -> Steps[str | None]:
     rows = yield sql("SELECT id FROM run WHERE session_id = ? AND state IN ('queued', 'running')", session_id)
     return rows[0][0] if rows else None
 
 
-def active_runs(user_id: str) -> Script[list[str]]:
+@script
+def active_runs(user_id: str) -> Steps[list[str]]:
     rows = yield sql("SELECT id FROM run WHERE user_id = ? AND state IN ('queued', 'running')", user_id)
     return [run_id for (run_id,) in rows]
 
 
-def owns_session(user_id: str, session_id: str) -> Script[bool]:
+@script
+def owns_session(user_id: str, session_id: str) -> Steps[bool]:
     return bool((yield sql("SELECT 1 FROM session WHERE id = ? AND user_id = ?", session_id, user_id)))
 
 
-def last_event(run_id: str) -> Script[int]:
+@script
+def last_event(run_id: str) -> Steps[int]:
     ((last_id,),) = yield sql(
         "SELECT coalesce(max(last_id), 0) FROM run_events WHERE run = (SELECT number FROM run WHERE id = ?)", run_id
     )
     return last_id
 
 
-def interrupted(run_id: str) -> Script[Interrupted | None]:
+@script
+def interrupted(run_id: str) -> Steps[Interrupted | None]:
     row = yield from run(run_id)
     if row is None:
         return None
@@ -293,7 +317,8 @@ def interrupted(run_id: str) -> Script[Interrupted | None]:
     return Interrupted(row, tuple(KeptMessage(*message) for message in messages), dict(calls), last_id, origin)
 
 
-def events(run_id: str, after: int, most: int) -> Script[list[EventRow]]:
+@script
+def events(run_id: str, after: int, most: int) -> Steps[list[EventRow]]:
     """Rows with events after an id, `most` of them."""
     rows = yield sql(
         """
@@ -308,7 +333,8 @@ def events(run_id: str, after: int, most: int) -> Script[list[EventRow]]:
     return [EventRow(*row) for row in rows]
 
 
-def digest_of(run_ids: Iterable[str]) -> Script[tuple[int, str] | None]:
+@script
+def digest_of(run_ids: Iterable[str]) -> Steps[tuple[int, str] | None]:
     """The summary that was made in the last of these runs that made one."""
     for run_id in run_ids:
         rows = yield sql("SELECT messages, text FROM digest WHERE run_id = ?", run_id)
@@ -320,7 +346,8 @@ def digest_of(run_ids: Iterable[str]) -> Script[tuple[int, str] | None]:
 # Keeping it small ------------------------------------------------------------------------------------------
 
 
-def prune(ended_before: float) -> Script[int]:
+@script
+def prune(ended_before: float) -> Steps[int]:
     """Of runs that ended long ago, only their last events are kept: the messages are stored by themselves."""
     rows = yield sql(
         """

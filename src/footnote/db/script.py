@@ -1,18 +1,22 @@
 """A transaction as a generator of statements: it yields one, is sent its rows, and returns what it came to.
 
-    def title_of(url: str) -> Script[str | None]:
+    @script
+    def title_of(url: str) -> Steps[str | None]:
         rows = yield sql("SELECT title FROM reading WHERE url = ?", url)
         return rows[0][0] if rows else None
 
-It does no I/O of its own, so that one text serves a driver that blocks in a thread as well as one that awaits.
+It does no I/O of its own, so that one text serves a driver that blocks in a thread as well as one that awaits; and it
+can be begun again, so that a driver whose connection broke, or that met another one in a deadlock, does just that.
 """
 
-from collections.abc import Generator, Sequence
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import partial, wraps
+from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar, cast
 
 from msgspec import Struct
 
 T = TypeVar("T")
+P = ParamSpec("P")
 Row: TypeAlias = tuple[Any, ...]
 Rows: TypeAlias = list[Row]
 
@@ -25,7 +29,41 @@ class Statement(Struct, frozen=True):
     many: Sequence[Row] | None = None
 
 
-Script: TypeAlias = Generator[Statement, Rows, T]
+class Either(Struct, frozen=True):
+    """What the engines say in different words. None: there is nothing to be said, and no rows come back."""
+
+    sqlite: Statement | None
+    postgresql: Statement | None
+
+
+Steps: TypeAlias = Generator[Statement | Either, Rows, T]
+
+
+class Script(Generic[T]):
+    """A transaction that has not begun. To iterate over it is to begin it, as often as that is needed."""
+
+    __slots__ = ("_begin", "kind")
+
+    def __init__(self, kind: Callable[..., Any], begin: Callable[[], Steps[T]]) -> None:
+        self.kind = kind
+        """The function that it is a call of."""
+        self._begin = begin
+
+    def __iter__(self) -> Steps[T]:
+        return self._begin()
+
+
+def script(function: Callable[P, Steps[T]]) -> Callable[P, Script[T]]:
+    @wraps(function)
+    def called(*args: P.args, **named: P.kwargs) -> Script[T]:
+        return Script(function, partial(function, *map(_lasting, args), **named))
+
+    return called
+
+
+def _lasting(argument: Any) -> Any:
+    """An iterator would have nothing left for a second beginning."""
+    return tuple(cast("Iterator[Any]", argument)) if isinstance(argument, Iterator) else argument
 
 
 def sql(text: str, *values: Any) -> Statement:
@@ -35,3 +73,23 @@ def sql(text: str, *values: Any) -> Statement:
 
 def sql_many(text: str, rows: Sequence[Row]) -> Statement:
     return Statement(text, many=rows)
+
+
+# SQLite has one writer at a time, so that whoever has read something knows that it still holds. PostgreSQL has many:
+# there, what a decision depends on is held until the transaction ends.
+
+
+def lock(subject: str, key: str) -> Either:
+    """From here to its end, no other transaction that names the same subject and key runs."""
+    name = f"footnote {subject} {key}"
+    return Either(None, sql("SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ?, 0))", name))
+
+
+def sql_holding(text: str, *values: Any) -> Either:
+    """A SELECT whose rows stay as they are, and stay, until the transaction ends."""
+    return Either(sql(text, *values), sql(f"{text} FOR NO KEY UPDATE", *values))
+
+
+def sql_needing(text: str, *values: Any) -> Either:
+    """A SELECT whose rows stay there until the transaction ends; others may need them too, and may change them."""
+    return Either(sql(text, *values), sql(f"{text} FOR KEY SHARE", *values))

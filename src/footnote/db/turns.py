@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from footnote.db.script import Script, sql
+from footnote.db.script import Steps, script, sql
 
 
 class TurnRow(Struct, frozen=True):
@@ -22,7 +22,8 @@ class TurnRow(Struct, frozen=True):
     attachments: bytes
 
 
-def turns(session_id: str) -> Script[list[TurnRow]]:
+@script
+def turns(session_id: str) -> Steps[list[TurnRow]]:
     """All of them, of every branch, oldest first."""
     rows = yield sql(
         """
@@ -36,7 +37,8 @@ def turns(session_id: str) -> Script[list[TurnRow]]:
     return [TurnRow(*row) for row in rows]
 
 
-def said_by(run_ids: Iterable[str]) -> Script[dict[str, list[bytes]]]:
+@script
+def said_by(run_ids: Iterable[str]) -> Steps[dict[str, list[bytes]]]:
     """The messages of each of these runs, in order, as JSON."""
     said: dict[str, list[bytes]] = {}
     for run_id in run_ids:

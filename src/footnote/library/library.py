@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from copy import copy
+from functools import partial
 from itertools import chain, count
 from pathlib import PurePath
 from typing import Literal, Self
@@ -72,7 +73,7 @@ class Library:
         same name gets a number. Returned as it is kept."""
         user_id = self._owner()
         entry = await asyncio.to_thread(pack, snapshot)
-        urls = _numbered(entry.reading.url, user_id)
+        urls = partial(_numbered, entry.reading.url, user_id)
         url = await self._database.write(db.add(entry, urls, storable(origin), self._clock(), user_id))
         return replace(snapshot, url=url)
 
@@ -115,7 +116,7 @@ class Library:
         frequencies = await self._database.read(index.frequencies(question.terms))
         if not frequencies.having:
             return ()
-        candidates = await self._database.read(index.candidates(frequencies.having, CANDIDATES, self._user))
+        candidates = await self._database.read(index.candidates(frequencies, CANDIDATES, self._user))
         best = (await asyncio.to_thread(best_fitting, question, frequencies, candidates))[:count]
         texts = await self._database.read(db.pages_with([fitting.snapshot_id for fitting in best], self._user))
         return tuple(_hit(unpack(texts[one.snapshot_id]), one, question) for one in best if one.snapshot_id in texts)

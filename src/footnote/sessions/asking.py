@@ -9,7 +9,7 @@ from footnote.db import files as db_files
 from footnote.db import runs as db
 from footnote.db import sessions as index
 from footnote.db.engine import Database
-from footnote.db.script import Script
+from footnote.db.script import Steps, script
 from footnote.db.turns import TurnRow, turns
 from footnote.protocol.errors import Unknown, UsageError
 from footnote.protocol.files import FileRecord
@@ -19,7 +19,6 @@ from footnote.protocol.sessions import NewMessage
 from footnote.protocol.times import written
 from footnote.sessions.branches import find
 from footnote.sessions.live import RunHead
-from footnote.sessions.owners import LEASE_SECONDS
 from footnote.sessions.terms import terms_of
 from footnote.sessions.titles import title_of
 from footnote.sessions.turns import Asked, Ending, encode
@@ -28,10 +27,13 @@ from footnote.sessions.turns import Asked, Ending, encode
 class Asking:
     """Stores questions with their runs, which belong to `owner` from the first moment on."""
 
-    def __init__(self, database: Database, owner: str, *, most: int, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, database: Database, owner: str, *, most: int, lease_seconds: float, clock: Callable[[], float]
+    ) -> None:
         self._database = database
         self._owner = owner
         self._most = most
+        self._lease_seconds = lease_seconds
         self._clock = clock
 
     async def ask(
@@ -86,9 +88,10 @@ class Asking:
                 return turn
         raise Unknown("There is no such message in this session.")
 
+    @script
     def _beginning(
         self, run: db.NewRun, question: db.NewQuestion, words: "_Words", uploads: Sequence[str]
-    ) -> Script[None]:
+    ) -> Steps[None]:
         yield from db.begin(run, question, most=self._most)
         yield from index.entitle(run.session_id, words.title, words.terms_of_title)
         yield from index.enter(run.session_id, question.id, words.terms)
@@ -104,7 +107,7 @@ class Asking:
             message_id=new_id("msg"),
             asked=encode(asked),
             owner=self._owner,
-            lease_until=now + LEASE_SECONDS,
+            lease_seconds=self._lease_seconds,
             now=now,
         )
 

@@ -16,7 +16,7 @@ from footnote.citations.numbering import Sources
 from footnote.db import files, library, turns
 from footnote.db import sessions as db
 from footnote.db.engine import Database
-from footnote.db.script import Script
+from footnote.db.script import Steps, script
 from footnote.library import Library
 from footnote.protocol.errors import RunActive, Unknown, UsageError
 from footnote.protocol.history import ActiveRun, History, PastMessage, SessionHead, WorkspaceView
@@ -159,7 +159,8 @@ class Sessions:
 # Transactions ----------------------------------------------------------------------------------------------
 
 
-def _created(head: SessionHead, user_id: str, origin: str, now: float) -> Script[None]:
+@script
+def _created(head: SessionHead, user_id: str, origin: str, now: float) -> Steps[None]:
     yield from db.create(
         session_id=head.id,
         user_id=user_id,
@@ -174,9 +175,10 @@ def _created(head: SessionHead, user_id: str, origin: str, now: float) -> Script
         yield from db.enter(head.id, db.TITLE, terms_of(head.title))
 
 
+@script
 def _entitled(
     user_id: str, signs: Sequence[str], after: db.Position | None, count: int, origin: Origin
-) -> Script[list[db.SessionRow]]:
+) -> Steps[list[db.SessionRow]]:
     """Sessions whose titles have all of the signs in them, of which the index knows none."""
     found: list[db.SessionRow] = []
     while len(found) < count:
@@ -188,7 +190,8 @@ def _entitled(
     return found[:count]
 
 
-def _changed(user_id: str, session_id: str, changes: SessionChanges) -> Script[db.SessionRow]:
+@script
+def _changed(user_id: str, session_id: str, changes: SessionChanges) -> Steps[db.SessionRow]:
     row = _known((yield from db.session(user_id, session_id)))
     if changes.title is not UNSET:
         title = clean_title(changes.title)
@@ -206,7 +209,8 @@ def _changed(user_id: str, session_id: str, changes: SessionChanges) -> Script[d
     return _known((yield from db.session(user_id, session_id)))
 
 
-def _removed(user_id: str, session_id: str) -> Script[bool]:
+@script
+def _removed(user_id: str, session_id: str) -> Steps[bool]:
     """With what the library has of its uploads."""
     urls = yield from files.library_urls(user_id, session_id)
     removed = yield from db.remove(user_id, session_id)
@@ -214,7 +218,8 @@ def _removed(user_id: str, session_id: str) -> Script[bool]:
     return removed
 
 
-def _history(user_id: str, session_id: str, address: str) -> Script[History]:
+@script
+def _history(user_id: str, session_id: str, address: str) -> Steps[History]:
     """All of it on one state of the database. `address`: that of the storage."""
     row = _known((yield from db.session(user_id, session_id)))
     all_turns = yield from turns.turns(session_id)
@@ -234,7 +239,8 @@ def _history(user_id: str, session_id: str, address: str) -> Script[History]:
     )
 
 
-def _all_said(user_id: str, session_id: str) -> Script[tuple[Message, ...]]:
+@script
+def _all_said(user_id: str, session_id: str) -> Steps[tuple[Message, ...]]:
     """First what the branch that is shown says, then the others."""
     row = _known((yield from db.session(user_id, session_id)))
     all_turns = yield from turns.turns(session_id)

@@ -9,7 +9,7 @@ from footnote.db import files as db
 from footnote.db import library
 from footnote.db.blobs import Kept
 from footnote.db.engine import Database
-from footnote.db.script import Script
+from footnote.db.script import Steps, script
 from footnote.protocol.files import Author, FileOrigin, FileRecord, FileVersion
 from footnote.workspace.blobs import Blobs
 from footnote.workspace.files import FileMissing, Held, NotText, Outdated, Workspace, Writing
@@ -92,7 +92,8 @@ class FilesOfSession:
         return Held(row.path, record, version_of(row.version), row.unseen)
 
 
-def _removed(user_id: str, session_id: str, key: str) -> Script[bool]:
+@script
+def _removed(user_id: str, session_id: str, key: str) -> Steps[bool]:
     """With what the library has of it."""
     urls = yield from db.library_urls(user_id, session_id, key)
     removed = yield from db.remove(user_id, session_id, key)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from footnote.db.failures import DatabaseBroken, DatabaseFailed, DatabaseFull, DatabaseLocked, DatabaseUnwritable
-from footnote.db.script import Rows, Script, Statement
+from footnote.db.script import Either, Rows, Script, Statement
 from footnote.db.sqlite.migrate import format_of, migrate
 
 T = TypeVar("T")
@@ -68,14 +68,15 @@ def open_memory() -> sqlite3.Connection:
 
 def play(script: Script[T], connection: sqlite3.Connection) -> T:
     """Runs the statements of a script, inside whatever transaction there is."""
+    steps = iter(script)
     try:
-        statement = next(script)
+        statement = next(steps)
         while True:
-            statement = script.send(_rows(statement, connection))
+            statement = steps.send(_rows(statement, connection))
     except StopIteration as end:
         return end.value
     finally:
-        script.close()
+        steps.close()
 
 
 @contextmanager
@@ -109,7 +110,11 @@ def _connect(where: Path | str, busy_seconds: float) -> sqlite3.Connection:
     return sqlite3.connect(where, timeout=busy_seconds, isolation_level=None, check_same_thread=False)
 
 
-def _rows(statement: Statement, connection: sqlite3.Connection) -> Rows:
+def _rows(statement: Statement | Either | None, connection: sqlite3.Connection) -> Rows:
+    if isinstance(statement, Either):
+        statement = statement.sqlite
+    if statement is None:
+        return []
     if statement.many is not None:
         return connection.executemany(statement.text, statement.many).fetchall()
     return connection.execute(statement.text, statement.values).fetchall()

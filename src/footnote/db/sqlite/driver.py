@@ -16,10 +16,14 @@ from footnote.db.sqlite.writer import Writer
 T = TypeVar("T")
 
 READERS = 4
+NO_CONNECTIONS = (0, 0)
+"""To a server: a file has none."""
 
 
 class SqliteFile:
     """One file. It is made by the first script that writes; until then a script that reads finds nothing."""
+
+    connections = NO_CONNECTIONS
 
     def __init__(self, path: Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
         self._path = path
@@ -77,6 +81,8 @@ class SqliteFile:
 
 class SqliteMemory:
     """A database in memory. It has one connection, so what reads waits its turn as well."""
+
+    connections = NO_CONNECTIONS
 
     def __init__(self) -> None:
         self._writer = Writer(open_memory, partial(in_our_words, Path("the database in memory"), BUSY_SECONDS))

@@ -4,9 +4,9 @@ import hashlib
 import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
-from importlib.resources import files
 
 from footnote.db.failures import DatabaseForeign
+from footnote.db.steps import steps
 
 APPLICATION_ID = 0x466F6F74
 """`Foot`, in the header of the file: a database with another mark, or with none and tables in it, is not ours."""
@@ -33,23 +33,23 @@ def format_of(connection: sqlite3.Connection, name: str) -> int:
 def migrate(connection: sqlite3.Connection, number: int, name: str) -> None:
     """Applies what is missing after step `number`, all or nothing; of several processes, one does it and the others
     wait."""
-    steps = _steps()
-    if number == len(steps):
+    known = steps("sqlite")
+    if number == len(known):
         return
     connection.create_function("sha256_hex", 1, _sha256, deterministic=True)
     connection.execute("BEGIN IMMEDIATE")
     try:
         (number,) = connection.execute("PRAGMA user_version").fetchone()
-        if number > len(steps):
+        if number > len(known):
             raise DatabaseForeign(
-                f"{name} was written by a newer Footnote (format {number}; this one knows {len(steps)}). Upgrade "
+                f"{name} was written by a newer Footnote (format {number}; this one knows {len(known)}). Upgrade "
                 "Footnote, or choose another file with database.url in config.json."
             )
-        for step in steps[number:]:
-            for statement in _statements(step):
+        for step in known[number:]:
+            for statement in _statements(step.text):
                 connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {len(steps)}")
+        connection.execute(f"PRAGMA user_version = {len(known)}")
         connection.execute("COMMIT")
     except BaseException:
         roll_back(connection)
@@ -65,13 +65,6 @@ def roll_back(connection: sqlite3.Connection) -> None:
 
 def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-def _steps() -> list[str]:
-    """The SQL of each step, in order: `0001_….sql` is the first."""
-    folder = files("footnote.db") / "migrations"
-    steps = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
-    return [file.read_text(encoding="utf-8") for file in steps]
 
 
 def _statements(text: str) -> Iterator[str]:

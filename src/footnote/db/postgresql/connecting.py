@@ -1,0 +1,108 @@
+"""Connections to PostgreSQL: how they are made, and the part of asyncpg that we use."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, Literal, Protocol, cast
+
+import asyncpg  # pyright: ignore[reportMissingTypeStubs] - it has none; what we use of it stands below
+
+from footnote.db.postgresql.address import Address
+from footnote.db.postgresql.explaining import is_away
+
+CONNECT_SECONDS = 5.0
+COMMAND_SECONDS = 10.0
+"""Longer than any statement of ours, and than what somebody who died is held on to by the server."""
+_SERVER_SETTINGS = {
+    "application_name": "footnote",
+    "timezone": "UTC",
+    # A replica that stopped in the middle of a transaction keeps no other waiting for longer.
+    "idle_in_transaction_session_timeout": "5000",
+    "lock_timeout": "9000",
+}
+IDLE_SECONDS = 300.0
+CLOSE_SECONDS = 2.0
+
+
+class Connection(Protocol):
+    async def fetch(self, query: str, *args: Any) -> list[Sequence[Any]]: ...
+
+    async def fetchval(self, query: str, *args: Any) -> Any: ...
+
+    async def execute(self, query: str, *args: Any) -> str: ...
+
+    async def executemany(self, command: str, args: Sequence[Sequence[Any]]) -> None: ...
+
+    def transaction(
+        self, *, isolation: Literal["repeatable_read"] | None = None
+    ) -> AbstractAsyncContextManager[None]: ...
+
+    def terminate(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class Pool(Protocol):
+    async def acquire(self) -> Connection: ...
+
+    async def release(self, connection: Connection) -> None: ...
+
+    async def close(self) -> None: ...
+
+    def terminate(self) -> None: ...
+
+    def get_size(self) -> int: ...
+
+    def get_idle_size(self) -> int: ...
+
+
+_driver = cast("Any", asyncpg)
+
+
+async def connect(address: Address, *, command_seconds: float | None = COMMAND_SECONDS) -> Connection:
+    return await _driver.connect(
+        address.url, timeout=CONNECT_SECONDS, command_timeout=command_seconds, server_settings=_SERVER_SETTINGS
+    )
+
+
+async def closed(these: Connection | Pool) -> None:
+    """In good order, if the server takes part in that."""
+    try:
+        async with asyncio.timeout(CLOSE_SECONDS):
+            await these.close()
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        these.terminate()
+
+
+async def open_pool(address: Address, size: int, *, readonly: bool = False) -> Pool:
+    """It connects as connections are needed, `size` of them at most."""
+    reading = {"default_transaction_read_only": "on"} if readonly else {}
+    return await _driver.create_pool(
+        address.url,
+        min_size=0,
+        max_size=size,
+        max_inactive_connection_lifetime=IDLE_SECONDS,
+        timeout=CONNECT_SECONDS,
+        command_timeout=COMMAND_SECONDS,
+        server_settings=_SERVER_SETTINGS | reading,
+        reset=_as_it_is,
+    )
+
+
+async def _as_it_is(_: object) -> None:
+    """Nothing of ours outlives its transaction; to ask the server to see to that would cost a way there and back."""
+
+
+@asynccontextmanager
+async def lent(pool: Pool) -> AsyncGenerator[Connection, None]:
+    """A connection of the pool. One that broke, or was left in the middle of something, is given to nobody else."""
+    async with asyncio.timeout(COMMAND_SECONDS):
+        connection = await pool.acquire()
+    try:
+        yield connection
+    except BaseException as error:
+        if not isinstance(error, Exception) or is_away(error):
+            connection.terminate()
+        raise
+    finally:
+        await pool.release(connection)

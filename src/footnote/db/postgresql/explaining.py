@@ -1,0 +1,75 @@
+"""Errors of PostgreSQL in our words, and which of them pass by themselves."""
+
+import asyncpg  # pyright: ignore[reportMissingTypeStubs] - it has none
+
+from footnote.db.failures import (
+    DatabaseAway,
+    DatabaseFailed,
+    DatabaseForeign,
+    DatabaseFull,
+    DatabaseLocked,
+    DatabaseUnwritable,
+)
+
+LOCK_SECONDS = 10.0
+
+_AWAY = (
+    OSError,  # refused, reset, no such host; also its TimeoutError
+    asyncpg.InterfaceError,  # the connection was closed under us
+    asyncpg.PostgresConnectionError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.IdleInTransactionSessionTimeoutError,
+    asyncpg.ReadOnlySQLTransactionError,  # a standby, until it is promoted
+)
+_AGAIN = (
+    asyncpg.SerializationError,
+    asyncpg.DeadlockDetectedError,
+    asyncpg.InvalidCachedStatementError,  # another version has changed the tables
+    asyncpg.OutdatedSchemaCacheError,
+)
+
+
+def is_away(error: BaseException) -> bool:
+    """The server, or the way to it: another connection, in a moment, may do better."""
+    return isinstance(error, _AWAY) and not isinstance(error, ValueError)  # that is a value of the wrong kind
+
+
+def is_forbidden(error: BaseException) -> bool:
+    """What only reads was about to write."""
+    return isinstance(error, asyncpg.ReadOnlySQLTransactionError)
+
+
+def is_passing(error: BaseException) -> bool:
+    """Nothing was done, and the same may work if it is done again."""
+    return isinstance(error, _AGAIN) or is_away(error)
+
+
+def explained(error: Exception, name: str) -> DatabaseFailed:
+    match error:
+        case asyncpg.DiskFullError():
+            found = DatabaseFull(name)
+        case asyncpg.LockNotAvailableError() | asyncpg.QueryCanceledError() | asyncpg.DeadlockDetectedError():
+            found = DatabaseLocked(name, LOCK_SECONDS)
+        case asyncpg.InvalidPasswordError() | asyncpg.InvalidAuthorizationSpecificationError():
+            found = DatabaseUnwritable(name, "it refuses the user or the password in database.url")
+        case asyncpg.InvalidCatalogNameError():
+            found = DatabaseUnwritable(name, "there is no such database; `createdb` makes one")
+        case asyncpg.InsufficientPrivilegeError():
+            found = DatabaseUnwritable(name, str(error))
+        case asyncpg.UndefinedTableError() | asyncpg.UndefinedColumnError():
+            found = DatabaseForeign(f"{name} is not as this Footnote knows it ({_reason(error)}). Upgrade Footnote.")
+        case _ if is_away(error):
+            found = DatabaseAway(name, _reason(error))
+        case _:
+            found = DatabaseFailed(f"{name} could not be used: {_reason(error)}. `footnote doctor` looks at it.")
+    return found
+
+
+def _reason(error: Exception) -> str:
+    """One line, without what was being written: the details of an error of PostgreSQL quote it."""
+    if isinstance(error, TimeoutError):
+        return "it took too long"
+    return (str(error).splitlines() or [type(error).__name__])[0] or type(error).__name__

@@ -1,0 +1,44 @@
+"""A real server for what only PostgreSQL has: commits in doubt, deadlocks, two versions beside each other."""
+
+import itertools
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+from service_kinds import Postgres
+
+from bus.buses import running
+from footnote.db.engine import Database
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="package")
+def postgres() -> Iterator[Postgres]:
+    with running(Postgres) as server:
+        assert isinstance(server, Postgres)
+        yield server
+
+
+@pytest.fixture
+async def url(postgres: Postgres) -> str:
+    """Of an empty database."""
+    name = f"empty_{next(_numbers)}"
+    connection = await asyncpg.connect(postgres.url())
+    await connection.execute(f"CREATE DATABASE {name}")
+    await connection.close()
+    return postgres.url(name)
+
+
+@pytest.fixture
+async def database(url: str, tmp_path: Path) -> AsyncIterator[Database]:
+    async with Database.open(url, tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def other(url: str, tmp_path: Path) -> AsyncIterator[Database]:
+    """The same one, as another replica has it open."""
+    async with Database.open(url, tmp_path) as opened:
+        yield opened

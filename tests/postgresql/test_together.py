@@ -1,0 +1,140 @@
+"""Several replicas at the same rows: what SQLite's one writer gives by itself."""
+
+import asyncio
+
+from footnote.db import blobs, leases, runs
+from footnote.db.engine import Database
+from footnote.db.script import Steps, lock, script, sql
+from sessions.stored import add_user
+
+
+@script
+def session(name: str) -> Steps[None]:
+    yield sql(
+        """
+        INSERT INTO session (id, user_id, agent_id, title, created_at, changed_at) VALUES (?, 'ann', 'a', '', '', 0)
+        """,
+        name,
+    )
+
+
+def new_run(number: int, session_id: str, owner: str = "me", seconds: float = 100) -> runs.NewRun:
+    return runs.NewRun(
+        id=f"run_{number}",
+        session_id=session_id,
+        user_id="ann",
+        question_id=f"question_{number}",
+        message_id=f"message_{number}",
+        asked=b"{}",
+        owner=owner,
+        lease_seconds=seconds,
+        now=0,
+    )
+
+
+def question(number: int) -> runs.NewQuestion:
+    return runs.NewQuestion(f"question_{number}", b"{}", b"[]", "")
+
+
+async def _people(database: Database, sessions: int) -> None:
+    await database.write(add_user("ann"))
+    for number in range(sessions):
+        await database.write(session(f"session_{number}"))
+
+
+async def test_a_limit_holds_over_replicas(database: Database, other: Database) -> None:
+    await _people(database, 12)
+    begun = await asyncio.gather(
+        *(
+            replica.write(runs.begin(new_run(number, f"session_{number}"), question(number), most=5))
+            for number, replica in enumerate([database, other] * 6)
+        ),
+        return_exceptions=True,
+    )
+    assert [type(one).__name__ for one in begun].count("NoneType") == 5
+    assert [type(one).__name__ for one in begun].count("LimitReached") == 7
+
+
+async def test_a_session_has_one_run_over_replicas(database: Database, other: Database) -> None:
+    await _people(database, 1)
+    begun = await asyncio.gather(
+        *(
+            replica.write(runs.begin(new_run(number, "session_0"), question(number), most=100))
+            for number, replica in enumerate([database, other] * 4)
+        ),
+        return_exceptions=True,
+    )
+    assert sorted(type(one).__name__ for one in begun) == ["NoneType"] + ["RunActive"] * 7
+
+
+async def test_one_of_many_takes_an_orphan_over(database: Database, other: Database) -> None:
+    await _people(database, 20)
+    for number in range(20):
+        await database.write(runs.begin(new_run(number, f"session_{number}", "gone", -1), question(number), most=100))
+    claimed = await asyncio.gather(
+        *(
+            replica.write(leases.claim(f"owner_{number}", [], 100, 0))
+            for number, replica in enumerate([database, other])
+        )
+    )
+    assert sorted(claimed[0] + claimed[1]) == sorted(f"run_{number}" for number in range(20))
+
+
+async def test_an_owner_that_lives_keeps_its_runs(database: Database, other: Database) -> None:
+    await _people(database, 1)
+    await database.write(runs.begin(new_run(0, "session_0", "here"), question(0), most=1))
+    # Whatever the clock of the one who asks says: the time is the database's.
+    assert await other.write(leases.claim("there", [], 100, 1e12)) == []
+    assert await database.write(leases.beat("here", 100, 0)) == [("run_0", 0, False)]
+
+
+async def test_who_was_taken_over_from_writes_nothing_more(database: Database, other: Database) -> None:
+    """However close together: either what was written is there before the run changes hands, or it is refused."""
+    await _people(database, 30)
+    for number in range(30):
+        await database.write(runs.begin(new_run(number, f"session_{number}", "gone", -1), question(number), most=100))
+
+    async def write(number: int) -> bool:
+        row = runs.EventRow(f"run_{number}", 1, 1, b"x")
+        try:
+            await database.write(runs.go_on(runs.Lease(row.run_id, 0), [row]))
+        except runs.LeaseLost:
+            return False
+        return True
+
+    @script
+    def taken() -> Steps[set[str]]:
+        yield from leases.claim("next", [], 100, 0)
+        rows = yield sql("SELECT run.id FROM run JOIN run_events ON run_events.run = run.number")
+        return {run_id for (run_id,) in rows}
+
+    *written, found = await asyncio.gather(*map(write, range(30)), other.write(taken()))
+    assert found == {f"run_{number}" for number, was in enumerate(written) if was}
+
+
+async def test_a_content_that_comes_while_it_goes(database: Database, other: Database) -> None:
+    """One replica needs it for a rendition while another deletes the last need."""
+    await _people(database, 1)
+    kept = blobs.Kept("hash", 1, content=b"x")
+    for round_ in range(20):
+        await database.write(blobs.keep_rendition("session_0", "first", kept, b"[]", 1.0))
+        await asyncio.gather(
+            database.write(blobs.forget_renditions(2.0)),
+            other.write(blobs.keep_rendition("session_0", "second", kept, b"[]", 3.0 + round_)),
+        )
+        assert await database.read(blobs.lying("hash")) is not None
+
+
+async def test_two_that_wait_for_each_other_both_get_through(database: Database, other: Database) -> None:
+    order: list[str] = []
+
+    @script
+    def both(first: str, second: str) -> Steps[None]:
+        yield lock("test", first)
+        # Both have their first lock before either asks for its second one, the first time.
+        yield sql("SELECT pg_sleep(0.3)")
+        yield lock("test", second)
+        order.append(first)
+
+    await asyncio.gather(database.write(both("a", "b")), other.write(both("b", "a")))
+    assert sorted(order) == ["a", "b"]
