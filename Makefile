@@ -19,9 +19,14 @@ PAGE := web/node_modules/.installed
 # Node and npm are in the venv too: pyright brings them.
 NODE := $(BIN)/python scripts/node.py
 
+# What uses the database, the bus or the storage runs a second time, on PostgreSQL, Redis and a bucket.
+ENGINE_TESTS := tests/db tests/accounts tests/library tests/sessions tests/workspace tests/bundles tests/runs tests/server \
+	tests/client tests/bus
+ON_SERVICES = $(BIN)/python -m pytest --engines=services -m 'not embedded and not slow' $(ENGINE_TESTS)
+
 BENCH := engine search quality citations server convert page
 
-.PHONY: help setup serve test check format page types browser screenshots bench lock clean
+.PHONY: help setup serve services test check format page types browser screenshots bench lock clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -36,8 +41,15 @@ setup: $(RUNTIME) ## install Footnote
 serve: $(RUNTIME) ## the server, until Ctrl-C; ARGS="--port 9000" for another port
 	@$(BIN)/footnote serve $(ARGS)
 
-test: $(REALMODEL) $(PAGE) ## the whole test suite; ARGS="-k cancel" for a part of it
+services: $(DEV) ## PostgreSQL, Redis and a bucket on loopback, until Ctrl-C; ARGS="--keep DIR" keeps what they hold
+	@$(BIN)/python scripts/services.py $(ARGS)
+
+test: $(REALMODEL) $(PAGE) ## the whole test suite; ARGS="-k cancel" for a part of it, without the second round on services
 	$(BIN)/python -m pytest $(ARGS)
+ifeq ($(ARGS),)
+	@if $(BIN)/python scripts/services.py --check; then $(ON_SERVICES); \
+	else echo 'So the second round of tests, on PostgreSQL, Redis and a bucket, was skipped.'; fi
+endif
 
 # pyright would otherwise ask the package index, on every run, whether there is a newer pyright.
 check: export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,19 @@ class Watched:
         self._process = process
         self._place = Path(f"/proc/{process.pid}")
         self.port = port
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def lives(self) -> bool:
+        return self._process.poll() is None
+
+    def kill(self) -> None:
+        """With no time to say goodbye."""
+        self._process.kill()
+        self._process.wait()
 
     def cpu(self) -> float:
         """Seconds, of all threads."""
@@ -80,8 +94,11 @@ async def _in_turn(port: int, asks: list[Ask]) -> list[Follower]:
 
 
 @contextmanager
-def footnote(upstream_port: int, *, profile: Path | None = None) -> Iterator[Server]:
-    """With a home of its own, which is gone afterwards. `profile`: where the standard profiler leaves what it saw."""
+def footnote(
+    upstream_port: int, *, profile: Path | None = None, machine: str | None = None, **settings: str
+) -> Iterator[Server]:
+    """With a home of its own, which is gone afterwards. `profile`: where the standard profiler leaves what it saw.
+    `machine`: the name of the machine that it takes this one for, where that can be done. `settings`: more variables."""
     with tempfile.TemporaryDirectory(prefix="footnote-bench-") as folder:
         home = Path(folder)
         environ = {
@@ -96,9 +113,10 @@ def footnote(upstream_port: int, *, profile: Path | None = None) -> Iterator[Ser
             "FOOTNOTE_LIMITS_RUNS_PER_USER": "100000",
             "FOOTNOTE_LIMITS_RUNS_AT_ONCE": "100000",
             "FOOTNOTE_LIMITS_REQUESTS_PER_MINUTE": "100000000",
+            **settings,
         }
         profiled = ["-m", "cProfile", "-o", str(profile)] if profile else []
-        command = [sys.executable, *profiled, "-m", "footnote", "serve", "--port", "0"]
+        command = [*_named(machine), sys.executable, *profiled, "-m", "footnote", "serve", "--port", "0"]
         said = home / "said"
         with said.open("wb") as output:
             process = subprocess.Popen(
@@ -110,6 +128,14 @@ def footnote(upstream_port: int, *, profile: Path | None = None) -> Iterator[Ser
             yield server
         finally:
             _end(process)
+
+
+def _named(machine: str | None) -> list[str]:
+    """What gives a command a machine's name of its own: only root may."""
+    program = shutil.which("unshare")
+    if machine is None or program is None or os.geteuid() != 0:
+        return []
+    return [program, "--uts", "sh", "-c", 'hostname "$0" && exec "$@"', machine]
 
 
 def _port(process: subprocess.Popen[Any], said: Path) -> int:

@@ -8,11 +8,43 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from services import missing
 
+import engines
 from upstream import Upstream
 
-_LEAKING = ("FOOTNOTE_", "ANTHROPIC_", "OPENAI_", "AWS_")
+_LEAKING = ("FOOTNOTE_", "ANTHROPIC_", "OPENAI_", "AWS_", "OTEL_")
 _ENDINGS = ("_API_KEY", "_PROXY")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--engines", choices=engines.NAMES, default="embedded", help="what the tests run on")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "embedded: about SQLite or files of the home folder; skipped on services")
+    chosen = config.getoption("--engines")
+    if chosen == "services" and (lacking := missing()):
+        raise pytest.UsageError("\n".join(lacking))
+    engines.choose(chosen)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--engines") == "services":
+        skipped = pytest.mark.skip(reason="about SQLite or files of the home folder")
+        for item in items:
+            if item.get_closest_marker("embedded"):
+                item.add_marker(skipped)
+
+
+def pytest_unconfigure() -> None:
+    engines.close()
+
+
+@pytest.fixture(autouse=True)
+def _homes_end_with_their_test() -> Iterator[None]:
+    with engines.forgotten_afterwards():
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

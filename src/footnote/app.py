@@ -17,6 +17,9 @@ from footnote.accounts.accounts import Accounts
 from footnote.accounts.local import local_token
 from footnote.agent.loop import run as run_turn
 from footnote.agent.turn import Digest, Digested, Kept, Note, Turn
+from footnote.bus.base import Bus
+from footnote.bus.local import LocalBus
+from footnote.bus.opening import open_bus
 from footnote.cancel import CancelScope
 from footnote.citations.numbering import Sources
 from footnote.config.agents import Agent
@@ -41,11 +44,13 @@ from footnote.protocol.ids import new_id
 from footnote.protocol.messages import Message, user
 from footnote.protocol.tools import Locale, Progress
 from footnote.sessions.carrier import RunLimits
+from footnote.sessions.owners import LEASE_SECONDS, SHARED_LEASE_SECONDS
 from footnote.sessions.renditions import Renditions
 from footnote.sessions.runner import Runner
 from footnote.sessions.store import Sessions
 from footnote.sessions.wiring import Equipment, Job
 from footnote.storage.base import Storage
+from footnote.storage.measured import MeasuredStorage
 from footnote.storage.memory import MemoryStorage
 from footnote.storage.opening import open_storage
 from footnote.tools.base import Tool
@@ -112,6 +117,7 @@ class App:
         environ: Mapping[str, str],
         database: Database,
         storage: Storage,
+        bus: Bus,
         workshop: Workshop,
         equipper: Equipper,
         net: Net,
@@ -120,6 +126,7 @@ class App:
         file_bytes = limits.storage_bytes_per_user
         self.configuration = configuration
         self.storage = storage
+        self.bus = bus
         self.workshop = workshop
         self.library = Library(database)
         self.blobs = Blobs(database, storage)
@@ -131,7 +138,14 @@ class App:
         self.downloads = Downloads(database, self.blobs)
         self.tables = Tables(workshop)
         self.renditions = Renditions(database, self.sessions, self.blobs, workshop)
-        self.runner = Runner(database, self.sessions, equipper, RunLimits(limits.runs_per_user, limits.runs_at_once))
+        self.runner = Runner(
+            database,
+            self.sessions,
+            equipper,
+            RunLimits(limits.runs_per_user, limits.runs_at_once),
+            bus=bus,
+            lease_seconds=SHARED_LEASE_SECONDS if database.is_shared else LEASE_SECONDS,
+        )
         self.pictures = Pictures(net)
         # With turns of their own: the icons of many sites do not keep an image waiting.
         self.favicons = Favicons(Pictures(net), None if database.is_in_memory else configuration.home / "favicons")
@@ -164,15 +178,21 @@ class App:
             Workshop(environ=environ) as workshop,
             _database(configuration, lasting=lasting) as database,
             _storage(configuration, environ, net, forgets=database.is_in_memory) as storage,
+            _bus(configuration, database) as bus,
             Equipper(configuration, environ, net, Library(database), extractor) as equipper,
         ):
-            app = cls(configuration, environ, database, storage, workshop, equipper, net)
+            app = cls(configuration, environ, database, storage, bus, workshop, equipper, net)
             app.forgets = database.is_in_memory
             app.spool.clear()
             try:
                 yield app
             finally:
                 await app.runner.close()
+
+    @property
+    def connections(self) -> tuple[int, int]:
+        """To the database server: how many there are, and how many of them are in use."""
+        return self._database.connections
 
     @cached_property
     def bundles(self) -> "Bundles":
@@ -286,8 +306,19 @@ async def _storage(
 ) -> AsyncGenerator[Storage, None]:
     """The storage of the settings, or one in memory beside a database that is."""
     address = configuration.settings.storage.url
-    storage = MemoryStorage() if forgets else open_storage(address, configuration.home, environ, net)
+    storage = MemoryStorage() if forgets else MeasuredStorage(open_storage(address, configuration.home, environ, net))
     try:
         yield storage
     finally:
         await storage.close()
+
+
+@asynccontextmanager
+async def _bus(configuration: Configuration, database: Database) -> AsyncGenerator[Bus, None]:
+    """The bus of the settings, or one of this process alone beside a database that is."""
+    settings = configuration.settings
+    bus = LocalBus() if database.is_in_memory else open_bus(settings.bus.url, settings.database.url, database)
+    try:
+        yield bus
+    finally:
+        await bus.close()

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+import engines
 from accounts.people import Clock, CountingHasher
 from footnote.accounts.accounts import Accounts
 from footnote.accounts.passwords import Passwords
@@ -13,7 +14,7 @@ LOCAL_TOKEN = "the-token-of-this-machine"
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    async with Database.open("sqlite:footnote.db", tmp_path) as opened:
+    async with Database.open(engines.database_url(tmp_path), tmp_path) as opened:
         yield opened
 
 

@@ -1,7 +1,6 @@
 """A bundle that is imported is a session like any other: read, searched, continued, exported again."""
 
 import re
-import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+import engines
 from bundles.shelf import LARGE, Study, exported, json_of, put, unpacked
 from footnote.bundles.bundles import Bundles
 from footnote.bundles.form import MANIFEST
@@ -49,7 +49,7 @@ class House:
 async def elsewhere(home: Path, **limits: Any) -> AsyncIterator[House]:
     home.mkdir()
     clock = Clock()
-    async with Database.open("sqlite:footnote.db", home) as database:
+    async with Database.open(engines.database_url(home), home) as database:
         await database.write(add_user("cat"))
         await database.write(add_user("dan"))
         library = Library(database, clock=clock)
@@ -239,7 +239,6 @@ async def test_files_count_against_what_a_user_may_have(bundles: Bundles, study:
         with pytest.raises(LimitReached, match="this server allows 120,000"):
             await taken(house, data, tmp_path)
         assert (await house.sessions.list("cat")).sessions == ()
-    with sqlite3.connect(tmp_path / "small" / "footnote.db") as rows:
-        tables = ("session", "run", "question", "workspace_file", "file_version", "blob", "snapshot", "session_entry")
-        assert [rows.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables] == [0] * len(tables)
-    rows.close()
+    tables = ("session", "run", "question", "workspace_file", "file_version", "blob", "snapshot", "session_entry")
+    counts = {table: engines.rows(tmp_path / "small", f"SELECT count(*) FROM {table}") for table in tables}
+    assert counts == {table: [(0,)] for table in tables}

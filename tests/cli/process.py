@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal, Self, TypeAlias
 
+import engines
 from upstream import Upstream
 from upstream.server import Api
 
@@ -30,7 +31,8 @@ runpy.run_module("footnote", run_name="__main__")
 
 
 def environment(home: Path, upstream: Upstream | None = None, api: Api = "openai", **more: str) -> dict[str, str]:
-    """What the process gets, and nothing of ours: a home, a language, and the way to the scripted provider."""
+    """What the process gets, and nothing of ours: a home, a language, the engines of this test run, and the way to the
+    scripted provider."""
     name = api.upper()
     known = (
         {}
@@ -48,6 +50,7 @@ def environment(home: Path, upstream: Upstream | None = None, api: Api = "openai
         "FOOTNOTE_MODELS_PROVIDERS_OLLAMA_BASE_URL": CLOSED,
         "FOOTNOTE_TOOLS_WEB_SEARCH_PROVIDERS_DUCKDUCKGO_BASE_URL": CLOSED,
         **known,
+        **engines.environment(home / ".footnote"),
         **more,
     }
 

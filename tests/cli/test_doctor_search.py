@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import engines
 from cli.examining import at, doctor, ok, timeless
 from footnote.cli.search_checks import ANYWAY
 from footnote.db.engine import Database
@@ -95,7 +96,7 @@ async def test_nobody_is_asked_where_no_agent_searches(tmp_path: Path) -> None:
 
 
 async def test_what_is_in_the_library_is_counted(tmp_path: Path) -> None:
-    async with Database.open("sqlite:footnote.db", tmp_path) as database:
+    async with Database.open(engines.database_url(tmp_path), tmp_path) as database:
         library = Library(database)
         await library.keep(Snapshot(url="https://a.example/", text="Ôxy là một nguyên tố."))
         await library.keep(Snapshot(url="https://b.example/", text="氧是一种化学元素。"))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import engines
 from cli.process import environment, footnote
 from footnote.cli import Exit, main
 from footnote.db.engine import Database
@@ -43,7 +44,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def keep(home: Path, *snapshots: Snapshot) -> None:
     async def keeping() -> None:
-        async with Database.open("sqlite:footnote.db", home) as database:
+        async with Database.open(engines.database_url(home), home) as database:
             for snapshot in snapshots:
                 await Library(database).keep(snapshot)
 

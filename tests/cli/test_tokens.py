@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import engines
 from cli.process import environment, footnote
 from footnote.accounts.accounts import Accounts
 from footnote.db.engine import Database
@@ -25,7 +26,7 @@ async def listed(home: Path, *arguments: str) -> list[dict[str, Any]]:
 
 
 async def owner(home: Path, token: str) -> Principal | None:
-    async with Database.open("sqlite:footnote.db", home / ".footnote") as database:
+    async with Database.open(engines.database_url(home / ".footnote"), home / ".footnote") as database:
         accounts = Accounts(database)
         principal = await accounts.principal(token, "token")
         await accounts.close()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import engines
 from cli.process import IN_FRONT, Footnote, environment, footnote
 from footnote.accounts.accounts import Accounts
 from footnote.app import App
@@ -34,7 +35,7 @@ async def listed(home: Path) -> list[dict[str, Any]]:
 
 
 async def logs_in(home: Path, name: str, password: str = PASSWORD) -> bool:
-    async with Database.open("sqlite:footnote.db", home / ".footnote") as database:
+    async with Database.open(engines.database_url(home / ".footnote"), home / ".footnote") as database:
         accounts = Accounts(database)
         try:
             await accounts.log_in(Login(name=name, password=password))
@@ -156,7 +157,7 @@ async def test_removing_without_anybody_to_ask_needs_to_be_meant(tmp_path: Path)
 async def test_a_running_server_sees_at_once_what_was_changed(tmp_path: Path) -> None:
     """Through a connection that was open all the while, as a server's is."""
     await users(tmp_path, "add", "Ann", stdin=PASSWORD)
-    async with Database.open("sqlite:footnote.db", tmp_path / ".footnote") as database:
+    async with Database.open(engines.database_url(tmp_path / ".footnote"), tmp_path / ".footnote") as database:
         accounts = Accounts(database)
         ann = await accounts.named("Ann")
         token = (await accounts.issue(ann.id, NewToken("script"))).token

@@ -1,23 +1,28 @@
 """Small scripts on a table of the schema, for tests that care how they are run and not what they do."""
 
-from footnote.db.script import Script, sql, sql_many
+from footnote.db.script import Steps, lock, script, sql, sql_many
 
 
-def note(name: str, value: str = "") -> Script[None]:
+@script
+def note(name: str, value: str = "") -> Steps[None]:
     yield sql("INSERT INTO library_fact (name, value) VALUES (?, ?)", name, value)
 
 
-def note_all(names: list[str]) -> Script[None]:
+@script
+def note_all(names: list[str]) -> Steps[None]:
     yield sql_many("INSERT INTO library_fact (name, value) VALUES (?, '')", [(name,) for name in names])
 
 
-def names() -> Script[list[str]]:
+@script
+def names() -> Steps[list[str]]:
     rows = yield sql("SELECT name FROM library_fact ORDER BY name")
     return [name for (name,) in rows]
 
 
-def count_up() -> Script[int]:
+@script
+def count_up() -> Steps[int]:
     """Reads, then writes what follows from it: two at once must not see the same number."""
+    yield lock("test", "count")
     rows = yield sql("SELECT value FROM library_fact WHERE name = 'count'")
     number = int(rows[0][0]) + 1 if rows else 1
     yield sql(

@@ -18,8 +18,10 @@ from footnote.db.failures import (
     DatabaseLocked,
     DatabaseUnwritable,
 )
-from footnote.db.script import Script, sql
+from footnote.db.script import Steps, script, sql
 from footnote.db.sqlite.driver import SqliteFile
+
+pytestmark = pytest.mark.embedded
 
 OTHER_PLACE = "or choose another place with FOOTNOTE_HOME or with database.url in config.json."
 
@@ -48,7 +50,8 @@ async def test_a_file_that_another_program_holds_is_waited_for_and_then_named(tm
 
 
 async def test_a_full_disk_costs_the_last_change_alone(tmp_path: Path) -> None:
-    def limit(pages: int) -> Script[None]:
+    @script
+    def limit(pages: int) -> Steps[None]:
         yield sql(f"PRAGMA max_page_count = {pages}")
 
     async with Database.open("sqlite:footnote.db", tmp_path) as database:
@@ -214,7 +217,8 @@ asyncio.run(main())
 
 
 async def test_no_error_of_the_driver_comes_through_as_it_is(tmp_path: Path) -> None:
-    def nonsense() -> Script[None]:
+    @script
+    def nonsense() -> Steps[None]:
         yield sql("SELECT * FROM nowhere")
 
     async with Database.open("sqlite:footnote.db", tmp_path) as database:

@@ -12,6 +12,8 @@ from footnote.sessions.store import Sessions
 from footnote.storage.memory import MemoryStorage
 from footnote.workspace.blobs import Blobs
 
+pytestmark = pytest.mark.embedded
+
 TIMES = MOST_LEVELS
 
 
@@ -51,7 +53,7 @@ async def test_sessions_that_come_and_go_do_not_wear_their_index_out(database: D
 
 def test_both_forms_of_the_structure_are_read() -> None:
     def of(block: bytes) -> int:
-        script = levels("passage_terms")
+        script = iter(levels("passage_terms"))
         next(script)
         with pytest.raises(StopIteration) as stopped:
             script.send([(block,)])

@@ -20,7 +20,9 @@ from footnote.db.files import files as files_of
 from footnote.db.files import noted
 from footnote.db.library import DOCUMENTATION, pages
 
-STEPS = sorted((files("footnote.db") / "migrations").iterdir(), key=lambda file: file.name)
+pytestmark = pytest.mark.embedded
+
+STEPS = sorted((files("footnote.db") / "migrations" / "sqlite").iterdir(), key=lambda file: file.name)
 MARK = 0x466F6F74
 
 

@@ -1,4 +1,4 @@
-"""Several processes with one file: a server, and a few commands beside it."""
+"""Several processes with one database: a server, and a few commands beside it."""
 
 import asyncio
 import os
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import engines
 from db.scripts import count_up, names
 from footnote.db.engine import Database
 
@@ -17,14 +18,14 @@ import asyncio, pathlib, sys
 from db.scripts import count_up
 from footnote.db.engine import Database
 
-async def main(home, times):
-    async with Database.open("sqlite:footnote.db", pathlib.Path(home)) as database:
+async def main(url, home, times):
+    async with Database.open(url, pathlib.Path(home)) as database:
         print("ready", flush=True)
         sys.stdin.readline()
         for _ in range(times):
             print(await database.write(count_up()), flush=True)
 
-asyncio.run(main(sys.argv[1], int(sys.argv[2])))
+asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
 """
 
 
@@ -34,6 +35,7 @@ async def _counting(home: Path, times: int) -> asyncio.subprocess.Process:
         sys.executable,
         "-c",
         COUNTS,
+        engines.database_url(home),
         str(home),
         str(times),
         stdin=asyncio.subprocess.PIPE,
@@ -45,6 +47,7 @@ async def _counting(home: Path, times: int) -> asyncio.subprocess.Process:
     return process
 
 
+@pytest.mark.embedded
 @pytest.mark.slow
 async def test_processes_that_make_the_same_file_at_once_lose_no_write(tmp_path: Path) -> None:
     """A lock holds them back until all of them have seen the file empty; then each wants to be the one to fill it."""
@@ -69,17 +72,26 @@ async def test_a_process_that_is_killed_takes_nothing_with_it_that_it_was_told_i
     process.send_signal(signal.SIGKILL)
     rest, _ = await process.communicate()
     told = max([told, *(int(line) for line in rest.splitlines()[:-1])])
-    async with Database.open("sqlite:footnote.db", tmp_path) as database:
+    async with Database.open(engines.database_url(tmp_path), tmp_path) as database:
         assert await database.read(names()) == ["count"]
         assert await database.write(count_up()) > told
-    checked = sqlite3.connect(tmp_path / "footnote.db")
-    assert checked.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-    checked.close()
+    if (tmp_path / "footnote.db").exists():
+        assert engines.rows(tmp_path, "PRAGMA integrity_check") == [("ok",)]
 
 
+@pytest.mark.slow
+async def test_processes_that_count_together_lose_no_number(tmp_path: Path) -> None:
+    processes = [await _counting(tmp_path, 30) for _ in range(4)]
+    outputs = await asyncio.gather(*(process.communicate(b"\n") for process in processes))
+    assert [process.returncode for process in processes] == [0] * 4
+    numbers = sorted(int(line) for output, _ in outputs for line in output.splitlines())
+    assert numbers == list(range(1, 121))
+
+
+@pytest.mark.embedded
 async def test_a_command_that_comes_and_goes_does_not_take_the_log_from_under_a_server(tmp_path: Path) -> None:
     """Whoever closes a file last removes the log beside it: SQLite tells by locks that a process can lose unawares."""
-    async with Database.open("sqlite:footnote.db", tmp_path) as database:
+    async with Database.open(engines.database_url(tmp_path), tmp_path) as database:
         assert await database.write(count_up()) == 1
         await asyncio.gather(*(database.read(names()) for _ in range(8)))
         for expected in (2, 4, 6):

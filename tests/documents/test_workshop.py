@@ -212,10 +212,10 @@ async def test_whatever_a_job_does_the_user_gets_a_sentence_and_the_next_job_its
 @pytest.mark.parametrize(
     ("deed", "message"),
     [
-        ("fail", "Working on fail failed: ValueError: of ours"),
-        ("panic", "Working on panic failed: Panic: at the library"),
-        ("quit", "Working on quit failed: its process ended with 0"),
-        ("lie", "Working on lie failed: the answer makes no sense"),
+        ("fail", "A file could not be read: ValueError: of ours"),
+        ("panic", "A file could not be read: Panic: at the library"),
+        ("quit", "A file could not be read: its process ended with 0"),
+        ("lie", "A file could not be read: the answer makes no sense"),
     ],
 )
 async def test_a_mistake_of_ours_is_logged(deed: str, message: str, caplog: pytest.LogCaptureFixture) -> None:

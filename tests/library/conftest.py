@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+import engines
 from footnote.db.engine import Database
 from footnote.library import Library
 from library.pages import Clock
@@ -15,7 +16,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    async with Database.open("sqlite:footnote.db", tmp_path) as opened:
+    async with Database.open(engines.database_url(tmp_path), tmp_path) as opened:
         yield opened
 
 

@@ -1,10 +1,10 @@
 """What need not be asked for again, and how long that is remembered."""
 
-import sqlite3
 from pathlib import Path
 
 from msgspec.structs import replace
 
+import engines
 from footnote.db.caches import Freshness, keep_freshness
 from footnote.db.engine import Database
 from footnote.library import Library
@@ -22,9 +22,7 @@ DAY = 86_400
 
 
 def count(home: Path, table: str) -> int:
-    connection = sqlite3.connect(home / "footnote.db")
-    (number,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
-    connection.close()
+    ((number,),) = engines.rows(home, f"SELECT count(*) FROM {table}")
     return number
 
 

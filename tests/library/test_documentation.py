@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import engines
 from footnote.db.engine import Database
 from footnote.db.library import keep
 from footnote.library import Library
@@ -47,7 +48,7 @@ def test_links_stand_beside_the_text_and_lead_to_pages_that_are_there() -> None:
 
 
 async def test_what_stands_in_a_fence_is_read_but_not_found(tmp_path: Path) -> None:
-    async with Database.open("sqlite:footnote.db", tmp_path) as database:
+    async with Database.open(engines.database_url(tmp_path), tmp_path) as database:
         library = Library(database)
         readme = await library.latest("footnote://README.md")
         assert readme is not None
@@ -59,26 +60,27 @@ async def test_what_stands_in_a_fence_is_read_but_not_found(tmp_path: Path) -> N
 
 
 def indexed(home: Path) -> set[str]:
-    connection = sqlite3.connect(home / "footnote.db")
-    ids = connection.execute("SELECT snapshot_id FROM passage").fetchall()
-    connection.close()
-    return {snapshot_id for (snapshot_id,) in ids}
+    return {snapshot_id for (snapshot_id,) in engines.rows(home, "SELECT snapshot_id FROM passage")}
 
 
 def kept_at(home: Path) -> list[float]:
-    connection = sqlite3.connect(home / "footnote.db")
-    times = connection.execute("SELECT DISTINCT kept_at FROM reading").fetchall()
-    connection.close()
-    return [time for (time,) in times]
+    return [time for (time,) in engines.rows(home, "SELECT DISTINCT kept_at FROM reading")]
+
+
+@pytest.mark.embedded
+async def test_a_look_into_an_empty_library_makes_no_file(tmp_path: Path) -> None:
+    async with Database.open("sqlite:footnote.db", tmp_path) as database:
+        assert await Library(database).latest("https://web.example") is None
+        assert list(tmp_path.iterdir()) == []
 
 
 async def test_it_is_indexed_when_first_needed_and_not_at_the_next_start(tmp_path: Path) -> None:
-    async with Database.open("sqlite:footnote.db", tmp_path) as database:
+    async with Database.open(engines.database_url(tmp_path), tmp_path) as database:
         library = Library(database, clock=lambda: 1.0)
         assert await library.latest("https://web.example") is None
-        assert not (tmp_path / "footnote.db").exists()
+        assert indexed(tmp_path) == set()
         assert await library.latest("footnote://docs/cli.md") is not None
-    async with Database.open("sqlite:footnote.db", tmp_path) as database:
+    async with Database.open(engines.database_url(tmp_path), tmp_path) as database:
         library = Library(database, clock=lambda: 2.0)
         assert [hit.url for hit in await library.search("Brave API key", 1)] == ["footnote://docs/configuration.md"]
     assert kept_at(tmp_path) == [1.0]
@@ -87,7 +89,7 @@ async def test_it_is_indexed_when_first_needed_and_not_at_the_next_start(tmp_pat
 async def test_another_edition_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
     gone = page("footnote://docs/gone.md", "About obsidian.", "Gone")
     changed = page("footnote://docs/cli.md", "About obsidian commands.", "Command line")
-    async with Database.open("sqlite:footnote.db", tmp_path) as database:
+    async with Database.open(engines.database_url(tmp_path), tmp_path) as database:
         for old in (gone, changed):
             await database.write(keep(pack(old), "documentation", 1.0))
         library = Library(database)
@@ -98,6 +100,7 @@ async def test_another_edition_takes_the_place_of_the_one_before(tmp_path: Path)
         assert await library.snapshots([gone.id, changed.id]) == {gone.id: gone, changed.id: changed}
 
 
+@pytest.mark.embedded
 async def test_without_room_for_it_all_else_can_still_be_searched(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

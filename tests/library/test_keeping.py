@@ -1,11 +1,11 @@
 """What was read can be opened again, exactly, until it is removed; then it is gone."""
 
-import sqlite3
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+import engines
 from footnote.db.engine import Database
 from footnote.library import Library
 from footnote.protocol.errors import UsageError
@@ -14,10 +14,7 @@ from library.pages import BATTLE, RECIPE, TREATY, cached, page
 
 
 def table(home: Path, name: str) -> list[tuple[object, ...]]:
-    connection = sqlite3.connect(home / "footnote.db")
-    rows = connection.execute(f"SELECT * FROM {name}").fetchall()
-    connection.close()
-    return rows
+    return engines.rows(home, f"SELECT * FROM {name}")
 
 
 def indexed(home: Path) -> list[object]:
@@ -40,9 +37,9 @@ async def test_a_snapshot_comes_back_as_it_was(library: Library) -> None:
 
 async def test_it_is_still_there_for_the_next_process(tmp_path: Path) -> None:
     for _ in range(2):
-        async with Database.open("sqlite:footnote.db", tmp_path) as database:
+        async with Database.open(engines.database_url(tmp_path), tmp_path) as database:
             await Library(database).keep(TREATY)
-    async with Database.open("sqlite:footnote.db", tmp_path) as database:
+    async with Database.open(engines.database_url(tmp_path), tmp_path) as database:
         assert await Library(database).snapshot(TREATY.id) == TREATY
 
 
@@ -170,7 +167,7 @@ async def test_no_word_of_a_removed_page_is_left_on_the_disk(library: Library, t
     await library.keep(BATTLE)
     assert [hit.url for hit in await library.search("plantedword", 5)] == [secret.url]
     await library.remove(secret.url)
-    content = b"".join(path.read_bytes() for path in tmp_path.iterdir()).lower()
+    content = engines.contents(tmp_path).lower()
     assert b"planted" not in content
     assert b"versailles" in content
 

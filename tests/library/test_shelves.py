@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+import engines
 from footnote.accounts.accounts import Accounts
 from footnote.db import accounts as db
 from footnote.db.engine import Database
@@ -243,14 +244,17 @@ async def test_a_user_who_leaves_takes_their_files_along(
     await Accounts(database).remove(ANN)
     assert await bob.snapshot(diary.id) is None
     assert await urls(bob) == [of_bob.url, TREATY.url]
-    assert b"planted" not in b"".join(path.read_bytes() for path in tmp_path.iterdir()).lower()
+    assert b"planted" not in engines.contents(tmp_path).lower()
     await bob.keep(BATTLE)
     assert await found(bob, "Chiến dịch Điện Biên Phủ") == [BATTLE.url]
 
 
+@pytest.mark.embedded
 async def test_what_was_read_before_there_were_users_is_the_local_ones(tmp_path: Path, clock: Clock) -> None:
     connection = sqlite3.connect(tmp_path / "footnote.db")
-    connection.executescript((files("footnote.db") / "migrations" / "0001_library.sql").read_text(encoding="utf-8"))
+    connection.executescript(
+        (files("footnote.db") / "migrations" / "sqlite" / "0001_library.sql").read_text(encoding="utf-8")
+    )
     connection.executescript(
         f"""
         INSERT INTO snapshot VALUES ('1', x'', 0), ('2', x'', 0), ('3', x'', 0);

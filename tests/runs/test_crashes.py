@@ -1,10 +1,8 @@
 """kill -9 at any point of a run: it goes on at the next start, and nothing is lost, doubled or done twice."""
 
 import asyncio
-import contextlib
 import json
 import random
-import sqlite3
 from collections import Counter
 from pathlib import Path
 from textwrap import dedent
@@ -13,6 +11,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+import engines
 from runs.fold import Folded, of_history
 from runs.serving import Client, Process
 from tools.test_plugins import install
@@ -219,9 +218,7 @@ async def test_a_run_that_cannot_go_on_keeps_the_results_that_its_calls_had(
     if ending == "agent gone":
         settings["FOOTNOTE_AGENTS"] = json.dumps([{"id": "b"}])
     else:
-        with contextlib.closing(sqlite3.connect(tmp_path / ".footnote" / "footnote.db")) as database:
-            database.execute("UPDATE run SET cancel_wanted = 1")
-            database.commit()
+        engines.rows(tmp_path / ".footnote", "UPDATE run SET cancel_wanted = 1")
     process = await Process.start(tmp_path, upstream, **settings)
     async with process.client() as client:
         while not folded.ended:

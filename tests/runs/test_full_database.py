@@ -4,14 +4,19 @@ import asyncio
 import sqlite3
 from pathlib import Path
 
-from footnote.db.script import Script, sql
+import pytest
+
+from footnote.db.script import Steps, script, sql
 from runs.fold import Folded, of_history
 from runs.test_following import _events, _start
 from server.house import open_house
 from upstream import Upstream, call, pause, reply, say, stall, stop, together
 
+pytestmark = pytest.mark.embedded
 
-def _most_pages(pages: int) -> Script[int]:
+
+@script
+def _most_pages(pages: int) -> Steps[int]:
     ((count,),) = yield sql("PRAGMA page_count")
     yield sql(f"PRAGMA max_page_count = {pages or count}")
     return count
@@ -108,7 +113,8 @@ async def test_an_end_that_is_owed_to_a_session_that_is_gone_holds_nobody_up(tmp
             await _events(person, run_id)
         await database.write(_most_pages(100_000))
 
-        def forget() -> Script[None]:
+        @script
+        def forget() -> Steps[None]:
             yield sql("DELETE FROM session WHERE id = ?", sessions[0])
 
         await database.write(forget())
@@ -137,7 +143,8 @@ async def test_a_question_that_cannot_be_stored_is_refused_and_leaves_nothing(tm
 async def test_a_database_that_became_read_only_says_so_and_takes_questions_again_afterwards(
     tmp_path: Path, upstream: Upstream
 ):
-    def read_only(switch: str) -> Script[None]:
+    @script
+    def read_only(switch: str) -> Steps[None]:
         yield sql(f"PRAGMA query_only = {switch}")
 
     async with open_house(tmp_path, upstream) as house:
@@ -165,10 +172,10 @@ async def test_a_run_whose_process_lost_it_to_another_says_nothing_more(tmp_path
         run_id = await _start(person, await person.session())
         request = await upstream.received(1)
 
-        def steal() -> Script[None]:
-            yield sql(
-                "UPDATE run SET fence = fence + 1, owner = 'elsewhere/1/x', lease_until = 1e12 WHERE id = ?", run_id
-            )
+        @script
+        def steal() -> Steps[None]:
+            yield sql("INSERT INTO owner (name, lease_until) VALUES ('elsewhere/1/x', 1e12)")
+            yield sql("UPDATE run SET fence = fence + 1, owner = 'elsewhere/1/x' WHERE id = ?", run_id)
 
         await house.app._database.write(steal())
         await house.app.runner._keeper.look_after()

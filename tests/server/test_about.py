@@ -14,7 +14,13 @@ from server.house import LOCAL_TOKEN, House, open_house
 
 async def test_it_is_alive_and_ready(house: House):
     assert (await house.ask("GET", "/healthz")).json == {"status": "ok"}
-    assert (await house.ask("GET", "/readyz")).json == {"ready": True, "reason": None}
+    assert (await house.ask("GET", "/readyz")).json == {
+        "ready": True,
+        "reason": None,
+        "database": "ok",
+        "storage": "ok",
+        "bus": "ok",
+    }
 
 
 async def test_it_is_alive_and_not_ready_when_its_database_is_no_database(house: House, tmp_path: Path):
@@ -27,7 +33,8 @@ async def test_it_is_alive_and_not_ready_when_its_database_is_no_database(house:
         listed = await house.ask("GET", "/v2/sessions", token="fn_any")
         house.app.accounts = accounts
     assert alive.status == 200
-    assert (ready.status, ready.json) == (503, {"ready": False, "reason": "database_broken"})
+    answers = {"database": "database_broken", "storage": "ok", "bus": "ok"}
+    assert (ready.status, ready.json) == (503, {"ready": False, "reason": "database_broken", **answers})
     assert (listed.status, listed.error) == (503, "database_broken")
     assert all(str(tmp_path).encode() not in answer.body for answer in house.answers)
 

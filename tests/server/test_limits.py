@@ -2,8 +2,10 @@
 
 import pytest
 
+from footnote.bus.buckets import MOST_BUCKETS
+from footnote.bus.local import LocalBus
 from footnote.protocol.errors import LimitReached
-from footnote.server.limits import MOST_BUCKETS, Buckets, LoginLimits, place_of
+from footnote.server.limits import Buckets, LoginLimits, place_of
 
 
 class Clock:
@@ -14,38 +16,39 @@ class Clock:
         return self.time
 
 
-def test_a_bucket_is_emptied_at_once_and_fills_with_time():
+async def test_a_bucket_is_emptied_at_once_and_fills_with_time():
     clock = Clock()
-    buckets = Buckets(3, 60, clock=clock)
+    buckets = Buckets(LocalBus(clock=clock), "requests", 3, 60)
     for _ in range(3):
-        buckets.take("ann", "requests")
+        await buckets.take("ann", "requests")
     with pytest.raises(LimitReached, match="Too many requests: wait 1 second") as refused:
-        buckets.take("ann", "requests")
+        await buckets.take("ann", "requests")
     assert refused.value.retry_after == pytest.approx(1.0)
-    buckets.take("bob", "requests")
+    await buckets.take("bob", "requests")
     clock.time += 1
-    buckets.take("ann", "requests")
+    await buckets.take("ann", "requests")
     with pytest.raises(LimitReached):
-        buckets.take("ann", "requests")
+        await buckets.take("ann", "requests")
     clock.time += 1000
     for _ in range(3):
-        buckets.take("ann", "requests")
+        await buckets.take("ann", "requests")
     with pytest.raises(LimitReached):
-        buckets.take("ann", "requests")
+        await buckets.take("ann", "requests")
 
 
-def test_many_strangers_do_not_fill_the_memory_nor_lift_the_limit_of_the_last():
+async def test_many_strangers_do_not_fill_the_memory_nor_lift_the_limit_of_the_last():
     clock = Clock()
-    buckets = Buckets(2, 60, clock=clock)
+    bus = LocalBus(clock=clock)
+    buckets = Buckets(bus, "requests", 2, 60)
     for number in range(3 * MOST_BUCKETS):
-        buckets.take(f"address {number}", "requests")
-    assert len(buckets._left) <= MOST_BUCKETS
-    buckets.take("ann", "requests")
-    buckets.take("ann", "requests")
+        await buckets.take(f"address {number}", "requests")
+    assert len(bus.buckets) <= MOST_BUCKETS
+    await buckets.take("ann", "requests")
+    await buckets.take("ann", "requests")
     for number in range(MOST_BUCKETS // 4):
-        buckets.take(f"another {number}", "requests")
+        await buckets.take(f"another {number}", "requests")
     with pytest.raises(LimitReached):
-        buckets.take("ann", "requests")
+        await buckets.take("ann", "requests")
 
 
 @pytest.mark.parametrize(
@@ -62,20 +65,20 @@ def test_a_subscribers_network_counts_as_one(address: str, place: str):
     assert place_of(address) == place
 
 
-def test_logins_are_limited_by_address_and_by_name():
+async def test_logins_are_limited_by_address_and_by_name():
     clock = Clock()
-    limits = LoginLimits(clock=clock)
+    limits = LoginLimits(LocalBus(clock=clock))
     for _ in range(5):
-        limits.take("10.0.0.1", "Ann")
+        await limits.take("10.0.0.1", "Ann")
     with pytest.raises(LimitReached):
-        limits.take("10.0.0.1", "ANN")
-    limits.take("10.0.0.2", "ann")
+        await limits.take("10.0.0.1", "ANN")
+    await limits.take("10.0.0.2", "ann")
     for number in range(14):
-        limits.take("10.0.0.1", f"user {number}")
+        await limits.take("10.0.0.1", f"user {number}")
     with pytest.raises(LimitReached, match="from here"):
-        limits.take("10.0.0.1", None)
+        await limits.take("10.0.0.1", None)
     for number in range(100):
         if number < 54:
-            limits.take(f"10.0.1.{number}", "ann")
+            await limits.take(f"10.0.1.{number}", "ann")
     with pytest.raises(LimitReached):
-        limits.take("10.0.2.1", "ann")
+        await limits.take("10.0.2.1", "ann")

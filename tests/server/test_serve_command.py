@@ -57,8 +57,10 @@ async def test_the_printed_address_logs_in_once_and_the_server_ends_with_zero(
     assert me == {"user_id": "local", "name": "local", "role": "admin", "by": "cookie"}
     assert process.out is not None
     assert process.out.text.count("\n") == 1
-    assert process.err.text.count("\n") == 1
-    assert "Ctrl-C" in process.err.text
+    advice, *logged = process.err.text.splitlines()
+    assert "Ctrl-C" in advice
+    assert [line.split(" ", 2)[1] for line in logged] == ["INFO", "INFO", "INFO"]
+    assert f"answers at {base(url)}, with database sqlite:footnote.db, storage local:files, bus local:." in logged[0]
     token = tmp_path / ".footnote" / "token"
     assert token.stat().st_mode & 0o777 == 0o600
     secrets = (url.partition("token=")[2], token.read_text().strip())
@@ -139,7 +141,7 @@ async def test_a_server_for_others_that_has_no_accounts_says_how_to_add_them(tmp
         process.signal(signal.SIGTERM)
         assert await process.exit_code() == 0
     assert re.match(r"http://127\.0\.0\.1:\d+/login\?token=fnl_", url)
-    assert process.err.text.count("\n") == 2
+    assert process.err.text.count(" WARNING ") == 1
 
 
 async def test_without_the_packages_of_a_server_it_says_what_to_install(tmp_path: Path):

@@ -6,7 +6,6 @@ import pytest
 
 from footnote.server.failures import STATUSES
 from footnote.server.routes import TABLE
-from server.house import House
 from shape.tree import ROOT
 
 PAGE = (ROOT / "docs" / "server.md").read_text(encoding="utf-8")
@@ -33,15 +32,6 @@ def test_the_page_names_every_error_of_the_server():
     rows = dict(re.findall(r"^\| (\d{3}) \| (.*) \|$", below, re.MULTILINE))
     assert {str(status) for _, status in STATUSES} <= set(rows)
     assert all(f"`{kind.type}`" in rows[str(status)] for kind, status in STATUSES if "database_error" not in kind.type)
-
-
-async def test_the_page_names_every_metric_and_no_other(house: House):
-    told = await house.local.told(await house.local.session())
-    assert told
-    text = (await house.local.ask("GET", "/metrics")).body.decode()
-    named = set(re.findall(r"^\| `(footnote_\w+)` \|", PAGE, re.MULTILINE))
-    assert {line.split("{")[0].split(" ")[0] for line in text.splitlines() if line.startswith("footnote_")} == named
-    assert {name for name in re.findall(r"`(process_\w+)`", PAGE) if name not in text} == set()
 
 
 @pytest.mark.parametrize("block", re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL))

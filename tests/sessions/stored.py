@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from footnote.db import runs
 from footnote.db import sessions as db
 from footnote.db.engine import Database
-from footnote.db.script import Script, sql
+from footnote.db.script import Steps, script, sql
 from footnote.protocol.events import ErrorBody, TurnStopReason
 from footnote.protocol.files import FileRecord
 from footnote.protocol.ids import new_id
@@ -22,7 +22,8 @@ from library.pages import Clock
 DONE = "done"
 
 
-def add_user(user_id: str) -> Script[None]:
+@script
+def add_user(user_id: str) -> Steps[None]:
     yield sql(
         "INSERT INTO account (id, name, name_key, role, created_at) VALUES (?, ?, ?, 'user', '')",
         user_id,
@@ -121,7 +122,7 @@ class Desk:
             message_id=message_id or new_id("msg"),
             asked=encode(Asked("researcher", "footnote/test", locale)),
             owner="me",
-            lease_until=0.0,
+            lease_seconds=0.0,
             now=self.clock(),
         )
         await self.database.write(runs.begin(run, question, most=1_000))
@@ -142,6 +143,7 @@ class Desk:
         return await self.database.read(_after_run(turn.question_id))
 
 
-def _after_run(question_id: str) -> Script[str | None]:
+@script
+def _after_run(question_id: str) -> Steps[str | None]:
     rows = yield sql("SELECT after_run FROM question WHERE id = ?", question_id)
     return rows[0][0]

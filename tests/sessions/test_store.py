@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import engines
 from footnote.db.engine import Database
 from footnote.db.runs import EventRow, append
 from footnote.library import Library
@@ -228,7 +229,6 @@ async def test_a_deleted_session_leaves_nothing_behind(
 
 
 def planted(home: Path, word: str) -> bool:
-    """Whether a word stands anywhere in the files of the database. The index leaves out what a word has in common
-    with the one before it."""
-    data = b"".join(path.read_bytes() for path in home.iterdir() if path.name.startswith("footnote.db"))
-    return word[-5:].encode() in data
+    """Whether a word stands anywhere in the database. An index leaves out what a word has in common with the one
+    before it."""
+    return word[-5:].encode() in engines.contents(home)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+import engines
 from footnote.db.engine import Database
 from footnote.library import Library
 from footnote.protocol.errors import LimitReached, Unknown
@@ -131,7 +132,7 @@ async def test_the_next_process_finds_the_files_and_what_calls_wrote(tmp_path: P
     edit = {"file_path": "/a.md", "old_string": "a", "new_string": "aa"}
     session_id, said = "", ""
     for attempt in range(3):
-        async with Database.open("sqlite:footnote.db", tmp_path) as database:
+        async with Database.open(engines.database_url(tmp_path), tmp_path) as database:
             sessions = Sessions(database, Library(database), Blobs(database, MemoryStorage()))
             if not attempt:
                 session_id = (await sessions.create("local", "researcher")).id

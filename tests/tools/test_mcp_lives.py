@@ -42,7 +42,7 @@ def free_port() -> int:
 
 @pytest.fixture
 def log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
-    with caplog.at_level(logging.INFO, logger="footnote"):
+    with caplog.at_level(logging.DEBUG, logger="footnote"):
         yield caplog
 
 

@@ -14,6 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+import engines
 from footnote.db.engine import Database
 from footnote.library import Library
 from footnote.protocol.errors import FileChanged, UsageError
@@ -229,8 +230,8 @@ from footnote.sessions.store import Sessions
 from footnote.storage.local import LocalStorage
 from footnote.workspace.blobs import Blobs
 
-async def main(home: Path, session_id: str) -> None:
-    async with Database.open("sqlite:footnote.db", home) as database:
+async def main(home: Path, url: str, session_id: str) -> None:
+    async with Database.open(url, home) as database:
         blobs = Blobs(database, LocalStorage(home / "files"))
         workspace = Sessions(database, Library(database), blobs).workspace("local", session_id)
         for number in range(1, 100_000):
@@ -238,27 +239,26 @@ async def main(home: Path, session_id: str) -> None:
             await workspace.write("/a.md", f"{number} " * (size // len(f"{number} ")), message_id=None)
             print(number, flush=True)
 
-asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
+asyncio.run(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))
 """
 
 
 @pytest.mark.slow
 async def test_a_writer_that_is_killed_leaves_the_old_version_or_the_new_one(tmp_path: Path) -> None:
-    async with Database.open("sqlite:footnote.db", tmp_path) as database:
+    async with Database.open(engines.database_url(tmp_path), tmp_path) as database:
         blobs = Blobs(database, LocalStorage(tmp_path / "files"), clock=lambda: 2e9)
         sessions = Sessions(database, Library(database), blobs)
         session_id = (await sessions.create("local", "researcher")).id
     for round_ in range(12):
-        writer = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", WRITER, str(tmp_path), session_id, stdout=asyncio.subprocess.PIPE
-        )
+        program = (sys.executable, "-c", WRITER, str(tmp_path), engines.database_url(tmp_path), session_id)
+        writer = await asyncio.create_subprocess_exec(*program, stdout=asyncio.subprocess.PIPE)
         assert writer.stdout is not None
         for _ in range(3):
             await writer.stdout.readline()
         await asyncio.sleep(round_ * 0.002)  # somewhere in the next writing
         os.kill(writer.pid, signal.SIGKILL)
         await writer.wait()
-        async with Database.open("sqlite:footnote.db", tmp_path) as database:
+        async with Database.open(engines.database_url(tmp_path), tmp_path) as database:
             blobs = Blobs(database, LocalStorage(tmp_path / "files"), clock=lambda: 2e9)
             workspace = Sessions(database, Library(database), blobs).workspace("local", session_id)
             for version in await workspace.versions("/a.md"):

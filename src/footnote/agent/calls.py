@@ -17,8 +17,11 @@ from footnote.protocol.messages import Message, ToolCall, ToolResultMessage
 from footnote.protocol.tools import Progress, ToolResult, failed
 from footnote.tools.base import Tool, ToolContext
 from footnote.tools.registry import Toolbox
+from footnote.tracing import SLOW, Work
 
 log = logging.getLogger(__name__)
+
+CALLS = Work("tool_call", "Calls of tools that were carried out.", "tool", span="execute_tool", classes=SLOW)
 
 AT_ONCE = 8
 LAST_WORDS_SECONDS = 2.0
@@ -202,18 +205,21 @@ class Calls:
         async with slots:
             pending.begun = True
             feed.put_nowait((pending, ToolStatus(call.id, "running")))
-            try:
-                async for step in tool.run(pending.params, self._context(call.id)):
-                    if isinstance(step, Progress):
-                        progress = ToolProgress(call.id, step.stage, step.done, step.total, step.label)
-                        feed.put_nowait((pending, progress))
-                    else:
-                        result = step
-            except ToolFailed as error:
-                result = failed(error.message)
-            finally:
-                # Also after an accident: a call without a result would be waited for without end.
-                feed.put_nowait((pending, result))
+            with CALLS(call.name) as span:
+                span.note({"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": call.name})
+                try:
+                    async for step in tool.run(pending.params, self._context(call.id)):
+                        if isinstance(step, Progress):
+                            progress = ToolProgress(call.id, step.stage, step.done, step.total, step.label)
+                            feed.put_nowait((pending, progress))
+                        else:
+                            result = step
+                except ToolFailed as error:
+                    result = failed(error.message)
+                finally:
+                    # Also after an accident: a call without a result would be waited for without end.
+                    feed.put_nowait((pending, result))
+                span.outcome = "error" if result.is_error else "ok"
 
     # Answer ----------------------------------------------------------------------------------------------
 

@@ -20,8 +20,11 @@ from footnote.protocol.events import TurnStopReason
 from footnote.protocol.messages import AssistantMessage
 from footnote.tools.base import Abilities, ToolContext
 from footnote.tools.registry import Toolbox
+from footnote.tracing import SLOW, Work
 
 log = logging.getLogger(__name__)
+
+ROUNDS = Work("round", "Rounds of runs: one response of a model, and its calls.", span="round", classes=SLOW)
 
 
 async def run(
@@ -34,41 +37,43 @@ async def run(
     yield ledger.start()
     message = ledger.interrupted()
     while True:
-        earlier = ledger.rounds - (message is not None)
-        withheld = len(toolbox) > 0 and earlier >= turn.max_tool_rounds
-        tools = Toolbox.empty() if withheld else toolbox
+        with ROUNDS() as span:
+            earlier = ledger.rounds - (message is not None)
+            span.note({"footnote.round": earlier + 1})
+            withheld = len(toolbox) > 0 and earlier >= turn.max_tool_rounds
+            tools = Toolbox.empty() if withheld else toolbox
 
-        if message is None:
-            context, summary = await window.context(ledger.messages, tools.specs, cancel)
-            for step in ledger.keep_summary(summary):
-                yield step
-            response = Round(model, indexes, title, abilities.sources)
-            async with aclosing(response.events(context, window.options, cancel)) as events:
-                async for event in events:
-                    yield event
-            if response.refusal == OVERFLOW and window.tighten():
-                continue
-            if response.refusal == NO_TOOLS and context.tools:
-                log.warning("%s does not take tools: it answers without them.", model.id)
-                toolbox = Toolbox.empty()
-                continue
-            message = response.message
-            window.learn(message.usage)
-            yield ledger.keep(message, indexes.count)
-        if not message.calls:
-            break
+            if message is None:
+                context, summary = await window.context(ledger.messages, tools.specs, cancel)
+                for step in ledger.keep_summary(summary):
+                    yield step
+                response = Round(model, indexes, title, abilities.sources)
+                async with aclosing(response.events(context, window.options, cancel)) as events:
+                    async for event in events:
+                        yield event
+                if response.refusal == OVERFLOW and window.tighten():
+                    continue
+                if response.refusal == NO_TOOLS and context.tools:
+                    log.warning("%s does not take tools: it answers without them.", model.id)
+                    toolbox = Toolbox.empty()
+                    continue
+                message = response.message
+                window.learn(message.usage)
+                yield ledger.keep(message, indexes.count)
+            if not message.calls:
+                break
 
-        calls = Calls(ledger.open_calls(message), tools, indexes, partial(_context_of_call, turn, abilities))
-        refused = _why_refused(message, withheld=withheld)
-        steps = calls.steps(ledger.messages, cancel, refused=refused, resumed=turn.resumed)
-        async with aclosing(steps):
-            async for step in steps:
+            calls = Calls(ledger.open_calls(message), tools, indexes, partial(_context_of_call, turn, abilities))
+            refused = _why_refused(message, withheld=withheld)
+            steps = calls.steps(ledger.messages, cancel, refused=refused, resumed=turn.resumed)
+            async with aclosing(steps):
+                async for step in steps:
+                    yield step
+            for step in ledger.keep_answers(calls, indexes):
                 yield step
-        for step in ledger.keep_answers(calls, indexes):
-            yield step
-        if cancel.cancelled or withheld or message.stop_reason in ("error", "aborted"):
-            break
-        message = None
+            if cancel.cancelled or withheld or message.stop_reason in ("error", "aborted"):
+                break
+            message = None
     for event in ledger.end(_ending(message, cancel, withheld=withheld), indexes, window.report):
         yield event
 

@@ -37,6 +37,8 @@ COMMANDS = {
     "serve": ("footnote.cli.serve", "the server with its page and its API"),
     "users": ("footnote.cli.users", "who may use a shared Footnote: add, list, disable, remove"),
     "tokens": ("footnote.cli.tokens", "tokens for programs that use the server: add, list, remove"),
+    "backup": ("footnote.cli.backup", "all that is kept here as one file"),
+    "restore": ("footnote.cli.restore", "what a backup holds, into an empty Footnote"),
     "config": ("footnote.cli.config", "show every setting and where it comes from"),
     "doctor": ("footnote.cli.doctor", "check the set-up and say what to do about each problem"),
 }

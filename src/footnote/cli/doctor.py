@@ -20,7 +20,8 @@ import msgspec
 from footnote.cli import Exit
 from footnote.cli.document_checks import converter_works, fonts_are_there, storage_can_be_used
 from footnote.cli.findings import Check, Examined, Finding
-from footnote.cli.search_checks import library_opens, pages_can_be_read, search_is_ready
+from footnote.cli.keeping_checks import bus_answers, library_opens
+from footnote.cli.search_checks import pages_can_be_read, search_is_ready
 from footnote.cli.terminal.clean import clean_line
 from footnote.config.configuration import Configuration, entries
 from footnote.config.environment import process_environment
@@ -254,5 +255,6 @@ CHECKS: tuple[Check, ...] = (
     fonts_are_there,
     converter_works,
     storage_can_be_used,
+    bus_answers,
     tool_servers_answer,
 )

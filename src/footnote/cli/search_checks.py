@@ -2,25 +2,18 @@
 
 import asyncio
 import time
-from collections import Counter
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 from msgspec.structs import replace
 
 from footnote.cli.findings import Examined, Finding
 from footnote.config.agents import Agent
-from footnote.config.configuration import Configuration
 from footnote.config.environment import process_environment
 from footnote.config.providers import SEARCH_KEYS, SEARCH_PROVIDERS, SearchProvider, search_provider
 from footnote.config.resolve import missing_for_search, search_with
 from footnote.config.settings import Settings
-from footnote.db.engine import Database
-from footnote.db.library import pages
 from footnote.documents.extract import Unreadable
 from footnote.documents.extract.pool import Extractor
-from footnote.protocol.accounts import LOCAL_USER
-from footnote.protocol.errors import FootnoteError
 from footnote.protocol.receipts import ProviderTry
 from footnote.web_search.finding.find import Finder
 from footnote.workspace.text import counted
@@ -100,27 +93,3 @@ async def pages_can_be_read(_: Examined) -> AsyncIterator[Finding]:
         return
     took = round((time.monotonic() - began) * 1000)
     yield Finding("reading", "OK", f"a page was taken apart in {took} ms, the start of the process included")
-
-
-async def library_opens(examined: Examined) -> AsyncIterator[Finding]:
-    """Whether what is read can be kept, and how much there is by now. A library that is not there is not made here."""
-    configuration = examined.configuration
-    file = _file_of(configuration)
-    try:
-        async with Database.open(configuration.settings.database.url, configuration.home) as database:
-            if not file.exists():
-                yield Finding("library", "OK", f"{file} is made when the first page is read")
-                return
-            kinds = Counter(page.kind for page in await database.read(pages(LOCAL_USER)))
-    except FootnoteError as error:
-        remedy = "Until then nothing that is read is kept, and no footnote can be opened later."
-        yield Finding("library", "FAIL", error.message, remedy)
-        return
-    held = ", ".join(
-        (counted(kinds["web"], "page"), counted(kinds["upload"], "file"), f"{kinds['documentation']} of documentation")
-    )
-    yield Finding("library", "OK", f"{file} opens: {held}; {file.stat().st_size / 1024**2:.1f} MiB")
-
-
-def _file_of(configuration: Configuration) -> Path:
-    return configuration.home / Path(configuration.settings.database.url.partition(":")[2]).expanduser()

@@ -3,22 +3,33 @@
 import argparse
 import logging
 import sys
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from socket import socket
 from typing import TYPE_CHECKING, Any
 
+from footnote import __version__
 from footnote.cli import Exit
 from footnote.cli.interrupts import Interrupts
+from footnote.config.environment import process_environment, text_of
+from footnote.config.kinds import masked_address
 from footnote.config.load import load
+from footnote.config.secrets import secrets_of
 from footnote.protocol.errors import ConfigError
+from footnote.server import logs
 
 if TYPE_CHECKING:
     from footnote.app import App
 
 ADVICE = "Open this address in a browser: it logs you in, once. Ctrl-C ends the server; runs go on at its next start."
+COLLECTORS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 OPEN_TO_OTHERS = (
     "Other machines can reach this server, and nobody can log in from there yet: add people with "
     "`footnote users add NAME`."
 )
+
+
+log = logging.getLogger(__name__)
 
 
 def register(subparsers: Any) -> None:
@@ -41,8 +52,9 @@ def _port(text: str) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    settings = load(arguments.home, arguments.config_file).settings.server
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+    configured = load(arguments.home, arguments.config_file).settings
+    settings = configured.server
+    logs.set_up(configured.logs, secrets_of(configured, process_environment()))
     with Interrupts() as interrupts:
         try:
             from footnote.server.serving import listen, run  # noqa: PLC0415 - slow to import
@@ -59,18 +71,43 @@ async def _serve(arguments: argparse.Namespace, listener: socket, interrupts: In
     from footnote.app import App  # noqa: PLC0415 - slow to import
     from footnote.server.serving import Serving  # noqa: PLC0415 - slow to import
 
-    async with App.open(home=arguments.home, config=arguments.config_file, lasting=True) as app:
+    async with (
+        _traced(process_environment()),
+        App.open(home=arguments.home, config=arguments.config_file, lasting=True) as app,
+    ):
         serving = Serving(app, listener)
         interrupts.stop_with(serving.stop)
         await serving.run(lambda: _announce(app, listener))
     return Exit.OK
 
 
+@asynccontextmanager
+async def _traced(environ: Mapping[str, str]) -> AsyncGenerator[None, None]:
+    """With spans for a collector, where the environment names one."""
+    if not any(text_of(environ, name) for name in COLLECTORS):
+        yield
+        return
+    try:
+        from footnote.server.traces import collected  # noqa: PLC0415 - few have it installed
+    except ModuleNotFoundError:
+        log.warning('Traces are wanted, and cannot be collected: install them with pip install "footnote[telemetry]".')
+        yield
+        return
+    async with collected(environ):
+        yield
+
+
 async def _announce(app: "App", listener: socket) -> None:
+    """The address that logs in is for the person before a terminal. Lines for programs are kept, and it is not."""
     from footnote.server.serving import address_of, is_open_to_others  # noqa: PLC0415 - slow to import
 
-    token = await app.accounts.mint_login()
-    print(f"{address_of(listener, app.configuration.settings.server)}/login?token={token}", flush=True)
-    print(ADVICE, file=sys.stderr, flush=True)
+    settings = app.configuration.settings
+    address = address_of(listener, settings.server)
+    if settings.logs.format == "text":
+        token = await app.accounts.mint_login()
+        print(f"{address}/login?token={token}", flush=True)
+        print(ADVICE, file=sys.stderr, flush=True)
+    places = [masked_address(place.url) for place in (settings.database, settings.storage, settings.bus)]
+    log.info("Footnote %s answers at %s, with database %s, storage %s, bus %s.", __version__, address, *places)
     if await is_open_to_others(app, listener):
-        print(OPEN_TO_OTHERS, file=sys.stderr, flush=True)
+        log.warning(OPEN_TO_OTHERS)

@@ -1,6 +1,6 @@
 """`config.json`: every key with its default and its limits."""
 
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Literal, cast
 
 from msgspec import Meta, Struct, field, inspect
 
@@ -131,6 +131,14 @@ class Bus(Section, frozen=True):
     url: BusAddress = "local:"
 
 
+class Logs(Section, frozen=True):
+    """What a server writes to stderr. `requests`: a line for each of them, too."""
+
+    format: Literal["text", "json"] = "text"
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    requests: bool = False
+
+
 class Settings(Section, frozen=True):
     tools: Tools = Tools()
     models: Models = Models()
@@ -139,3 +147,4 @@ class Settings(Section, frozen=True):
     database: Database = Database()
     storage: Storage = Storage()
     bus: Bus = Bus()
+    logs: Logs = Logs()

@@ -34,9 +34,10 @@ class Driver(Protocol):
     def connections(self) -> tuple[int, int]: ...
 
 
-_standing = Standing("The database")
-READS = Work("database_read", "Scripts that read.", failures=(DatabaseFailed,), standing=_standing)
-WRITES = Work("database_write", "Scripts that write.", failures=(DatabaseFailed,), standing=_standing)
+# Apart from each other: a full disk, or a lock, lets everybody read.
+_reading, _writing = Standing("Reading from the database"), Standing("Writing to the database")
+READS = Work("database_read", "Scripts that read.", failures=(DatabaseFailed,), standing=_reading)
+WRITES = Work("database_write", "Scripts that write.", failures=(DatabaseFailed,), standing=_writing)
 
 
 class Database:

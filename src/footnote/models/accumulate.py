@@ -91,6 +91,8 @@ class Accumulator:
     def __init__(self, model: str, taken: frozenset[str] = frozenset()) -> None:
         self.model = model
         self.usage = Usage()
+        self.message: AssistantMessage | None = None
+        """The whole of it, once it has ended."""
         self._taken = set(taken)
         self._blocks: list[_OpenBlock | Block] = []
 
@@ -197,7 +199,8 @@ class Accumulator:
         failure: Failure | None,
     ) -> AssistantMessage:
         content = tuple(block for block in self._blocks if not isinstance(block, _OpenBlock))
-        return AssistantMessage(content, reason, self.model, self.usage, raw, failure)
+        self.message = AssistantMessage(content, reason, self.model, self.usage, raw, failure)
+        return self.message
 
 
 def _preview(text: str, last: dict[str, Any]) -> dict[str, Any]:

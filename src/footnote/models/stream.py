@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from footnote.cancel import Cancelled, CancelScope
-from footnote.models import failures
+from footnote.models import failures, measured
 from footnote.models.accumulate import Accumulator
 from footnote.models.base import Context, Endpoint, Options
 from footnote.models.profiles import Profile
@@ -129,25 +129,28 @@ class HttpModel:
     ) -> AsyncGenerator[StreamEvent, None]:
         yield Start(self.id)
         answer = _Answer(self._api, self._endpoint, self.id, call_ids(context.messages))
-        try:
-            body = dumps(self._api.body(self.id, context, options, self.profile))
-            events = await cancel.wait(self._begin(answer, body))
-            while True:
-                for event in events:
+        with measured.CALLS(self.id) as call:
+            try:
+                body = dumps(self._api.body(self.id, context, options, self.profile))
+                with measured.BEGINNINGS(self.id):
+                    events = await cancel.wait(self._begin(answer, body))
+                while True:
+                    for event in events:
+                        yield event
+                    if answer.ended or answer.response is None:
+                        break
+                    events = await cancel.wait(answer.read(answer.response))
+                if answer.response is not None:
+                    await answer.response.drain()
+            except Cancelled:
+                for event in answer.fold.fail("aborted", failures.ABORTED):
                     yield event
-                if answer.ended or answer.response is None:
-                    break
-                events = await cancel.wait(answer.read(answer.response))
-            if answer.response is not None:
-                await answer.response.drain()
-        except Cancelled:
-            for event in answer.fold.fail("aborted", failures.ABORTED):
-                yield event
-        except ConnectionFailed as error:
-            for event in answer.fail(failures.broken(self._endpoint, error.message)):
-                yield event
-        finally:
-            answer.close()
+            except ConnectionFailed as error:
+                for event in answer.fail(failures.broken(self._endpoint, error.message)):
+                    yield event
+            finally:
+                answer.close()
+                measured.ended(call, self.id, answer.fold.message)
 
     async def _begin(self, answer: _Answer, body: bytes) -> Iterable[StreamEvent]:
         """Asks until an answer begins. Nothing has been shown yet, so that it may be asked for again."""

@@ -1,9 +1,11 @@
 """From a request to the answer of its endpoint. Everything that holds for all routes is done here, once."""
 
+import logging
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from time import perf_counter
 from typing import Any
 
 from msgspec import Struct
@@ -12,6 +14,7 @@ from starlette.datastructures import Headers
 from starlette.routing import compile_path
 from starlette.types import Receive, Scope, Send
 
+from footnote import tracing
 from footnote.app import App
 from footnote.protocol.accounts import Principal
 from footnote.protocol.errors import NotAllowed, NotLoggedIn, Unknown
@@ -25,9 +28,14 @@ from footnote.server.openapi import document_of
 from footnote.server.replies import Reply, as_json
 from footnote.server.site import Site
 from footnote.server.table import Answer, Call, Route
+from footnote.tracing import Work
 
+REQUESTS = Work("request", "Requests, until their answer began.", "route")
 UNKNOWN_PATH = "unknown"
 """What requests to no route are counted as: an address that somebody made up is no label."""
+
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +61,32 @@ class Dispatcher:
         settings = app.configuration.settings
         self.site = Site(app, document=cache(lambda: document_of(table)))
         self._public_url = settings.server.public_url
-        self._requests = Buckets(settings.limits.requests_per_minute, settings.limits.requests_per_minute)
+        self._logs_requests = settings.logs.requests
+        most = settings.limits.requests_per_minute
+        self._requests = Buckets(app.bus, "requests", most, most)
         self._paths = _paths(table)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             raise AssertionError("the server speaks HTTP alone")
+        began = perf_counter()
         asking = _Asking(scope, receive)
+        tracing.asked_by(asking.headers.get("traceparent"))
         name, answer = await self._answer(asking, scope, receive)
-        self.site.requests[name, answer.status_code] += 1
+        self._count(name, answer.status_code, perf_counter() - began, asking)
         if isinstance(answer, Reply) and asking.leaves_body:
             answer.headers["connection"] = "close"  # or the rest of it would be read, however much that is
             send = lingering(receive, send)
         await answer(scope, receive, send)
+
+    def _count(self, name: str, status: int, seconds: float, asking: "_Asking") -> None:
+        """An answer that comes in pieces is counted when it begins."""
+        self.site.requests[name, status] += 1
+        REQUESTS.took(seconds, name, outcome=f"{status // 100}xx")
+        if self._logs_requests:
+            who = asking.principal.user_id if asking.principal else None
+            facts = {"route": name, "status": status, "seconds": round(seconds, 6), "user_id": who}
+            log.info("%s %d", name, status, extra={field: fact for field, fact in facts.items() if fact is not None})
 
     async def _answer(self, asking: "_Asking", scope: Scope, receive: Receive) -> tuple[str, Answer]:
         """The name of the route, for the metrics, and what is sent."""
@@ -75,7 +96,7 @@ class Dispatcher:
             route = found.path.routes.get("GET" if scope["method"] == "HEAD" else scope["method"])
             asking.principal = await principal_of(asking.headers, self.site.app.accounts)
             if route is None or route.limited:
-                self._requests.take(asking.key, "requests")
+                await self._requests.take(asking.key, "requests")
             _check_known(found.path, asking.principal)
             if route is None or (scope["method"] == "HEAD" and not route.safe):
                 raise _wrong_method(found.path, scope["method"])

@@ -87,7 +87,8 @@ def reply_to(error: Exception, form: ErrorForm = refusal, *, operator: bool = Fa
 def _for_anyone(error: FootnoteError) -> str:
     if not isinstance(error, DatabaseFailed | StorageFailed | ConfigError):
         return error.message
-    log.error("%s", error.message)
+    # That the database or the storage fails is told once, and not to the log by everybody who asks.
+    log.log(logging.ERROR if isinstance(error, ConfigError) else logging.DEBUG, "%s", error.message)
     if isinstance(error, DatabaseFailed):
         return "The database cannot be used now, so nothing was changed. Who runs the server finds out why in its log."
     if isinstance(error, StorageFull):

@@ -1,46 +1,29 @@
 """How often somebody may ask: a bucket each, which fills again with time."""
 
+import hashlib
 import math
-import time
-from collections.abc import Callable
 from ipaddress import IPv4Address, ip_address, ip_network
 
+from footnote.bus.base import Bus
 from footnote.protocol.errors import LimitReached
-
-MOST_BUCKETS = 10_000
-"""Buckets that are full again are forgotten from here on; what is forgotten was no limit to anybody."""
 
 
 class Buckets:
-    """Each key may take `size` at once, and `per_minute` in the long run."""
+    """Each key may take `size` at once, and `per_minute` in the long run, from all replicas together."""
 
-    __slots__ = ("_clock", "_left", "_per_second", "_size")
+    __slots__ = ("_bus", "_name", "_per_minute", "_size")
 
-    def __init__(self, size: float, per_minute: float, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, bus: Bus, name: str, size: float, per_minute: float) -> None:
+        self._bus = bus
+        self._name = name
         self._size = size
-        self._per_second = per_minute / 60
-        self._clock = clock
-        self._left: dict[str, tuple[float, float]] = {}
+        self._per_minute = per_minute
 
-    def take(self, key: str, what: str) -> None:
+    async def take(self, key: str, what: str) -> None:
         """`LimitReached`: nothing is left of `what` for this key now."""
-        now = self._clock()
-        left = self._left_at(key, now)
-        if left < 1:
-            wait = (1 - left) / self._per_second
+        wait = await self._bus.take(f"{self._name} {key}", self._size, self._per_minute)
+        if wait > 0:
             raise LimitReached(f"Too many {what}: wait {_in_words(wait)}, then try again.", retry_after=wait)
-        self._left[key] = (left - 1, now)
-        if len(self._left) > MOST_BUCKETS:
-            self._forget(now)
-
-    def _left_at(self, key: str, now: float) -> float:
-        left, at = self._left.get(key, (self._size, now))
-        return min(self._size, left + (now - at) * self._per_second)
-
-    def _forget(self, now: float) -> None:
-        kept = {key: value for key, value in self._left.items() if self._left_at(key, now) < self._size}
-        # Where nearly all of them are in use, the oldest go: a bounded memory matters more than their limit.
-        self._left = dict(list(kept.items())[-MOST_BUCKETS // 2 :]) if len(kept) > MOST_BUCKETS // 2 else kept
 
 
 def _in_words(seconds: float) -> str:
@@ -65,15 +48,16 @@ class LoginLimits:
     The limit of a name is wide: a stranger who guesses at it must not keep its owner out for long.
     """
 
-    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._addresses = Buckets(20, 10, clock=clock)
-        self._pairs = Buckets(5, 5, clock=clock)
-        self._names = Buckets(60, 30, clock=clock)
+    def __init__(self, bus: Bus) -> None:
+        self._addresses = Buckets(bus, "logins from", 20, 10)
+        self._pairs = Buckets(bus, "logins of", 5, 5)
+        self._names = Buckets(bus, "logins with", 60, 30)
 
-    def take(self, address: str, name: str | None) -> None:
+    async def take(self, address: str, name: str | None) -> None:
         place = place_of(address)
-        self._addresses.take(place, "logins from here")
+        await self._addresses.take(place, "logins from here")
         if name is not None:
-            key = name.casefold()[:200]
-            self._pairs.take(f"{place} {key}", "logins with this name")
-            self._names.take(key, "logins with this name")
+            # Whatever somebody typed there, what others keep of it is short and tells nothing.
+            key = hashlib.sha256(name.casefold().encode(errors="surrogatepass")).hexdigest()[:32]
+            await self._pairs.take(f"{place} {key}", "logins with this name")
+            await self._names.take(key, "logins with this name")

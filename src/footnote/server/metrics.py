@@ -1,22 +1,35 @@
-"""What operators watch, in the words of Prometheus. Counted per request; all else is looked up when it is asked for."""
+"""What operators watch, in the words of Prometheus.
+
+Whatever takes time is counted where it is done (`footnote.tracing`); all else is looked up when it is asked for.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sized
+from itertools import accumulate
 
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
-from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.metrics_core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 from prometheus_client.registry import Collector
 
 from footnote import __version__
-from footnote.sessions.runner import Runner
+from footnote.app import App
+from footnote.bus.base import BusState
+from footnote.tracing import COUNTS, WORKS, Count, Tally, Work
+
+PREFIX = "footnote_"
 
 
 class Metrics(Collector):
-    """`requests` counts them by route and status."""
+    """`requests` counts them by route and status; `streams` are those that are open."""
 
-    def __init__(self, requests: Counter[tuple[str, int]], runner: Runner, streams: Sized) -> None:
+    def __init__(self, app: App, requests: Counter[tuple[str, int]], streams: Sized) -> None:
+        self._app = app
         self._requests = requests
-        self._runner = runner
         self._streams = streams
         self._registry = CollectorRegistry()
         self._registry.register(self)
@@ -26,7 +39,6 @@ class Metrics(Collector):
         return generate_latest(self._registry)
 
     def collect(self) -> Iterator[Metric]:
-        runner, journal = self._runner, self._runner.journal
         about = GaugeMetricFamily("footnote_info", "Which Footnote this is.", labels=["version"])
         about.add_metric([__version__], 1)
         yield about
@@ -36,12 +48,65 @@ class Metrics(Collector):
         for (route, status), count in self._requests.items():
             requests.add_metric([route, str(status)], count)
         yield requests
+        yield GaugeMetricFamily("footnote_followers", "Event streams that are open.", len(self._streams))
+        yield from self._runs()
+        yield from _bus(self._app.bus.state)
+        yield _connections(*self._app.connections)
+        yield from (_histogram(work) for work in WORKS.values())
+        yield from (_counter(count) for count in COUNTS.values())
+
+    def _runs(self) -> Iterator[Metric]:
+        carrier, journal = self._app.runner.carrier, self._app.runner.journal
         runs = CounterMetricFamily("footnote_runs", "Runs that ended here, by how.", labels=["state"])
-        for state, count in runner.carrier.ended.items():
+        for state, count in carrier.ended.items():
             runs.add_metric([state], count)
         yield runs
-        yield GaugeMetricFamily("footnote_active_runs", "Runs that are carried on here.", len(runner.carrier.live))
-        yield GaugeMetricFamily("footnote_followers", "Event streams that are open.", len(self._streams))
+        active, at_once = len(carrier.live), self._app.configuration.settings.limits.runs_at_once
+        yield GaugeMetricFamily("footnote_active_runs", "Runs that are carried on here.", active)
+        yield GaugeMetricFamily(
+            "footnote_waiting_runs", "Those of them that wait their turn.", max(0, active - at_once)
+        )
+        yield GaugeMetricFamily(
+            "footnote_unsettled_runs", "Runs that ended here and could not be stored yet.", len(carrier.unsettled)
+        )
         yield CounterMetricFamily("footnote_events", "Events of runs.", journal.events)
-        yield CounterMetricFamily("footnote_flushes", "Batches of events that were stored.", journal.flushes)
-        yield CounterMetricFamily("footnote_flush_seconds", "Time that storing them took.", journal.flush_seconds)
+
+
+def _bus(state: BusState) -> Iterator[Metric]:
+    connected = GaugeMetricFamily("footnote_bus_connected", "Whether the bus is there, by its kind.", labels=["kind"])
+    connected.add_metric([state.kind], state.is_connected)
+    yield connected
+    messages = CounterMetricFamily(
+        "footnote_bus_messages", "Messages of the bus, by what came of them.", labels=["what"]
+    )
+    for what in ("published", "received", "dropped"):
+        messages.add_metric([what], getattr(state, what))
+    yield messages
+    yield CounterMetricFamily("footnote_bus_reconnects", "Connections to the bus after the first.", state.reconnects)
+
+
+def _connections(there: int, busy: int) -> Metric:
+    family = GaugeMetricFamily("footnote_database_connections", "To the database server.", labels=["state"])
+    family.add_metric(["busy"], busy)
+    family.add_metric(["idle"], there - busy)
+    return family
+
+
+def _histogram(work: Work) -> Metric:
+    family = HistogramMetricFamily(f"{PREFIX}{work.name}_seconds", work.meaning, labels=[*work.labels, "outcome"])
+    for values, tally in tuple(work.tallies.items()):
+        family.add_metric(values, _classes(work, tally), tally.seconds)
+    return family
+
+
+def _classes(work: Work, tally: Tally) -> list[tuple[str, float]]:
+    """Prometheus counts in each class all that took less as well."""
+    ends = [*(str(end) for end in work.classes), "+Inf"]
+    return list(zip(ends, accumulate(tally.counts), strict=True))
+
+
+def _counter(count: Count) -> Metric:
+    family = CounterMetricFamily(f"{PREFIX}{count.name}", count.meaning, labels=count.labels)
+    for values, amount in tuple(count.values.items()):
+        family.add_metric(values, amount)
+    return family

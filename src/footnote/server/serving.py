@@ -107,9 +107,11 @@ class Serving:
         finally:
             await self._app.runner.close()
             await self._app.accounts.close()
+            log.info("The server has stopped.")
 
     def stop(self) -> None:
         """Takes no more requests, ends the streams; runs are left for the next start."""
+        log.info("The server is being stopped. Runs that are not finished: %d.", len(self._app.runner.carrier.live))
         self._server.stop()
 
 

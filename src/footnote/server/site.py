@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from footnote.app import App
 from footnote.server.assets import Assets
 from footnote.server.limits import LoginLimits
+from footnote.server.readiness import Probe
 
 if TYPE_CHECKING:
     from footnote.server.metrics import Metrics
@@ -24,7 +25,8 @@ class Site:
         self.app = app
         self.document = document
         self.assets = Assets()
-        self.logins = LoginLimits()
+        self.logins = LoginLimits(app.bus)
+        self.probe = Probe(app)
         self.requests: Counter[tuple[str, int]] = Counter()
         """Those that were answered, by route and status."""
         self.streams: set[OpenStream] = set()
@@ -40,7 +42,7 @@ class Site:
     def metrics(self) -> "Metrics":
         from footnote.server.metrics import Metrics  # noqa: PLC0415 - most servers are never asked for them
 
-        return Metrics(self.requests, self.app.runner, self.streams)
+        return Metrics(self.app, self.requests, self.streams)
 
     def end_streams(self) -> None:
         """Now, and as soon as one begins from now on."""

@@ -22,6 +22,7 @@ from footnote.sessions.branches import branch_to
 from footnote.sessions.conversation import Enclosed, attached_to, conversation, resumed
 from footnote.sessions.live import INTERNAL, LiveRun, RunHead
 from footnote.sessions.log import RunLog
+from footnote.sessions.measured import measured
 from footnote.sessions.store import Sessions
 from footnote.sessions.wiring import Job, Wiring
 from footnote.workspace.export import is_for_the_user
@@ -71,7 +72,7 @@ class Carrier:
 
     def carry_on(self, live: LiveRun) -> None:
         self.live[live.head.id] = live
-        live.task = asyncio.create_task(self._carry(live), name=live.head.id)
+        live.task = asyncio.create_task(measured(live, self._carry), name=live.head.id)
 
     async def settle(self) -> None:
         """Stores the ends that are owed. One that cannot be stored yet does not hold up the others."""
@@ -79,7 +80,7 @@ class Carrier:
             try:
                 await live.settle()
             except DatabaseFailed as error:
-                log.warning("The end of the run %s cannot be stored yet: %s", live.head.id, error.message)
+                log.debug("The end of the run %s cannot be stored yet: %s", live.head.id, error.message)
                 continue
             except db.LeaseLost as error:
                 log.warning("%s", error.message)
@@ -90,8 +91,9 @@ class Carrier:
             await self._to_its_end(live)
         except db.LeaseLost as error:
             log.warning("%s", error.message)
+            live.is_lost = True
         finally:
-            live.log.end()
+            live.log.end(moved=live.is_lost)
             if self.live.get(live.head.id) is live:  # it may be carried on anew already
                 del self.live[live.head.id]
             if live.is_unsettled:

@@ -1,69 +1,102 @@
-"""Following a run: what is stored of it, then what is said now, then its end."""
+"""Following a run: what is stored of it, then what is said now, then its end, wherever it is carried on."""
 
-import asyncio
-import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from types import TracebackType
+from typing import Self
 
 from footnote.db import runs as db
 from footnote.db.engine import Database
 from footnote.sessions.log import RunLog, events_after, from_the_start, gap
+from footnote.sessions.relays import Relay, RelayedLog, Relays
 
 ROWS_AT_ONCE = 50
-LOOK_SECONDS = 0.25
-"""How often a run that is carried on elsewhere is looked at."""
 
 
 async def follow(
-    database: Database, said: Callable[[str], RunLog | None], run_id: str, after: int, idle_seconds: float | None
+    database: Database,
+    said: Callable[[str], RunLog | None],
+    relays: Relays,
+    run_id: str,
+    after: int,
+    idle_seconds: float | None,
 ) -> AsyncGenerator[bytes, None]:
-    """The events of a run after an id, to its end. b"" stands for a while without any."""
-    silent_since = time.monotonic()
-    while (row := await database.read(db.run(run_id))) is not None:
-        run_log = said(run_id)
-        if after < row.pruned_to:
-            yield gap(after, row.pruned_to)
-            after = row.pruned_to
-        before = run_log.first_id if run_log else None
-        async with aclosing(_stored(database, run_id, after, before)) as pieces:
-            async for piece, last_id in pieces:
-                yield piece
-                after, silent_since = last_id, time.monotonic()
-        last = run_log.last_id if run_log else await database.read(db.last_event(run_id))
-        has_ended = row.ended_at is not None
-        if after > last and (run_log or has_ended):
-            yield from_the_start()
-            after = 0
-            continue
-        del row  # nobody waits with more in hand than is needed
-        if run_log is not None:
+    """The events of a run after an id, to its end. b"" stands for a while without any.
+
+    `said` is the log of a run that is carried on here, `relays` have those of others.
+    """
+    with _Hearing(relays, run_id) as hearing:
+        while (row := await database.read(db.run(run_id))) is not None:
+            own = said(run_id)
+            has_ended = row.ended_at is not None
+            run_log = own if own is not None or has_ended else await hearing.log()
+            if after < row.pruned_to:
+                yield gap(after, row.pruned_to)
+                after = row.pruned_to
+            async with aclosing(_stored(database, run_id, after, run_log.floor if run_log else None)) as pieces:
+                async for piece, last_id in pieces:
+                    yield piece
+                    after = last_id
+            # Only of the first and of the last word it is certain that nobody ever sent a higher id.
+            if (own or has_ended) and after > (own.last_id if own else await database.read(db.last_event(run_id))):
+                yield from_the_start()
+                after = 0
+                continue
+            del row  # nobody waits with more in hand than is needed
+            if run_log is None:
+                return
             # To its end in this loop and no other: it is the one that thousands of followers wait in.
             while True:
                 if piece := run_log.after(after):
                     after = run_log.last_id
                     yield piece
                 elif run_log.ended:
-                    return
+                    break
                 elif not await run_log.news(idle_seconds):
                     yield b""
-        if has_ended:
-            return
-        # Its owner is another process, or gone: the next one will go on.
-        if idle_seconds is not None and time.monotonic() - silent_since > idle_seconds:
-            yield b""
-            silent_since = time.monotonic()
-        await asyncio.sleep(LOOK_SECONDS)
+            if not run_log.moved:
+                return
+
+
+class _Hearing:
+    """The relay of a run that is carried on elsewhere, joined when it is first needed, and left at the end."""
+
+    __slots__ = ("_relay", "_relays", "_run_id")
+
+    def __init__(self, relays: Relays, run_id: str) -> None:
+        self._relays = relays
+        self._run_id = run_id
+        self._relay: Relay | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    async def log(self) -> RelayedLog:
+        if self._relay is None or self._relay.is_done:
+            self._leave()
+            self._relay = self._relays.join(self._run_id)
+        return await self._relay.log()
+
+    def _leave(self) -> None:
+        relay, self._relay = self._relay, None
+        if relay is not None:
+            self._relays.leave(relay)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._leave()
 
 
 async def _stored(
-    database: Database, run_id: str, after: int, before: int | None
+    database: Database, run_id: str, after: int, floor: int | None
 ) -> AsyncGenerator[tuple[bytes, int], None]:
-    """Stored events after an id, and before what a live log has, with the last id of each piece."""
-    if before is not None and before <= after + 1:
+    """Stored events after an id, up to those that a log has, with the last id of each piece."""
+    if floor is not None and floor <= after:
         return
     while rows := await database.read(db.events(run_id, after, ROWS_AT_ONCE)):
         for row in rows:
-            if before is not None and row.first_id >= before:
+            if floor is not None and row.first_id > floor:
                 return
             yield events_after(row, after), row.last_id
             after = row.last_id

@@ -1,17 +1,23 @@
-"""From the logs of live runs to the database: in batches for events, at once for what must not be lost."""
+"""From the logs of live runs to the database: in batches for events, at once for what must not be lost. Other replicas
+hear of what is stored.
+"""
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
 
+from footnote.bus.base import Bus
 from footnote.db.engine import Database
 from footnote.db.failures import DatabaseFailed
-from footnote.db.runs import append, go_on
+from footnote.db.runs import EventRow, append, go_on
 from footnote.db.script import Script
 from footnote.protocol.events import Event
+from footnote.sessions.hints import told, topic_of
 from footnote.sessions.log import RunLog
+from footnote.tracing import Work
 
 FLUSH_SECONDS = 0.08
 """How long events wait for others before they are written, all runs together in one transaction: a tenth of a second
@@ -21,18 +27,21 @@ PATIENCE_SECONDS = 10.0
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 2.0
 
+FLUSHES = Work("flush", "Batches of events, until they were stored.")
+
 log = logging.getLogger(__name__)
 
 
 class Journal:
     """One for all runs of a process."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, bus: Bus) -> None:
         self.events = 0
-        self.flushes = 0
-        self.flush_seconds = 0.0
         self.patience = PATIENCE_SECONDS
+        self.held_until = math.inf
+        """Until then, by the clock that only grows, the leases of all runs are certain to be ours."""
         self._database = database
+        self._bus = bus
         self._waiting: set[RunLog] = set()
         self._flushing: asyncio.Task[None] | None = None
 
@@ -65,7 +74,7 @@ class Journal:
             except DatabaseFailed as error:
                 if time.monotonic() + pause > last:
                     raise
-                log.warning("What a run says cannot be stored yet: %s", error.message)
+                log.debug("What a run says cannot be stored yet: %s", error.message)
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE)
             else:
@@ -73,6 +82,7 @@ class Journal:
         run.stored(rows)
         run.add_stored(*events)
         self.events += len(events)
+        self._tell(rows)
 
     async def close(self) -> None:
         """Stores what is left, if that can be done."""
@@ -92,7 +102,7 @@ class Journal:
                 await self._flush()
                 pause = _FIRST_PAUSE
             except DatabaseFailed as error:
-                log.warning("The events of %d runs cannot be stored yet: %s", len(self._waiting), error.message)
+                log.debug("The events of %d runs cannot be stored yet: %s", len(self._waiting), error.message)
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE)
         self._flushing = None
@@ -106,7 +116,16 @@ class Journal:
         except BaseException:
             self._waiting |= runs
             raise
+        # Without the lease nothing was stored: it says so to nobody.
+        is_certain = time.monotonic() < self.held_until
         for run in runs:
             run.stored(rows[run])
-        self.flushes += 1
-        self.flush_seconds += time.perf_counter() - began
+            if is_certain:
+                self._tell(rows[run])
+        FLUSHES.took(time.perf_counter() - began)
+
+    def _tell(self, rows: tuple[EventRow, ...]) -> None:
+        bus = self._bus
+        if bus.reaches_others:
+            for row in rows:
+                bus.publish(topic_of(row.run_id), told(row, bus.most_bytes))

@@ -2,21 +2,25 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
 
+from footnote.bus.base import Bus
 from footnote.db import leases
 from footnote.db import runs as db
 from footnote.db.engine import Database
 from footnote.db.failures import DatabaseFailed
 from footnote.sessions import turns as stored
 from footnote.sessions.carrier import Carrier
+from footnote.sessions.hints import KEEPERS, ORPHANS, cancelled_by
 from footnote.sessions.journal import Journal
 from footnote.sessions.live import LiveRun, RunHead
-from footnote.sessions.owners import LEASE_SECONDS, is_dead
+from footnote.sessions.owners import is_dead
 
 EVENTS_SECONDS = 3600.0
 """How long all events of a finished run can be replayed."""
 _TICK_SECONDS = 1.0
+_PAUSE_SECONDS = 0.5
 
 log = logging.getLogger(__name__)
 
@@ -27,8 +31,10 @@ class Keeper:
         database: Database,
         carrier: Carrier,
         journal: Journal,
+        bus: Bus,
         owner: str,
         *,
+        lease_seconds: float,
         sweep: Callable[[], Awaitable[None]],
         clock: Callable[[], float],
     ) -> None:
@@ -36,17 +42,22 @@ class Keeper:
         self._database = database
         self._carrier = carrier
         self._journal = journal
+        self._bus = bus
         self._owner = owner
+        self._lease_seconds = lease_seconds
         self._sweep = sweep
         self._clock = clock
         self._tasks: list[asyncio.Task[None]] = []
         self._pruned_at = 0.0
         self._claimed: set[str] = set()
         """Runs that are ours and that nobody carries on yet, for instance because they could not be read."""
+        self._claiming = asyncio.Lock()
 
     def start(self) -> None:
         if not self._tasks:
-            self._tasks = [asyncio.create_task(self._keep()), asyncio.create_task(self._tick())]
+            self._journal.held_until = time.monotonic() + self._lease_seconds
+            tasks = (self._keep_holding(), self._keep_looking(), self._listen(), self._tick())
+            self._tasks = [asyncio.create_task(task) for task in tasks]
 
     def stop(self) -> None:
         for task in self._tasks:
@@ -59,16 +70,17 @@ class Keeper:
         self.start()
 
     async def _claim(self) -> None:
-        there = await self._database.read(leases.owners())
-        dead = [owner for owner in there if owner is not None and is_dead(owner, self._owner)]
-        now = self._clock()
-        self._claimed |= set(await self._database.write(leases.claim(self._owner, dead, now, now + LEASE_SECONDS)))
-        for run_id in sorted(self._claimed):
-            found = await self._database.read(db.interrupted(run_id))
-            self._claimed.discard(run_id)
-            if found is not None:
-                log.info("The run %s goes on where it was interrupted.", run_id)
-                self._carrier.carry_on(self._live(found))
+        async with self._claiming:
+            there = await self._database.read(leases.owners())
+            dead = [owner for owner in there if owner is not None and is_dead(owner, self._owner)]
+            claim = leases.claim(self._owner, dead, self._lease_seconds, self._clock())
+            self._claimed |= set(await self._database.write(claim))
+            for run_id in sorted(self._claimed):
+                found = await self._database.read(db.interrupted(run_id))
+                self._claimed.discard(run_id)
+                if found is not None:
+                    log.info("The run %s goes on where it was interrupted.", run_id, extra={"run_id": run_id})
+                    self._carrier.carry_on(self._live(found))
 
     def _live(self, found: db.Interrupted) -> LiveRun:
         row = found.row
@@ -79,18 +91,43 @@ class Keeper:
             live.cancel.cancel()
         return live
 
-    async def _keep(self) -> None:
-        while True:
-            await asyncio.sleep(LEASE_SECONDS / 3)
-            try:
-                await self.look_after()
-            except (DatabaseFailed, db.LeaseLost) as error:
-                log.warning("Runs cannot be looked after at the moment: %s", error.message)
-
     async def look_after(self) -> None:
         """Holds on to what is carried on here, stores what is owed, takes over what is orphaned, forgets old events
         and removes what nothing needs from the storage."""
         await self._hold()
+        await self._look()
+
+    async def _keep_holding(self) -> None:
+        """By itself: whatever else takes its time, a lease does not wait for it."""
+        pause = self._lease_seconds / 3
+        while True:
+            await asyncio.sleep(pause)
+            pause = self._lease_seconds / 3 if await self._tried(self._hold) else _PAUSE_SECONDS
+
+    async def _keep_looking(self) -> None:
+        while True:
+            await asyncio.sleep(self._lease_seconds / 3)
+            await self._tried(self._look)
+
+    async def _listen(self) -> None:
+        """What others say that should be looked at now; b"": something may have been missed."""
+        with self._bus.listen(KEEPERS) as listener:
+            while True:
+                message = await listener.next() or b""
+                if not message or cancelled_by(message) in self._carrier.live:
+                    await self._tried(self._hold)
+                if self.adopts and message in (b"", ORPHANS):
+                    await self._tried(self._claim)
+
+    async def _tried(self, act: Callable[[], Awaitable[None]]) -> bool:
+        try:
+            await act()
+        except (DatabaseFailed, db.LeaseLost) as error:
+            log.debug("Runs cannot be looked after at the moment: %s", error.message)  # the database tells of itself
+            return False
+        return True
+
+    async def _look(self) -> None:
         await self._carrier.settle()
         if self.adopts:
             await self._claim()
@@ -100,18 +137,21 @@ class Keeper:
                 await self._sweep()
 
     async def _hold(self) -> None:
+        """Also without any run: one that begins is held from its first moment."""
+        began = time.monotonic()
         mine = dict(self._carrier.live)
-        if not mine and not self._carrier.unsettled and not self._claimed:
-            return
-        held = await self._database.write(leases.beat(self._owner, self._clock() + LEASE_SECONDS))
+        held = await self._database.write(leases.beat(self._owner, self._lease_seconds, self._clock()))
         fences = {run_id: fence for run_id, fence, _ in held}
         for run_id, live in mine.items():
             if fences.get(run_id) != live.log.lease.fence and not live.ended.is_set() and live.task is not None:
-                log.warning("The run %s was deleted, or is carried on by another process.", run_id)
+                facts = {"run_id": run_id}
+                log.warning("The run %s was deleted, or is carried on by another process.", run_id, extra=facts)
+                live.is_lost = True
                 live.task.cancel()
         for run_id, _, wanted in held:
             if wanted and run_id in mine:
                 mine[run_id].cancel.cancel()
+        self._journal.held_until = began + self._lease_seconds
 
     async def _tick(self) -> None:
         loop = asyncio.get_running_loop()

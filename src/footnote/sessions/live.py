@@ -15,7 +15,7 @@ from footnote.cancel import CancelScope
 from footnote.db import runs as db
 from footnote.db import sessions as index
 from footnote.db.failures import DatabaseFailed
-from footnote.db.script import Script
+from footnote.db.script import Script, Steps, script
 from footnote.models.base import Model
 from footnote.protocol.events import (
     AttachmentsBlock,
@@ -91,6 +91,8 @@ class LiveRun:
         self.cancel = CancelScope()
         self.ended = asyncio.Event()
         self.task: asyncio.Task[None] | None = None
+        self.is_lost = False
+        """Another process carries it on, or it was deleted."""
         self._journal = journal
         self._clock = clock
         self._kept = len(found.messages) if found else 0
@@ -122,6 +124,11 @@ class LiveRun:
     def outcome(self) -> RunState | None:
         """How it ended. None: it was broken off, or another process carries it on."""
         return None if self._closing is None else _STATES.get(self._closing.delta.stop_reason, "done")
+
+    @property
+    def closing(self) -> MessageDelta | None:
+        """Its ending, as it is told."""
+        return self._closing
 
     @property
     def is_unsettled(self) -> bool:
@@ -203,7 +210,8 @@ class LiveRun:
         terms = terms_of("\n\n".join(response.text for response in self._responses))
         return partial(self._finish, _STATES.get(reason, "done"), encode(ending), terms, self._clock())
 
-    def _finish(self, state: RunState, ending: bytes, terms: str, now: float) -> Script[None]:
+    @script
+    def _finish(self, state: RunState, ending: bytes, terms: str, now: float) -> Steps[None]:
         if self._unkept is not None:
             yield from self._unkept()
         for keeping in self._unanswered:

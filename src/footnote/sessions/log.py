@@ -14,19 +14,66 @@ EPOCH = 10**9
 """More events than any owner of a run will ever send."""
 
 
-class RunLog:
-    """What one owner of a run has to say about it. Followers read it at their own pace; none of them holds it up."""
+class Followed:
+    """What others wait for. They read it at their own pace; none of them holds it up."""
+
+    def __init__(self) -> None:
+        self.ended = False
+        self.moved = False
+        """It has ended here, and what comes after stands elsewhere."""
+        self._waiting: list[tuple[asyncio.Future[None], float]] = []
+
+    @property
+    def last_id(self) -> int:
+        raise NotImplementedError
+
+    def end(self, *, moved: bool = False) -> None:
+        """Nothing comes after what is there, or nothing here."""
+        self.ended = True
+        self.moved = self.moved or moved
+        self.wake()
+
+    async def news(self, seconds: float | None) -> bool:
+        """Waits for another event, or for the end; False: that took longer than `seconds`."""
+        loop = asyncio.get_running_loop()
+        waiter: asyncio.Future[None] = loop.create_future()
+        until = loop.time() + seconds if seconds is not None else float("inf")
+        known = self.last_id
+        self._waiting.append((waiter, until))
+        await waiter
+        return self.ended or self.last_id > known
+
+    def tick(self, now: float) -> None:
+        """Wakes those who have waited for as long as they wanted to."""
+        for waiter, until in self._waiting:
+            if until <= now and not waiter.done():
+                waiter.set_result(None)
+        self._waiting = [(waiter, until) for waiter, until in self._waiting if not waiter.done()]
+
+    def wake(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for waiter, _ in waiting:
+            if not waiter.done():  # its follower may have left
+                waiter.set_result(None)
+
+
+class RunLog(Followed):
+    """What one owner of a run has to say about it, from its first word on."""
 
     def __init__(self, lease: Lease, last_id: int = 0) -> None:
+        super().__init__()
         self.lease = lease
         self.first_id = lease.fence * EPOCH + last_id % EPOCH + 1
         self.open_block: int | None = None
         """The block that has begun and not ended: whoever ends the run early has to close it."""
-        self.ended = False
         self._frames: list[bytes] = []
         self._cut = 0
         self._unstored: list[EventRow] = []
-        self._waiting: list[tuple[asyncio.Future[None], float]] = []
+
+    @property
+    def floor(self) -> int:
+        """What came before it: up to here, events are in the database."""
+        return self.first_id - 1
 
     @property
     def is_empty(self) -> bool:
@@ -43,12 +90,7 @@ class RunLog:
         elif isinstance(event, BlockStop):
             self.open_block = None
         self._frames.append(frame(self.last_id + 1, event))
-        self._wake()
-
-    def end(self) -> None:
-        """Nothing comes after what is there."""
-        self.ended = True
-        self._wake()
+        self.wake()
 
     # To the database ---------------------------------------------------------------------------------------
 
@@ -88,29 +130,6 @@ class RunLog:
         if fresh == 1:
             return self._frames[at]
         return b"".join(self._frames[at:]) if fresh > 1 else b""
-
-    async def news(self, seconds: float | None) -> bool:
-        """Waits for another event, or for the end; False: that took longer than `seconds`."""
-        loop = asyncio.get_running_loop()
-        waiter: asyncio.Future[None] = loop.create_future()
-        until = loop.time() + seconds if seconds is not None else float("inf")
-        known = len(self._frames)
-        self._waiting.append((waiter, until))
-        await waiter
-        return self.ended or len(self._frames) > known
-
-    def tick(self, now: float) -> None:
-        """Wakes those who have waited for as long as they wanted to."""
-        for waiter, until in self._waiting:
-            if until <= now and not waiter.done():
-                waiter.set_result(None)
-        self._waiting = [(waiter, until) for waiter, until in self._waiting if not waiter.done()]
-
-    def _wake(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        for waiter, _ in waiting:
-            if not waiter.done():  # its follower may have left
-                waiter.set_result(None)
 
 
 def events_after(row: EventRow, after: int) -> bytes:

@@ -3,9 +3,14 @@
 import os
 import platform
 import secrets
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
 
 LEASE_SECONDS = 15.0
 """A run whose owner has not been heard of for so long is taken over."""
+SHARED_LEASE_SECONDS = 6.0
+"""The same, where replicas share a database: there nobody but the lease tells that one of them is gone."""
 
 
 def new_owner() -> str:
@@ -33,5 +38,14 @@ def _lives(pid: int) -> bool:
     return True
 
 
+@cache
 def _machine() -> str:
-    return platform.node() or "here"
+    """Where a number stands for one process and no other: containers may share the name of a machine and not its
+    processes, machines a name and the number of their first namespace."""
+    parts = [platform.node() or "here"]
+    with suppress(OSError):
+        parts += [
+            Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip(),
+            str(Path("/proc/self/ns/pid").readlink()),
+        ]
+    return " ".join(parts)

@@ -8,9 +8,11 @@ A run is one task here, and one row in the database with a lease. Whoever follow
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from typing import cast
 
+from footnote.bus.base import Bus
+from footnote.bus.local import LocalBus
 from footnote.db import leases
 from footnote.db import runs as db
 from footnote.db.engine import Database
@@ -25,16 +27,18 @@ from footnote.sessions import turns as stored
 from footnote.sessions.asking import Asking
 from footnote.sessions.carrier import Carrier, RunLimits
 from footnote.sessions.following import follow
+from footnote.sessions.hints import KEEPERS, ORPHANS, cancelling
 from footnote.sessions.journal import Journal
 from footnote.sessions.keeper import Keeper
 from footnote.sessions.live import LiveRun, RunHead
-from footnote.sessions.owners import new_owner
+from footnote.sessions.owners import LEASE_SECONDS, new_owner
+from footnote.sessions.relays import Relays
 from footnote.sessions.store import Sessions
 from footnote.sessions.turns import Asked
 from footnote.sessions.wiring import Wiring
 from footnote.tools.wrappers import Approve
 
-CANCEL_SECONDS = 2.0
+CANCEL_SECONDS = 3.0
 """How long a cancel waits to be able to say that the run has ended."""
 
 
@@ -48,17 +52,30 @@ class Runner:
         wiring: Wiring,
         limits: RunLimits = RunLimits(),  # noqa: B008 - frozen
         *,
+        bus: Bus | None = None,
+        lease_seconds: float = LEASE_SECONDS,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.journal = Journal(database)
+        self.bus = bus or LocalBus()
+        self.journal = Journal(database, self.bus)
         self.carrier = Carrier(database, sessions, wiring, limits)
+        self.relays = Relays(database, self.bus, self.carrier.said)
         self._database = database
         self._sessions = sessions
         self._wiring = wiring
         self._clock = clock
         self._owner = new_owner()
-        self._asking = Asking(database, self._owner, most=limits.per_user, clock=clock)
-        self._keeper = Keeper(database, self.carrier, self.journal, self._owner, sweep=sessions.sweep, clock=clock)
+        self._asking = Asking(database, self._owner, most=limits.per_user, lease_seconds=lease_seconds, clock=clock)
+        self._keeper = Keeper(
+            database,
+            self.carrier,
+            self.journal,
+            self.bus,
+            self._owner,
+            lease_seconds=lease_seconds,
+            sweep=sessions.sweep,
+            clock=clock,
+        )
 
     # Asking ------------------------------------------------------------------------------------------------
 
@@ -134,7 +151,7 @@ class Runner:
 
     def follow(self, run_id: str, after: int = 0, *, idle_seconds: float | None = None) -> AsyncGenerator[bytes, None]:
         """The events of a run after an id, from wherever they are, to its end; b"" after a while without any."""
-        return follow(self._database, self.carrier.said, run_id, after, idle_seconds)
+        return follow(self._database, self.carrier.said, self.relays, run_id, after, idle_seconds)
 
     async def cancel(self, user_id: str, run_id: str) -> RunView:
         view = await self.view(user_id, run_id)
@@ -143,16 +160,24 @@ class Runner:
         live = self.carrier.live.get(run_id)
         if live is not None:
             live.cancel.cancel()
-        # Should this process end before the run does, the next one does not go on with it.
+        # Should its process end before the run does, the next one does not go on with it.
         await self._database.write(leases.want_cancel(run_id))
-        if live is not None:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(CANCEL_SECONDS):
-                    await live.ended.wait()
+        if live is None:
+            self.bus.publish(KEEPERS, cancelling(run_id))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CANCEL_SECONDS):
+                await (live.ended.wait() if live is not None else self._end_elsewhere(run_id))
         return await self.view(user_id, run_id)
 
+    async def _end_elsewhere(self, run_id: str) -> None:
+        last = await self._database.read(db.last_event(run_id))
+        async with aclosing(self.follow(run_id, last)) as pieces:
+            async for _ in pieces:
+                pass
+
     async def stop_session(self, user_id: str, session_id: str) -> None:
-        """Cancels the run of a session, if there is one, and waits for its end."""
+        """Cancels the run of a session, if there is one, and waits for its end: if it is carried on elsewhere, for a
+        while. That other process finds the run deleted then, and lets go of it."""
         await self._sessions.head(user_id, session_id)
         run_id = await self._database.read(db.active_run(session_id))
         if run_id is not None:
@@ -174,6 +199,7 @@ class Runner:
     async def close(self) -> None:
         """Runs that are not finished are left to the next start. Of a process that takes none over itself, they end."""
         self._keeper.stop()
+        self.relays.close()
         runs = list(self.carrier.live.values())
         tasks = [run.task for run in runs if run.task is not None]
         if tasks and not self._keeper.adopts:
@@ -188,6 +214,7 @@ class Runner:
         if runs:
             with suppress(DatabaseFailed):
                 await self._database.write(leases.release(self._owner))
+                self.bus.publish(KEEPERS, ORPHANS)
 
 
 def _turns_of(messages: Sequence[Message]) -> list[tuple[str, list[AssistantMessage]]]:

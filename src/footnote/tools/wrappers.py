@@ -85,7 +85,7 @@ def with_retry(tool: Tool, *, sleep: Callable[[float], Awaitable[None]] = asynci
                     async for outcome in steps:
                         yield outcome
             except TRANSIENT as error:
-                log.info("%s failed and is tried again: %r", tool.name, error)
+                log.info("%s failed and is tried again.", tool.name, extra={"error": type(error).__name__})
             else:
                 return
             yield Progress("retrying", attempt + 1, RETRIES)

@@ -139,7 +139,7 @@ async def test_a_mistake_of_ours_is_logged_and_the_worker_goes_on(caplog: pytest
         with caplog.at_level(logging.WARNING):
             assert await failure(extractor, "mistake") == ("unreadable", "it could not be taken apart")
         assert (await extracted(extractor, "next")).title == before
-    assert caplog.messages == ["Taking mistake apart failed: ValueError: of ours"]
+    assert caplog.messages == ["Taking a document apart failed: ValueError: of ours"]
 
 
 async def test_what_a_library_prints_does_not_come_between_the_answers() -> None:

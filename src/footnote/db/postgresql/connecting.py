@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Protocol, cast
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs] - it has none; what we use of it stands below
 
@@ -33,9 +33,7 @@ class Connection(Protocol):
 
     async def executemany(self, command: str, args: Sequence[Sequence[Any]]) -> None: ...
 
-    def transaction(
-        self, *, isolation: Literal["repeatable_read"] | None = None
-    ) -> AbstractAsyncContextManager[None]: ...
+    def transaction(self, **options: str) -> AbstractAsyncContextManager[None]: ...
 
     def terminate(self) -> None: ...
 

@@ -14,6 +14,7 @@ import msgspec
 from footnote.documents.extract.document import Extracted, Unreadable
 from footnote.documents.extract.worker import LENGTH, READER, Answer, Job, framed
 from footnote.documents.processes import needed
+from footnote.tracing import SLOW, Work
 
 WORKERS = 2
 SECONDS = 10.0
@@ -27,6 +28,8 @@ _START = (
 )
 """With our own module path instead of the environment's, and without the current folder: a file there named like a
 module of ours is not to be run."""
+
+EXTRACTIONS = Work("extraction", "Documents of the web that were taken apart.", span="extract", classes=SLOW)
 
 _BROKEN = "it could not be taken apart"
 
@@ -56,6 +59,10 @@ class Extractor:
 
     async def extract(self, body: bytes, content_type: str, url: str, *, seconds: float) -> Extracted:
         """The text of a document, as `extract` has it; raises `Unreadable`. `seconds` include the wait for a turn."""
+        with EXTRACTIONS():
+            return await self._extract(body, content_type, url, seconds)
+
+    async def _extract(self, body: bytes, content_type: str, url: str, seconds: float) -> Extracted:
         deadline = asyncio.get_running_loop().time() + seconds
         try:
             async with asyncio.timeout_at(deadline):
@@ -68,7 +75,7 @@ class Extractor:
         finally:
             self._turns.release()
         if answer.fault:
-            log.warning("Taking %s apart failed: %s", url, answer.fault)
+            log.warning("Taking a document apart failed: %s", answer.fault)
         if answer.extracted is None:
             raise Unreadable(answer.failure, answer.reason)
         return answer.extracted

@@ -17,6 +17,8 @@ from footnote.documents.work import Conversion, Converted, Reading, Refused, Tab
 from footnote.documents.workshop.forge import LENGTH, OUT_OF_MEMORY, WORKER, Answer, packed
 from footnote.documents.workshop.forging import Forge, Job, NotStarted, start_alone
 from footnote.protocol.errors import LimitReached, Unworkable
+from footnote.tracing import SLOW
+from footnote.tracing import Work as Measured
 
 SECONDS = 30.0
 """For one job, once it is its turn."""
@@ -31,6 +33,12 @@ _MOST_SAID = 50_000_000
 _PIECE = 1 << 18
 
 log = logging.getLogger(__name__)
+
+
+JOBS = Measured(
+    "document_job", "Files that were converted or read.", "kind", span="document", classes=SLOW, failures=(Unworkable,)
+)
+_KINDS: dict[type[Work], str] = {Conversion: "convert", Reading: "read", Tabling: "table"}
 
 
 class _Broken(Exception):
@@ -81,6 +89,10 @@ class Workshop:
     async def do(self, work: Tabling, seconds: float = SECONDS) -> TableOf: ...
     async def do(self, work: Work, seconds: float = SECONDS) -> Converted | TextOf | TableOf:
         """`Unworkable` says why it cannot be done, for the user; `LimitReached`: too much is waiting already."""
+        with JOBS(_KINDS[type(work)]):
+            return await self._do(work, seconds)
+
+    async def _do(self, work: Work, seconds: float) -> Converted | TextOf | TableOf:
         if self._waiting >= MOST_WAITING:
             raise LimitReached("Too many files are waiting to be worked on: try again later.", retry_after=RETRY_AFTER)
         turns = self._turns[type(work)]
@@ -233,7 +245,8 @@ def _result(work: Work, answer: Answer) -> Converted | TextOf | TableOf:
         case Answer(missing=extra) if extra in _EXTRAS:
             raise Unworkable(f'{_EXTRAS[extra]} needs packages that are not installed: pip install "footnote[{extra}]"')
         case _:
-            log.warning("Working on %s failed: %s", _shown(work), answer.fault or "the answer makes no sense")
+            fault = answer.fault or "the answer makes no sense"
+            log.warning("A file could not be %s: %s", _done(work), fault)
             raise Unworkable(
                 f"{_shown(work)} could not be {_done(work)}: it is damaged, or there is a mistake in Footnote."
             )

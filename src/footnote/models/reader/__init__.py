@@ -18,7 +18,7 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 
 from footnote.cancel import Cancelled, CancelScope
-from footnote.models import failures
+from footnote.models import failures, measured
 from footnote.models.accumulate import Accumulator
 from footnote.models.base import Context, Options
 from footnote.models.profiles import Price, Profile
@@ -45,19 +45,22 @@ class Reader:
     ) -> AsyncGenerator[StreamEvent, None]:
         fold = Accumulator(self.id, call_ids(context.messages))
         yield Start(self.id)
-        try:
-            # Before the work, too: a run that was stopped should not begin it.
-            await cancel.wait(asyncio.sleep(0))
-            reply = reply_to(context)
-            for part in (reply,) if isinstance(reply, Say) else reply:
-                async for event in _spoken(part, fold, cancel):
+        with measured.CALLS(self.id) as call:
+            try:
+                # Before the work, too: a run that was stopped should not begin it.
+                await cancel.wait(asyncio.sleep(0))
+                reply = reply_to(context)
+                for part in (reply,) if isinstance(reply, Say) else reply:
+                    async for event in _spoken(part, fold, cancel):
+                        yield event
+                last = fold.done("stop", None)
+            except Cancelled:
+                last = fold.fail("aborted", failures.ABORTED)
+            try:
+                for event in last:
                     yield event
-        except Cancelled:
-            for event in fold.fail("aborted", failures.ABORTED):
-                yield event
-            return
-        for event in fold.done("stop", None):
-            yield event
+            finally:
+                measured.ended(call, self.id, fold.message)
 
 
 async def _spoken(part: Say | Request, fold: Accumulator, cancel: CancelScope) -> AsyncIterator[StreamEvent]:

@@ -6,11 +6,10 @@ from msgspec import Struct
 from footnote import __version__
 from footnote.config.providers import BUILT_IN, READER
 from footnote.config.resolve import resolve_web_search
-from footnote.db.failures import DatabaseFailed
-from footnote.protocol.accounts import LOCAL_USER
 from footnote.protocol.errors import NotAllowed, NotLoggedIn
 from footnote.protocol.schema import event_schemas
 from footnote.server.access import is_from_this_machine
+from footnote.server.readiness import Readiness
 from footnote.server.replies import JSON, Reply, as_json
 from footnote.server.routes.catalog import default_model
 from footnote.server.table import Call, Route
@@ -41,13 +40,6 @@ class Health(Struct, frozen=True):
     status: str
 
 
-class Readiness(Struct, frozen=True):
-    """`reason` is the type of the error that the database answers with; the log has the whole of it."""
-
-    ready: bool
-    reason: str | None = None
-
-
 async def _about(call: Call) -> About:
     settings = call.app.configuration.settings
     search = resolve_web_search(settings, call.app.configuration.agent())
@@ -65,11 +57,8 @@ async def _alive(_: Call) -> Health:
 
 
 async def _ready(call: Call) -> Reply:
-    try:
-        await call.app.accounts.user(LOCAL_USER)
-    except DatabaseFailed as error:
-        return as_json(Readiness(ready=False, reason=error.type), 503)
-    return as_json(Readiness(ready=True))
+    readiness = await call.site.probe.ask()
+    return as_json(readiness, 200 if readiness.ready else 503)
 
 
 async def _metrics(call: Call) -> Reply:

@@ -27,7 +27,7 @@ class NewPassword(Struct, frozen=True, forbid_unknown_fields=True):
 
 async def _log_in(call: Call) -> Reply:
     login: Login = call.body
-    call.site.logins.take(call.address, login.name)
+    await call.site.logins.take(call.address, login.name)
     principal, secret = await call.app.accounts.log_in(login)
     return _with_cookie(as_json(principal), call, secret)
 
@@ -36,7 +36,7 @@ async def _log_in_by_link(call: Call) -> Reply:
     """Where the printed address leads. Who has it is let in, once."""
     wanted: LinkQuery = call.query
     try:
-        call.site.logins.take(call.address, None)
+        await call.site.logins.take(call.address, None)
         _, secret = await call.app.accounts.log_in(Login(token=wanted.token))
     except NotLoggedIn as error:
         return page(call, "login.html", 401, reason=html.escape(error.message))
@@ -61,7 +61,7 @@ async def _change_password(call: Call) -> Reply:
     """All visits of the page end with it, so that this one is begun again."""
     new: NewPassword = call.body
     accounts, name = call.app.accounts, call.known.name
-    call.site.logins.take(call.address, name)
+    await call.site.logins.take(call.address, name)
     try:
         _, proof = await accounts.log_in(Login(name=name, password=new.old_password))
     except NotLoggedIn as error:

@@ -35,5 +35,5 @@ def _drain(reading: int, server: McpServer, last_lines: deque[str]) -> None:
     with os.fdopen(reading, errors="replace") as lines:
         for line in lines:
             if text := server.without_secrets(line.rstrip()):
-                log.info("MCP server %s: %s", server.name, text)
+                log.debug("MCP server %s: %s", server.name, text)
                 last_lines.append(text)

@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from footnote.protocol.sources import SearchResults
+from footnote.tracing import SLOW, Work
 from footnote.web_search.clock import Clock
 from footnote.web_search.finding.cache import SearchCache, SearchStore, cache_key
 from footnote.web_search.finding.flights import Flights
@@ -16,6 +17,8 @@ from footnote.web_search.providers.base import Library, Outcome, Plan, Provider,
 from footnote.web_search.settings import ProviderAccess, SearchRequest, WebSearchSettings
 
 log = logging.getLogger(__name__)
+
+SEARCHES = Work("search", "Searches that were put to a provider.", "provider", span="search", classes=SLOW)
 
 _AS_WRITTEN = re.compile(r'\b(?:OR|AND|NOT)\b|[":]')
 """What engines take literally: there, upper and lower case may make a difference."""
@@ -62,12 +65,16 @@ class Asking:
         kept_for = settings.cache_ttl_minutes * 60 if key else 0.0
 
         async def fetch() -> Answered:
-            if key and kept_for and (kept := await self._cache.get(key)):
-                return Answered(Outcome(kind="results" if kept.results else "empty", hits=kept.results), cached=True)
-            outcome = await line.ask(request, settings.timeout_seconds, self._reach, in_any_case=in_any_case)
-            if key and kept_for and outcome.is_answer:
-                await self._cache.keep(key, search_results(provider.id, request, outcome), kept_for)
-            return Answered(outcome)
+            with SEARCHES(provider.id) as span:
+                if key and kept_for and (kept := await self._cache.get(key)):
+                    span.outcome = "cached"
+                    kind = "results" if kept.results else "empty"
+                    return Answered(Outcome(kind=kind, hits=kept.results), cached=True)
+                outcome = await line.ask(request, settings.timeout_seconds, self._reach, in_any_case=in_any_case)
+                span.outcome = outcome.kind
+                if key and kept_for and outcome.is_answer:
+                    await self._cache.keep(key, search_results(provider.id, request, outcome), kept_for)
+                return Answered(outcome)
 
         # The cache is read in flight: otherwise one who looked into it just before it was filled would ask again.
         flight = f"{key} {bool(kept_for)} {in_any_case}"

@@ -15,6 +15,7 @@ from footnote.net.guard import PageUrl
 from footnote.protocol.pages import CachedPage
 from footnote.protocol.receipts import PageFailure, PageReport
 from footnote.protocol.sources import Snapshot
+from footnote.tracing import SLOW, Count, Span, Work
 from footnote.web_search.clock import Clock
 from footnote.web_search.reading.download import Caps, Course, Document, Downloader, Terms
 from footnote.web_search.reading.fetch import TURN_SECONDS, PageFailed
@@ -22,6 +23,9 @@ from footnote.web_search.reading.freshness import fresh_seconds
 
 STORE_SECONDS = 1.0
 """A cache that takes longer than this saves nothing."""
+
+PAGES = Work("page", "Pages that were to be read.", span="page", classes=SLOW)
+BYTES = Count("page_bytes", "Bytes of pages that came over the wire.")
 
 log = logging.getLogger(__name__)
 
@@ -126,11 +130,19 @@ class Crawler:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _page(self, url: str, reading: _Reading) -> Page:
+        with PAGES() as span:
+            visit = _Visit(url, asyncio.get_running_loop().time())
+            page = await self._visited(visit, reading)
+            _tell(span, visit, page.report)
+        if visit.to_keep is not None:
+            await self._keep(visit.to_keep, reading)
+        return page
+
+    async def _visited(self, visit: _Visit, reading: _Reading) -> Page:
         now = asyncio.get_running_loop().time
-        visit = _Visit(url, now())
         try:
             async with asyncio.timeout_at(reading.deadline):
-                page = visit.read(await self._read(visit, reading), now())
+                return visit.read(await self._read(visit, reading), now())
         except TimeoutError:
             limit = reading.seconds if now() >= reading.deadline else self._caps.seconds
             missing = "no answer" if visit.status is None else "not finished"
@@ -140,11 +152,8 @@ class Crawler:
         except ConnectionFailed as error:
             return visit.failed(error.trouble, error.message, now())
         except Exception:  # a page that breaks us must not take the others with it
-            log.exception("Reading %s failed in an unexpected way.", url)
+            log.exception("Reading a page of %s failed in an unexpected way.", _host(visit))
             return visit.failed("unreadable", "reading it failed in an unexpected way, which is in the log", now())
-        if visit.to_keep is not None:
-            await self._keep(visit.to_keep, reading)
-        return page
 
     async def _read(self, visit: _Visit, reading: _Reading) -> Snapshot:
         url = PageUrl.parse(visit.asked)
@@ -210,7 +219,7 @@ class Crawler:
             async with asyncio.timeout(STORE_SECONDS):
                 return await self._pages.cached_page(str(url))
         except Exception:  # whatever a database raises: the page is asked for instead
-            log.exception("The page cache could not be read; %s is asked for instead.", url)
+            log.exception("The page cache could not be read; %s is asked for instead.", url.host)
             return None
 
     async def _keep(self, page: CachedPage, reading: _Reading) -> None:
@@ -221,7 +230,22 @@ class Crawler:
             async with asyncio.timeout_at(reading.deadline):
                 await self._pages.keep_page(page)
         except Exception:  # whatever a database raises: the page is read all the same
-            log.exception("%s could not be kept for the next time.", page.url)
+            log.exception("A page of %s could not be kept for the next time.", PageUrl.parse(page.url).host)
+
+
+def _host(visit: _Visit) -> str:
+    """What of an address may stand in a log or a trace: the rest of it may be what somebody looks for."""
+    return visit.url.host if visit.url is not None else "an address that cannot be read"
+
+
+def _tell(span: Span, visit: _Visit, report: PageReport) -> None:
+    span.outcome = visit.cache or report.failure or "read"
+    BYTES.add(report.bytes)
+    if visit.url is not None:
+        span.note({"server.address": _host(visit)})
+    if visit.status is not None:
+        span.note({"http.response.status_code": visit.status})
+    span.note({"footnote.page.bytes": report.bytes, "footnote.page.outcome": span.outcome})
 
 
 def _sendable(header: str | None) -> str | None:

@@ -1,0 +1,100 @@
+"""What a second machine costs and brings: the same load on one embedded process and on two replicas, in one run.
+
+    .venv/bin/python bench/replicas.py             about ten minutes
+    .venv/bin/python bench/replicas.py --quick     fewer streams, about three minutes
+
+Two replicas on PostgreSQL, Redis and an S3 server behind a plain TCP balancer, all on loopback. Every event of every
+stream is counted and held against what is stored. docs/scale.md says what the figures mean.
+"""
+
+import argparse
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import uvloop
+from measure import Figures
+from processes import footnote
+from replicas_load import Load, Place, carry
+from replicas_processes import Services, cluster
+from replicas_report import tables
+
+import upstream
+
+
+def _say(progress: str) -> None:
+    print(f"{progress} …", file=sys.stderr, flush=True)
+
+
+def embedded(port: int, load: Load) -> Figures:
+    """The reference: the load on one process with a file and a folder."""
+    with footnote(port) as server:
+        place = Place([server], lambda _owner, _number: server.port, lambda: {"replicas": server.cpu()})
+        return uvloop.run(carry(place, load))
+
+
+def replicas(
+    services: Services, port: int, load: Load, *, bus: str | None = None, through: str = "balancer"
+) -> Figures:
+    """`through`: where followers connect: at the balancer, at the replica that carries the run (`own`) or at the other
+    one (`other`)."""
+    with cluster(services, port, bus=bus) as found:
+        ports = [server.port for server in found.servers]
+        ways: dict[str, Callable[[int, int], int]] = {
+            "balancer": lambda _owner, _number: found.port,
+            "own": lambda owner, _number: ports[owner],
+            "other": lambda owner, _number: ports[1 - owner],
+        }
+        place = Place(found.servers, ways[through], found.cpu)
+        return uvloop.run(carry(place, load))
+
+
+def measure(*, quick: bool) -> Figures:
+    streams = (200, 400) if quick else (2000, 4000)
+    few = 200 if quick else 600
+    seconds = 4.0 if quick else 10.0
+    figures: Figures = {}
+    with Services() as services, upstream.running(on_uvloop=True) as port:
+        _say(f"one embedded process, {streams[0]} streams")
+        figures["embedded"] = embedded(port, Load(streams[0], seconds))
+        figures["replicas"] = []
+        for count in streams:
+            _say(f"two replicas, {count} streams")
+            figures["replicas"].append(replicas(services, port, Load(count, seconds)))
+        _say(f"kill -9 of one of two replicas, {streams[0]} streams")
+        figures["killed"] = replicas(services, port, Load(streams[0], seconds, kills=True))
+        figures["ways"] = {}
+        for way in ("own", "other"):
+            _say(f"followers on the {way} replica, {few} streams")
+            figures["ways"][way] = replicas(services, port, Load(few, seconds), through=way)
+        figures["buses"] = {"redis": figures["ways"]["other"]}
+        for name, address in (("postgresql", "postgresql:"), ("none", "local:")):
+            _say(f"followers on the other replica, the bus is {address}")
+            figures["buses"][name] = replicas(services, port, Load(few, seconds), bus=address, through="other")
+    return figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="fewer streams")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as well")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 when a bar is missed")
+    arguments = parser.parse_args()
+    if not Path("/proc/self/schedstat").exists():
+        raise SystemExit("This benchmark reads CPU and memory of processes from /proc: it runs on Linux.")
+    figures = measure(quick=arguments.quick)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(figures, indent=1) + "\n")
+    print(f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()} {platform.machine()}\n")
+    made = tables(figures)
+    print("\n".join(str(table) for table in made))
+    unmet = [reason for table in made for reason in table.unmet]
+    print("\n".join(unmet) if unmet else "Every bar holds.")
+    sys.exit(bool(unmet and arguments.strict))
+
+
+if __name__ == "__main__":
+    main()

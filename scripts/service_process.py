@@ -1,0 +1,142 @@
+"""One server on loopback, as a process that is stopped, killed, paused, and started again with its port and data."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+UP_SECONDS = 60
+DOWN_SECONDS = 20
+HOST = "127.0.0.1"
+
+
+class NotStarted(Exception):
+    """A server that ended at once or did not answer, with the last of what it said."""
+
+
+class Service(ABC):
+    """What it writes goes to `log`, its data into `folder`."""
+
+    name: str
+    ends_at = signal.SIGTERM
+    """The signal after which it closes its files and ends."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.log = folder / "log"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @abstractmethod
+    def command(self) -> list[str]: ...
+
+    @abstractmethod
+    def answers(self) -> bool:
+        """Whether it does its work by now, not only whether its port is open."""
+
+    def options(self) -> Mapping[str, Any]:
+        """How the process is started, beside its command."""
+        return {}
+
+    @property
+    def pid(self) -> int | None:
+        """None while it does not run."""
+        return None if self._process is None or self._process.poll() is not None else self._process.pid
+
+    def start(self) -> None:
+        """Returns when it answers. Does nothing where it runs already."""
+        if self.pid is not None:
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with self.log.open("ab") as said:
+            # A group of its own: Ctrl-C in our terminal is ours, and they end in the order that we choose.
+            self._process = subprocess.Popen(
+                self.command(),
+                stdout=said,
+                stderr=said,
+                **{"stdin": subprocess.DEVNULL, "cwd": self.folder, "process_group": 0, **self.options()},
+            )
+        latest = time.monotonic() + UP_SECONDS
+        while not self.answers():
+            if self.pid is None or time.monotonic() > latest:
+                self.kill()
+                said = self.log.read_text(errors="replace")[-3000:]
+                raise NotStarted(f"{self.name} did not start. The end of {self.log}:\n{said}")
+            time.sleep(0.05)
+
+    def stop(self) -> None:
+        """As an operator does: it finishes what it does and closes its files. After a while it is killed."""
+        if self._process is None:
+            return
+        with suppress(ProcessLookupError):
+            self.go_on()
+            self._process.send_signal(self.ends_at)
+        try:
+            self._process.wait(DOWN_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        """All of its processes at once, without a chance to write anything."""
+        if self._process is None:
+            return
+        self._signal(signal.SIGKILL)
+        self._process.wait()
+
+    def pause(self) -> None:
+        """It stands still with all connections open, as on a machine that hangs."""
+        self._signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        pid = self.pid
+        if pid is None:
+            return
+        # Stopped first, so that it has no more children than those that are found now.
+        os.kill(pid, signal.SIGSTOP)
+        for child in (*_children(pid), pid):
+            with suppress(ProcessLookupError):
+                os.kill(child, number)
+
+
+def free_ports(count: int) -> list[int]:
+    with ExitStack() as held:
+        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind((HOST, 0))
+        return [one.getsockname()[1] for one in sockets]
+
+
+def asked(port: int, request: bytes) -> bytes:
+    """The first bytes of the answer to one request over TCP; none where there is no answer."""
+    try:
+        with socket.create_connection((HOST, port), timeout=5) as connection:
+            connection.sendall(request)
+            return connection.recv(100)
+    except OSError:
+        return b""
+
+
+def _children(pid: int) -> list[int]:
+    """Each process of PostgreSQL has a group of its own, so that no signal reaches all of them."""
+    return [child for child, parent in parents_of_all().items() if parent == pid]
+
+
+def parents_of_all() -> dict[int, int]:
+    """Every process with its parent. Small machines of CI have no `ps`, and other systems than Linux no /proc."""
+    found: dict[int, int] = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has just ended
+            # The name stands in brackets and may hold anything, also brackets and spaces.
+            found[int(status.parent.name)] = int(status.read_text(errors="replace").rpartition(")")[2].split()[1])
+    if not found:
+        listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True)
+        found = {int(child): int(parent) for child, parent in map(str.split, listed.stdout.splitlines())}
+    return found

@@ -1,0 +1,256 @@
+"""`footnote backup`: all that this Footnote knows as one file, while the server runs or not."""
+
+import argparse
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+from tempfile import NamedTemporaryFile, mkstemp
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
+
+from footnote import __version__
+from footnote.cli import Exit
+from footnote.cli.interrupts import Interrupts
+from footnote.cli.terminal.clean import clean_line
+from footnote.config.environment import process_environment
+from footnote.config.load import load
+from footnote.protocol.errors import FootnoteError, UsageError
+
+if TYPE_CHECKING:
+    from footnote.backup.form import End
+    from footnote.db.engine import Database
+    from footnote.storage.base import Storage
+
+STANDARD = "-"
+EPILOG = "Exit codes: 0 all is right, 1 something went wrong or is damaged, 2 it is not a backup."
+
+
+class NotWritten(FootnoteError):
+    """Where the backup was to go, it cannot be written. There is none."""
+
+    type = "backup_not_written"
+
+
+def register(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        "backup",
+        help="all that is kept here as one file",
+        description="Writes all accounts, sessions, files and texts into one file, as they are at one moment. The "
+        "server may run meanwhile. Whoever has the file has all of that: keep it safe.",
+        epilog=EPILOG,
+    )
+    parser.add_argument("file", metavar="FILE", help="where to write it; - for stdout")
+    parser.add_argument("--force", action="store_true", help="overwrite FILE, once the new one is whole")
+    parser.add_argument("--verify", action="store_true", help="write nothing, and check the backup that FILE is")
+    parser.add_argument("--quiet", action="store_true", help="say only what went wrong")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.verify:
+        return _verify(arguments)
+    return interruptible(lambda: _make(arguments), "Stopped. There is no backup.")
+
+
+def interruptible(work: Callable[[], Any], stopped: str) -> int:
+    """Ctrl-C and SIGTERM end it in good order."""
+
+    async def cancellable() -> int:
+        task = asyncio.current_task()
+        if task is not None:
+            interrupts.stop_with(task.cancel)
+        return await work()
+
+    with Interrupts() as interrupts:
+        try:
+            return asyncio.run(cancellable())
+        except asyncio.CancelledError:
+            print(stopped, file=sys.stderr)
+            return Exit.INTERRUPTED
+
+
+@asynccontextmanager
+async def places(arguments: argparse.Namespace) -> AsyncGenerator[tuple["Database", "Storage"], None]:
+    """The database and the storage of the settings."""
+    from footnote.db.engine import Database  # noqa: PLC0415 - slow to import, and Ctrl-C must work meanwhile
+    from footnote.net.client import Net  # noqa: PLC0415 - see above
+    from footnote.net.proxies import Proxies  # noqa: PLC0415 - see above
+    from footnote.storage.opening import open_storage  # noqa: PLC0415 - see above
+
+    configuration = load(arguments.home, arguments.config_file)
+    settings, home, environ = configuration.settings, configuration.home, process_environment()
+    async with Net(Proxies.of(environ)) as net, Database.open(settings.database.url, home) as database:
+        storage = open_storage(settings.storage.url, home, environ, net)
+        try:
+            yield database, storage
+        finally:
+            await storage.close()
+
+
+@contextmanager
+def readable(name: str) -> Generator[Path, None, None]:
+    """A file that can be read more than once; what comes from stdin becomes one for that long."""
+    if name != STANDARD:
+        yield Path(name)
+        return
+    if sys.stdin.isatty():
+        raise UsageError("A backup is not typed. Send it: age -d FILE | footnote restore -")
+    with NamedTemporaryFile(prefix="footnote-backup-") as aside:
+        shutil.copyfileobj(sys.stdin.buffer, aside)
+        aside.flush()
+        yield Path(aside.name)
+
+
+def counts(end: "End") -> str:
+    """`3 accounts, 2,000 sessions, 512 files, 40 texts that were read`."""
+    named = (
+        (end.rows.get("account", 0), "account", "accounts"),
+        (end.rows.get("session", 0), "session", "sessions"),
+        (end.rows.get("workspace_file", 0), "file", "files"),
+        (end.rows.get("snapshot", 0), "text that was read", "texts that were read"),
+    )
+    return ", ".join(f"{count:,} {one if count == 1 else more}" for count, one, more in named)
+
+
+def say(text: str) -> None:
+    print(clean_line(text), file=sys.stderr)
+
+
+# Making ----------------------------------------------------------------------------------------------------
+
+
+async def _make(arguments: argparse.Namespace) -> int:
+    from footnote.backup.making import make  # noqa: PLC0415 - slow to import, and Ctrl-C must work meanwhile
+
+    _check_there(arguments)
+    async with places(arguments) as (database, storage):
+        with _written(arguments.file, force=arguments.force) as write:
+            made = await make(database, storage, write, __version__)
+    if not arguments.quiet:
+        say(f"Backed up {counts(made.end)}: {made.bytes:,} bytes.")
+    if made.end.gone and not arguments.quiet:
+        say(f"Left out, because they were deleted meanwhile: {_files(made.end.gone)}.")
+    if made.end.lost:
+        say(f"Missing or damaged in the storage, and so in the backup: {_files(made.end.lost)}. All else is in it.")
+        return Exit.FAILURE
+    return Exit.OK
+
+
+def _files(count: int) -> str:
+    return f"the content of {count:,} {'file' if count == 1 else 'files'}"
+
+
+def _check_there(arguments: argparse.Namespace) -> None:
+    """A job of the night with the wrong home folder would keep an empty backup, and nobody would know."""
+    configuration = load(arguments.home, arguments.config_file)
+    scheme, _, rest = configuration.settings.database.url.partition(":")
+    path = configuration.home / Path(rest).expanduser()
+    if scheme == "sqlite" and not path.exists():
+        raise UsageError(f"There is nothing to back up: {path} does not exist. Name the home folder with --home DIR.")
+
+
+Write: TypeAlias = Callable[[bytes], object]
+
+
+@contextmanager
+def _written(target: str, *, force: bool) -> Generator[Write, None, None]:
+    """What is written is whole, or there is nothing."""
+    if target != STANDARD:
+        with _beside(Path(target), force=force) as write:
+            yield write
+        return
+    if sys.stdout.isatty():
+        raise UsageError("A backup is not for a terminal. Send it on: footnote backup - | age -r KEY > FILE")
+    try:
+        yield _explaining(sys.stdout.buffer, "stdout")
+        with _explained("stdout"):
+            sys.stdout.buffer.flush()
+    except NotWritten:
+        # What waits in its buffer would be tried once more at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise
+
+
+@contextmanager
+def _beside(target: Path, *, force: bool) -> Generator[Write, None, None]:
+    """A file in the same folder that only its owner can read. It takes its place when it is whole and on the disk."""
+    if target.is_dir():
+        raise UsageError(f"{target} is a folder. Name a file in it.")
+    if target.exists() and not force:
+        raise _taken(target)
+    with _explained(str(target)):
+        descriptor, name = mkstemp(prefix=f".{target.name[:40]}-", dir=target.parent)
+    aside = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb", buffering=0) as made:
+            yield _explaining(made, str(target))
+            with _explained(str(target)):
+                os.fsync(made.fileno())
+                _move(aside, target, force=force)
+    finally:
+        with suppress(OSError):
+            aside.unlink()
+
+
+def _explaining(file: IO[bytes], name: str) -> Write:
+    """Whoever is in between would take its error for one of their own."""
+
+    def write(data: bytes) -> None:
+        view = memoryview(data)
+        with _explained(name):
+            while view:
+                view = view[file.write(view) :]
+
+    return write
+
+
+@contextmanager
+def _explained(name: str) -> Generator[None, None, None]:
+    try:
+        yield
+    except OSError as error:
+        raise NotWritten(f"{name} cannot be written: {error.strerror}. There is no backup.") from error
+
+
+def _move(aside: Path, target: Path, *, force: bool) -> None:
+    """A link is made or refused at once, so that nothing that came meanwhile is lost."""
+    try:
+        if force:
+            aside.replace(target)
+        else:
+            os.link(aside, target)
+    except FileExistsError:
+        raise _taken(target) from None
+    except OSError:  # a file system without links
+        aside.rename(target)
+    if os.name == "posix":
+        descriptor = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _taken(target: Path) -> UsageError:
+    return UsageError(f"{target} is there already, and is not overwritten. Give --force, or name another file.")
+
+
+# Verifying -------------------------------------------------------------------------------------------------
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    from footnote.backup.checking import check  # noqa: PLC0415 - slow to import, and Ctrl-C must work meanwhile
+
+    with readable(arguments.file) as file:
+        checked = check(file)
+    print(clean_line(f"Made     {checked.head.made_at} by Footnote {checked.head.footnote}"))
+    print(f"Holds    {counts(checked.end)}")
+    if checked.end.gone:
+        print(f"Without  {_files(checked.end.gone)}, deleted while it was made")
+    if checked.end.lost:
+        print(f"Without  {_files(checked.end.lost)}, missing or damaged when it was made")
+    print("All is right.")
+    return Exit.OK

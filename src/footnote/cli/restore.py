@@ -1,0 +1,33 @@
+"""`footnote restore`: what `footnote backup` wrote, into a Footnote that has nothing yet."""
+
+import argparse
+from typing import Any
+
+from footnote.cli import Exit
+from footnote.cli.backup import EPILOG, counts, interruptible, places, readable, say
+
+
+def register(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        "restore",
+        help="what a backup holds, into an empty Footnote",
+        description="Checks the whole backup, then puts all of it into the database and the storage of the settings, "
+        "which must be empty: all of it, or nothing. No server may run on them meanwhile.",
+        epilog=EPILOG,
+    )
+    parser.add_argument("file", metavar="FILE", help="as `footnote backup` wrote it; - for stdin")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    return interruptible(lambda: _restore(arguments), "Stopped. Nothing was restored.")
+
+
+async def _restore(arguments: argparse.Namespace) -> int:
+    from footnote.backup.restoring import restore  # noqa: PLC0415 - slow to import, and Ctrl-C must work meanwhile
+
+    with readable(arguments.file) as file:
+        async with places(arguments) as (database, storage):
+            checked = await restore(file, database, storage)
+    say(f"Restored {counts(checked.end)}, as of {checked.head.made_at}.")
+    return Exit.OK

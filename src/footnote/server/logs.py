@@ -1,0 +1,116 @@
+"""What a server writes to stderr: lines for people, or JSON lines for programs. Neither holds a secret."""
+
+import logging
+import os
+import platform
+import re
+import sys
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any, TextIO
+
+import msgspec
+
+from footnote import tracing
+from footnote.config.settings import Logs
+
+MASK = "***"
+FIELDS = ("run_id", "session_id", "trace_id", "error", "route", "status", "seconds", "user_id")
+"""What a line may say beside its message: ids, names of ours and figures, nothing that somebody wrote."""
+
+_PATTERNS = (
+    (re.compile(r"://[^\s/@:\"']*:[^\s\"'<>]*@"), f"://{MASK}@"),
+    (re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}"), rf"\1 {MASK}"),
+    (
+        re.compile(r"(?i)([?&][a-z0-9_.-]*(?:token|key|signature|sig|password|secret|credential)=)[^&\s\"'#<>]+"),
+        rf"\1{MASK}",
+    ),
+    (re.compile(r"\b(?:fn_|fnc_|fnl_|sk-)[A-Za-z0-9_-]{16,}"), MASK),
+)
+"""What looks like a secret, though nobody told us of it."""
+
+
+def replica() -> str:
+    """Which of several servers says it."""
+    return f"{platform.node() or 'here'}/{os.getpid()}"
+
+
+class Scrubber:
+    """Takes secrets out of text."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        known = "|".join(re.escape(secret) for secret in secrets)
+        self._known = re.compile(known) if known else None
+
+    def __call__(self, text: str) -> str:
+        if self._known is not None:
+            text = self._known.sub(MASK, text)
+        for pattern, replacement in _PATTERNS:
+            text = pattern.sub(replacement, text)
+        return text
+
+
+class TextLines(logging.Formatter):
+    def __init__(self, scrub: Scrubber) -> None:
+        super().__init__()
+        self._scrub = scrub
+
+    def format(self, record: logging.LogRecord) -> str:
+        moment = _time(record.created)
+        parts = [f"{moment} {record.levelname} {_message(record)}", self._trace(record)]
+        return self._scrub("\n".join(part for part in parts if part))
+
+    def _trace(self, record: logging.LogRecord) -> str:
+        return self.formatException(record.exc_info) if record.exc_info and record.exc_info[0] else ""
+
+
+class JsonLines(TextLines):
+    """One object a line: when, how bad, from where, what, and of which run."""
+
+    def __init__(self, scrub: Scrubber) -> None:
+        super().__init__(scrub)
+        self._replica = replica()
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {
+            "time": _time(record.created),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": self._scrub(_message(record)),
+            "replica": self._replica,
+        }
+        line |= tracing.place()
+        line |= {field: _plain(value) for field, value in vars(record).items() if field in FIELDS}
+        if record.exc_info and record.exc_info[0]:
+            line["error"] = record.exc_info[0].__name__
+            line["traceback"] = self._scrub(self._trace(record))
+        return msgspec.json.encode(line).decode()
+
+
+def set_up(settings: Logs, secrets: Iterable[str], stream: TextIO | None = None) -> None:
+    """All that this process logs goes one way, whoever says it."""
+    handler = logging.StreamHandler(stream or sys.stderr)
+    scrub = Scrubber(secrets)
+    handler.setFormatter(JsonLines(scrub) if settings.format == "json" else TextLines(scrub))
+    level = logging.getLevelNamesMapping()[settings.level.upper()]
+    root = logging.getLogger()
+    for old in tuple(root.handlers):
+        root.removeHandler(old)
+    root.addHandler(handler)
+    # What libraries say of their doings is for those who look for a fault in them.
+    root.setLevel(level if level <= logging.DEBUG else max(level, logging.WARNING))
+    logging.getLogger("footnote").setLevel(level)
+    logging.captureWarnings(capture=True)
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _message(record: logging.LogRecord) -> str:
+    """Lone halves of characters cannot be written."""
+    return record.getMessage().encode("utf-8", "backslashreplace").decode()
+
+
+def _plain(value: Any) -> str | int | float:
+    return value if isinstance(value, int | float) else str(value)

@@ -1,0 +1,68 @@
+"""Whether the server can work: what it depends on is asked, and nobody waits long for the answer."""
+
+import asyncio
+import time
+
+from msgspec import Struct
+
+from footnote.app import App
+from footnote.protocol.accounts import LOCAL_USER
+from footnote.protocol.errors import FootnoteError
+
+OK = "ok"
+ANSWER_SECONDS = 3.0
+STORAGE_SECONDS = 10.0
+"""How long it is taken for granted that the storage works: to ask it is to write something."""
+
+
+class Readiness(Struct, frozen=True):
+    """What each part answers with: `ok`, or the type of its error; the log has the whole of it. Without a database or a
+    storage nothing can be done, and `reason` is the first of these errors; without the bus things only take longer."""
+
+    ready: bool
+    reason: str | None
+    database: str
+    storage: str
+    bus: str
+
+
+class Probe:
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._storage = OK
+        self._storage_asked_at = float("-inf")
+        self._turn = asyncio.Lock()
+
+    async def ask(self) -> Readiness:
+        database, storage = await asyncio.gather(self._ask_database(), self._ask_storage())
+        reason = next((answer for answer in (database, storage) if answer != OK), None)
+        bus = OK if self._app.bus.state.is_connected else "bus_down"
+        return Readiness(reason is None, reason, database, storage, bus)
+
+    async def _ask_database(self) -> str:
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await self._app.accounts.user(LOCAL_USER)
+        except FootnoteError as error:
+            return error.type
+        except TimeoutError:
+            return "database_error"
+        return OK
+
+    async def _ask_storage(self) -> str:
+        async with self._turn:  # however many ask at once
+            if time.monotonic() - self._storage_asked_at > STORAGE_SECONDS:
+                self._storage = await self._storage_answer()
+                if self._storage == OK:
+                    self._storage_asked_at = time.monotonic()
+        return self._storage
+
+    async def _storage_answer(self) -> str:
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await self._app.storage.check()
+        except FootnoteError as error:
+            return error.type
+        except TimeoutError:
+            return "storage_error"
+        return OK

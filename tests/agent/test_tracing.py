@@ -1,0 +1,132 @@
+"""Work that is measured: what counts as what, whose part a span is, and how many series there may be."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, suppress
+from typing import Any
+
+import pytest
+
+from footnote import tracing
+from footnote.cancel import Cancelled
+from footnote.tracing import MOST_SERIES, Count, Origin, Span, Work
+
+
+class Recorder:
+    """Collects spans as `name < name of its parent: outcome`."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def begin(self, span: Span, parent: Span | None) -> Any:
+        return f"{span.name} < {parent.name}" if parent else span.name
+
+    def end(self, span: Span, error: str | None) -> None:
+        self.told.append(f"{span.traced}: {span.outcome}{f' {error}' if error else ''}")
+
+    def trace_id(self, traced: Any) -> str:
+        return f"trace of {traced}"
+
+
+@pytest.fixture
+def recorder() -> Iterator[Recorder]:
+    recorder = Recorder()
+    tracing.install(recorder)
+    yield recorder
+    tracing.uninstall(recorder)
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    works, counts = dict(tracing.WORKS), dict(tracing.COUNTS)
+    yield
+    for registry, before in ((tracing.WORKS, works), (tracing.COUNTS, counts)):
+        registry.clear()
+        registry.update(before)
+
+
+def outcomes(work: Work) -> dict[tuple[str, ...], int]:
+    return {values: sum(tally.counts) for values, tally in work.tallies.items()}
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        (None, "ok"),
+        (KeyError("no"), "error"),
+        (ValueError("an answer"), "refused"),
+        (asyncio.CancelledError(), "cancelled"),
+        (Cancelled(), "cancelled"),
+    ],
+)
+def test_how_work_ends_is_what_it_counts_as(error: BaseException | None, outcome: str):
+    work = Work("test", "Of a test.", "tool", failures=(KeyError,))
+    with suppress(type(error) if error else ()), work("one"):
+        if error is not None:
+            raise error
+    assert outcomes(work) == {("one", outcome): 1}
+
+
+def test_what_the_work_says_of_itself_holds():
+    work = Work("test", "Of a test.")
+    with suppress(KeyError), work() as span:
+        span.outcome = "empty"
+        raise KeyError
+    assert outcomes(work) == {("empty",): 1}
+
+
+def test_times_are_sorted_into_classes():
+    work = Work("test", "Of a test.", classes=(0.1, 1.0))
+    for seconds in (0.05, 0.1, 0.5, 7.0):
+        work.took(seconds)
+    [tally] = work.tallies.values()
+    assert (tally.counts, tally.seconds) == ([2, 1, 1], 7.65)
+
+
+def test_a_label_has_so_many_values_and_no_more():
+    work, count = Work("test", "Of a test.", "model"), Count("test", "Of a test.", "model")
+    for number in range(MOST_SERIES + 50):
+        work.took(0.0, f"model {number}")
+        count.add(2, f"model {number}")
+    assert (len(work.tallies), len(count.values)) == (MOST_SERIES + 1, MOST_SERIES + 1)
+    assert outcomes(work)["other", "ok"] == 50
+    assert count.values["other",] == 100
+
+
+async def test_a_span_belongs_to_the_one_around_it_in_tasks_too(recorder: Recorder):
+    run, page = Work("run", "A run.", span="run"), Work("page", "A page.", "host", span="page")
+
+    async def read(host: str) -> None:
+        with page(host):
+            await asyncio.sleep(0)
+
+    with run(origin=Origin("run_1", "session_1")):
+        await asyncio.gather(read("a"), read("b"))
+        place = tracing.place()
+    assert sorted(recorder.told) == ["page a < run: ok", "page b < run: ok", "run: ok"]
+    assert place == {"run_id": "run_1", "session_id": "session_1", "trace_id": "trace of run"}
+    assert tracing.place() == {}
+
+
+async def test_a_generator_that_is_left_half_way_leaves_nothing_behind(recorder: Recorder):
+    outer, inner = Work("outer", "Outer.", span="outer"), Work("inner", "Inner.", span="inner")
+
+    async def steps() -> AsyncGenerator[int, None]:
+        with outer():
+            yield 1
+            yield 2
+
+    async with aclosing(steps()) as left:
+        await anext(left)
+        with inner():
+            await left.aclose()
+    with inner():
+        pass
+    assert recorder.told == ["outer: cancelled", "inner < outer: ok", "inner: ok"]
+
+
+def test_without_a_tracer_nothing_is_noted():
+    work = Work("test", "Of a test.", span="test")
+    with work() as span:
+        span.note({"footnote.round": 1})
+    assert (span.attributes, span.traced) == (None, None)

@@ -1,0 +1,228 @@
+"""What is cut off, changed, forged, newer or of something else is refused, and nothing of it is kept."""
+
+import hashlib
+import io
+import random
+import struct
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from backup.places import Place, comparable, furnished
+from footnote.backup.checking import check
+from footnote.backup.form import BackupDamaged, End, Head, Kind, NotABackup, RowsPart, decoded, encoded
+from footnote.backup.frames import PartWriter, parts
+from footnote.db.backup import TABLES, NotEmpty
+from footnote.db.failures import DatabaseFailed
+from sessions.stored import add_user
+
+pytestmark = pytest.mark.embedded  # both kinds are named here, whatever the others run on
+
+LEFT = struct.calcsize(">cBII32s")
+
+
+@pytest.fixture
+async def backup(here: Place) -> bytes:
+    await furnished(here)
+    return await here.backup()
+
+
+def written(*given: tuple[Kind, bytes]) -> bytes:
+    target = io.BytesIO()
+    writer = PartWriter(target.write)
+    writer.begin()
+    for kind, payload in given:
+        writer.add(kind, payload)
+    return target.getvalue()
+
+
+def taken_apart(data: bytes) -> list[tuple[Kind, bytes]]:
+    return [(part.kind, part.payload()) for part in parts(io.BytesIO(data))]
+
+
+def with_rows(given: list[tuple[Kind, bytes]], change: Callable[[RowsPart], RowsPart]) -> list[tuple[Kind, bytes]]:
+    return [
+        (kind, encoded(change(decoded(payload, RowsPart))) if kind is Kind.ROWS else payload) for kind, payload in given
+    ]
+
+
+def put(folder: Path, data: bytes) -> Path:
+    file = folder / "one.backup"
+    file.write_bytes(data)
+    return file
+
+
+async def is_empty(place: Place) -> bool:
+    rows = await place.rows()
+    files = [file for file in (place.home / "files").rglob("*") if file.is_file()]
+    return [row[0] for row in rows["account"]] == ["local"] and not rows["session"] and not files
+
+
+async def test_a_backup_that_is_cut_off_anywhere_is_refused(backup: bytes, there: Place, tmp_path: Path) -> None:
+    chance = random.Random(3)
+    cuts = {0, 1, 17, 18, LEFT, len(backup) - 1, *(chance.randrange(len(backup)) for _ in range(40))}
+    for cut in cuts:
+        with pytest.raises((BackupDamaged, NotABackup)):
+            check(put(tmp_path, backup[:cut]))
+    with pytest.raises(BackupDamaged, match="cut off: its end is missing"):
+        await there.restored(backup[:-1])
+    assert await is_empty(there)
+
+
+async def test_a_byte_that_is_another_one_is_noticed_wherever_it_stands(backup: bytes, tmp_path: Path) -> None:
+    chance = random.Random(4)
+    for _ in range(60):
+        at = chance.randrange(len(backup))
+        changed = bytearray(backup)
+        changed[at] ^= 1 << chance.randrange(8)
+        with pytest.raises((BackupDamaged, NotABackup)):
+            check(put(tmp_path, bytes(changed)))
+
+
+async def test_parts_that_are_left_out_doubled_or_moved_are_noticed(backup: bytes, tmp_path: Path) -> None:
+    """Also by a forger who makes every checksum anew."""
+    whole = taken_apart(backup)
+    rows = next(at for at, (kind, _) in enumerate(whole) if kind is Kind.ROWS)
+    content = next(at for at, (kind, _) in enumerate(whole) if kind is Kind.CONTENT)
+    close = next(at for at, (kind, _) in enumerate(whole) if kind is Kind.CLOSE)
+    for forged in (
+        whole[:rows] + whole[rows + 1 :],
+        [*whole[:rows], whole[rows], *whole[rows:]],
+        whole[:content] + whole[close + 1 :],
+        whole[1:],
+        [*whole[:1], whole[-1]],
+        whole[: content + 1] + whole[content + 2 :],
+        whole[:close] + whole[close + 1 :],
+    ):
+        with pytest.raises(BackupDamaged):
+            check(put(tmp_path, written(*forged)))
+    assert check(put(tmp_path, written(*whole))).end.rows["session"] == 1
+    with pytest.raises(BackupDamaged, match="behind the end"):
+        check(put(tmp_path, backup + b"\n"))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "not a backup of Footnote"),
+        (b"SQLite format 3\0", "not a backup of Footnote"),
+        (b"Footnote backup x\n", "not a backup of Footnote"),
+        (b"Footnote backup 2\n", "is of version 2, and this Footnote knows 1. Upgrade Footnote"),
+    ],
+)
+def test_what_is_no_backup_or_a_newer_one_is_told(tmp_path: Path, data: bytes, message: str) -> None:
+    with pytest.raises(NotABackup, match=message):
+        check(put(tmp_path, data))
+
+
+async def test_tables_of_a_newer_footnote_are_refused(backup: bytes, tmp_path: Path) -> None:
+    (_, first), *others = taken_apart(backup)
+    head = decoded(first, Head)
+    for tables in ({**head.tables, "news": ("id",)}, {**head.tables, "account": (*head.tables["account"], "more")}):
+        newer = encoded(msgspec.structs.replace(head, tables=tables))
+        with pytest.raises(NotABackup, match="a column that this one does not know"):
+            check(put(tmp_path, written((Kind.HEAD, newer), *others)))
+
+
+async def test_a_backup_of_an_older_footnote_gets_what_columns_are_without_being_named(
+    backup: bytes, here: Place, there: Place
+) -> None:
+    """One without the table of digests, and without three columns."""
+    lacking = {"session": {"titled", "origin"}, "run": {"pruned_to"}}
+    (_, first), *others = taken_apart(backup)
+    head = decoded(first, Head)
+    tables = {name: _without(columns, columns, lacking.get(name)) for name, columns in head.tables.items()}
+    del tables["digest"]
+
+    def older(part: RowsPart) -> RowsPart:
+        columns = head.tables[part.table]
+        return RowsPart(part.table, [_without(columns, row, lacking.get(part.table)) for row in part.rows])
+
+    end = decoded(others[-1][1], End)
+    counted = msgspec.structs.replace(end, rows={name: end.rows[name] for name in tables})
+    data = written(
+        (Kind.HEAD, encoded(msgspec.structs.replace(head, tables=tables))),
+        *with_rows(others[:-1], older),
+        (Kind.END, encoded(counted)),
+    )
+    await there.restored(data)
+    assert comparable(await there.rows()) == comparable(await here.rows())
+
+
+def _without(columns: tuple[str, ...], values: tuple[Any, ...], names: set[str] | None) -> tuple[Any, ...]:
+    return tuple(value for column, value in zip(columns, values, strict=True) if column not in (names or ()))
+
+
+HEAD = encoded(Head("0", "", {table.name: table.columns for table in TABLES}))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [("a",), ("a", {}), ("a", [1]), ("a", True), ("a", 2**64 - 1), (1, b"", None), ("a", msgspec.msgpack.Ext(1, b""))],
+)
+def test_values_that_no_column_takes_are_refused(tmp_path: Path, row: tuple[Any, ...]) -> None:
+    rows = msgspec.msgpack.encode(["library_fact", [row]])
+    with pytest.raises(BackupDamaged):
+        check(put(tmp_path, written((Kind.HEAD, HEAD), (Kind.ROWS, rows))))
+
+
+@pytest.mark.parametrize("payload", [b"", b"\xc1", b"\x91" * 5000, b'{"a": 1}', encoded(End({}, 0, 0, 0, 0))])
+def test_parts_that_are_something_else_are_refused(tmp_path: Path, payload: bytes) -> None:
+    for kind in (Kind.ROWS, Kind.CONTENT, Kind.PIECE, Kind.CLOSE, Kind.END, Kind.HEAD):
+        with pytest.raises(BackupDamaged):
+            check(put(tmp_path, written((Kind.HEAD, HEAD), (kind, payload))))
+
+
+def test_a_part_that_unpacks_to_more_than_it_says_is_refused_before_it_does(tmp_path: Path) -> None:
+    first = written((Kind.HEAD, HEAD))
+    bomb = zlib.compress(bytes(300_000_000), 1)
+    for size, message in ((10, "cannot be unpacked"), (300_000_000, "not as it was written")):
+        head = struct.pack(">cBII", b"R", 1, len(bomb), size)
+        digest = _last_sum(first, head, bomb)
+        with pytest.raises(BackupDamaged, match=message):
+            check(put(tmp_path, first + head + digest + bomb))
+
+
+def _last_sum(first: bytes, head: bytes, body: bytes) -> bytes:
+    before = first[first.index(b"\n") + 1 :][10:42]
+    return hashlib.sha256(before + head + body).digest()
+
+
+async def test_rows_that_the_database_refuses_leave_nothing_behind(backup: bytes, there: Place) -> None:
+    """The last table is at fault: all others were written by then, and every file."""
+    whole = taken_apart(backup)
+    forged = RowsPart("rendition", [("nowhere", "key", "0" * 64, b"[]", 0.0)])
+    end = decoded(whole[-1][1], End)
+    counted = msgspec.structs.replace(end, rows={**end.rows, "rendition": 1})
+    with pytest.raises(DatabaseFailed):
+        await there.restored(written(*whole[:-1], (Kind.ROWS, encoded(forged)), (Kind.END, encoded(counted))))
+    assert await is_empty(there)
+    await there.restored(backup)
+    assert (await there.rows())["session"]
+
+
+async def test_only_an_empty_footnote_is_restored_into(backup: bytes, here: Place, there: Place) -> None:
+    before = await here.rows()
+    with pytest.raises(NotEmpty, match="Choose an empty home folder"):
+        await here.restored(backup)
+    assert await here.rows() == before
+    async with there.opened() as (database, _):
+        await database.write(add_user("ben"))
+    with pytest.raises(NotEmpty):
+        await there.restored(backup)
+
+
+async def test_no_place_is_taken_from_a_backup(backup: bytes, there: Place) -> None:
+    def elsewhere(part: RowsPart) -> RowsPart:
+        if part.table != "blob":
+            return part
+        return RowsPart("blob", [(row[0], row[1], row[2] and "../../etc/passwd", row[3]) for row in part.rows])
+
+    await there.restored(written(*with_rows(taken_apart(backup), elsewhere)))
+    places = [row[2] for row in (await there.rows())["blob"] if row[2] is not None]
+    assert len(places) == 2
+    assert not any(".." in place for place in places)

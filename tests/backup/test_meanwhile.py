@@ -1,0 +1,211 @@
+"""A backup is made while others write, delete and lose things."""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+import asyncpg
+import pytest
+
+from backup.conftest import NewPlace
+from backup.places import BINARY, EMBEDDED, SERVICES, Place, backed_up, furnished
+from bundles.shelf import LARGE
+from footnote.backup.making import BackupInterrupted, make
+from footnote.db import backup as db
+from footnote.db.engine import Database
+from footnote.db.script import Steps, script, sql
+from footnote.library import Library
+from footnote.sessions.store import Sessions
+from footnote.storage.base import Storage
+from footnote.storage.failures import StorageFailed
+from footnote.workspace.blobs import Blobs
+from footnote.workspace.files import Workspace
+
+pytestmark = pytest.mark.embedded  # both kinds are named here, whatever the others run on
+
+EITHER = pytest.mark.parametrize("kind", [EMBEDDED, pytest.param(SERVICES, marks=pytest.mark.slow)])
+
+
+class Slow:
+    """A storage that waits before each reading until it is let, so that something can happen meanwhile."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self.asked = asyncio.Event()
+        self.may = asyncio.Event()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._storage, name)
+
+    async def read(self, place: str, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes, None]:
+        self.asked.set()
+        await self.may.wait()
+        async with aclosing(self._storage.read(place, start, end)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+
+def workspace(database: Database, storage: Storage, session_id: str) -> Workspace:
+    sessions = Sessions(database, Library(database), Blobs(database, storage))
+    return sessions.workspace("ann", session_id)
+
+
+@EITHER
+async def test_what_is_deleted_while_contents_are_copied_is_left_out_with_its_file(
+    place_of: NewPlace, there: Place, kind: str
+) -> None:
+    here = await place_of(kind, "here")
+    study = await furnished(here)
+    async with here.opened() as (database, storage):
+        slow = Slow(storage)
+        making = asyncio.create_task(backed_up(database, slow))  # pyright: ignore[reportArgumentType] - a storage all the same
+        await slow.asked.wait()
+        files = workspace(database, storage, study.session_id)
+        await files.delete("/large.txt")
+        await files.write("/later.md", "too late", message_id=None)
+        slow.may.set()
+        data, made = await making
+    assert (made.end.contents, made.end.gone, made.end.lost) == (1, 1, 0)
+    await there.restored(data)
+    async with there.opened() as (database, storage):
+        files = workspace(database, storage, study.session_id)
+        assert sorted(record.filename for record in await files.list()) == ["báo cáo.pdf", "data.bin", "report.md"]
+        assert await files.read("/data.bin") == BINARY
+    assert sorted(await there.contents()) == sorted(
+        row[0] for row in (await there.rows())["blob"] if row[2] is not None
+    )
+
+
+async def test_a_content_that_the_storage_lost_is_told_and_all_else_is_in_the_backup(here: Place, there: Place) -> None:
+    study = await furnished(here)
+    for file in (here.home / "files").glob("??/*"):
+        if file.stat().st_size == len(LARGE):
+            file.unlink()
+    async with here.opened() as (database, storage):
+        data, made = await backed_up(database, storage)
+    assert (made.end.contents, made.end.gone, made.end.lost) == (1, 0, 1)
+    await there.restored(data)
+    for place in (here, there):
+        async with place.opened() as (database, storage):
+            files = workspace(database, storage, study.session_id)
+            assert await files.read("/data.bin") == BINARY
+            with pytest.raises(StorageFailed, match="A file that the database knows of is not in"):
+                await files.read("/large.txt")
+
+
+async def test_a_content_that_is_not_what_it_was_counts_as_lost(here: Place) -> None:
+    await furnished(here)
+    for file in (here.home / "files").glob("??/*"):
+        if file.stat().st_size == len(LARGE):
+            file.write_bytes(LARGE[:-1] + b"!")
+    async with here.opened() as (database, storage):
+        _, made = await backed_up(database, storage)
+    assert (made.end.contents, made.end.lost) == (1, 1)
+
+
+class Away(Slow):
+    """A storage that cannot be used at all."""
+
+    async def read(self, place: str, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes, None]:
+        await self.check()
+        yield b""
+
+    async def check(self) -> None:
+        raise StorageFailed("The bucket cannot be reached.")
+
+
+async def test_a_storage_that_is_away_is_an_error_and_no_loss(here: Place) -> None:
+    await furnished(here)
+    async with here.opened() as (database, storage):
+        with pytest.raises(StorageFailed, match="cannot be reached"):
+            await backed_up(database, Away(storage))  # pyright: ignore[reportArgumentType] - a storage all the same
+
+
+PAIRS = 300
+
+
+@script
+def _tables() -> Steps[None]:
+    yield sql("DELETE FROM library_fact")
+    yield sql("DELETE FROM secret")
+
+
+@script
+def _pair(number: int) -> Steps[None]:
+    """Two rows that belong together, in the first table of a backup and in one of the last."""
+    yield sql("INSERT INTO secret (name, value) VALUES (?, ?)", f"{number:06}", b"")
+    yield sql("INSERT INTO library_fact (name, value) VALUES (?, ?)", f"{number:06}", "")
+
+
+@EITHER
+async def test_all_rows_are_those_of_one_moment(place_of: NewPlace, there: Place, kind: str) -> None:
+    here = await place_of(kind, "here")
+    await furnished(here)
+    numbers = iter(range(1_000_000))
+
+    async def write(database: Database) -> None:
+        while True:
+            await database.write(_pair(next(numbers)))
+
+    async with here.opened() as (database, storage):
+        await database.write(_tables())
+        for _ in range(PAIRS):
+            await database.write(_pair(next(numbers)))
+        writing = asyncio.create_task(write(database))
+        data, made = await backed_up(database, storage)
+        writing.cancel()
+        await asyncio.wait([writing])
+    assert made.end.rows["secret"] == made.end.rows["library_fact"] >= PAIRS
+    await there.restored(data)
+    rows = await there.rows()
+    assert [row[0] for row in rows["secret"]] == [row[0] for row in rows["library_fact"]]
+
+
+async def test_large_rows_are_read_a_few_at_a_time(here: Place) -> None:
+    """However many of them there are: a library of gigabytes passes through some megabytes of memory."""
+    snapshots = next(table for table in db.TABLES if table.name == "snapshot")
+    sizes = [300_000] * 20 + [3_000_000] + [10] * 700
+    rows = [(f"{number:032x}", bytes(size), 1) for number, size in enumerate(sizes)]
+
+    @script
+    def filled() -> Steps[None]:
+        yield db.insert(snapshots, snapshots.columns, rows)
+
+    async with here.opened() as (database, _):
+        await database.write(filled())
+        first = await database.read(db.portions(snapshots, None))
+        assert first == [3, 3, 3, 3, 3, 3, 2, 1, db.ROWS_AT_ONCE - 21]
+        assert await database.read(db.portions(snapshots, (rows[499][0],))) == [221]
+        assert await database.read(db.rows(snapshots, (rows[19][0],), 2)) == rows[20:22]
+        assert await database.read(db.portions(snapshots, (rows[-1][0],))) == []
+
+
+@pytest.mark.slow
+async def test_a_connection_that_breaks_while_rows_are_read_is_told_and_nothing_is_made_up(place_of: NewPlace) -> None:
+    here = await place_of(SERVICES, "here")
+    await furnished(here)
+    parts = 0
+
+    def write(_: bytes) -> None:
+        nonlocal parts
+        parts += 1
+        if parts == 12:
+            breaking = threading.Thread(target=lambda: asyncio.run(_break(here)))
+            breaking.start()
+            breaking.join()
+
+    async with here.opened() as (database, storage):
+        with pytest.raises(BackupInterrupted, match="so there is no backup"):
+            await make(database, storage, write, "0")
+        assert (await backed_up(database, storage))[1].end.rows["session"] == 1
+
+
+async def _break(place: Place) -> None:
+    """Ends every connection to its database but this one."""
+    connection = await asyncpg.connect(place.environ["FOOTNOTE_DATABASE_URL"])
+    await connection.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
+    await connection.close()

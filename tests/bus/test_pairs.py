@@ -1,0 +1,207 @@
+"""A run on one replica, everybody else on another: followed, cancelled, deleted, taken over."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from service_kinds import Postgres, Redis
+
+from bus.buses import SECONDS, running
+from bus.pair import Replica, ids, open_pair, without_pings
+from runs.fold import Folded, of_history
+from upstream import Upstream, pause, reply, say, stall, stop
+
+pytestmark = pytest.mark.slow
+
+GROUNDS = ["file and no bus", "file and redis", "postgresql alone", "postgresql and redis"]
+
+
+@pytest.fixture(params=GROUNDS)
+def ground(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
+    return ground_of(request, tmp_path, request.param)
+
+
+def ground_of(request: pytest.FixtureRequest, tmp_path: Path, name: str) -> dict[str, str]:
+    found = {"FOOTNOTE_DATABASE_URL": f"sqlite:{tmp_path / 'shared.db'}", "FOOTNOTE_BUS_URL": "local:"}
+    if "postgresql" in name:
+        postgres: Postgres = request.getfixturevalue("postgres")
+        found = {"FOOTNOTE_DATABASE_URL": postgres.url(), "FOOTNOTE_BUS_URL": "postgresql:"}
+    if "redis" in name:
+        redis: Redis = request.getfixturevalue("redis")
+        found["FOOTNOTE_BUS_URL"] = redis.url(4)
+    return {**found, "FOOTNOTE_STORAGE_URL": f"local:{tmp_path / 'files'}"}
+
+
+def _slowly(count: int, seconds: float = 0.03) -> Any:
+    return reply(*(step for number in range(count) for step in (say(f"từ{number} "), pause(seconds))), stop())
+
+
+async def _begun(replica: Replica, upstream: Upstream) -> tuple[str, str]:
+    """A session and a run of it that has asked the model."""
+    session_id = await replica.client.session()
+    requests = len(upstream.requests)
+    run_id = await replica.client.start(session_id)
+    await upstream.received(requests + 1)
+    return session_id, run_id
+
+
+async def test_whoever_follows_elsewhere_gets_every_byte(upstream: Upstream, tmp_path: Path, ground: dict[str, str]):
+    upstream.script(_slowly(60))
+    async with open_pair(tmp_path, upstream, **ground) as (one, two):
+        session_id, run_id = await _begun(one, upstream)
+        streams = await asyncio.gather(one.stream(run_id), two.stream(run_id), two.stream(run_id))
+        whole = without_pings(streams[0])
+        folded = Folded()
+        folded.feed(whole)
+        assert folded.ended
+        assert [without_pings(stream) for stream in streams] == [whole] * 3
+        for after in ids(whole)[::9]:
+            assert (
+                without_pings(await two.stream(run_id, after))
+                == whole[whole.index(b"id: %d\n" % after) :].split(b"\n\n", 1)[1]
+            )
+        history = await two.client.json("GET", f"/v2/sessions/{session_id}/history")
+        assert of_history(history, folded.message_id or "") == folded.shown["blocks"]
+
+
+async def test_who_comes_back_elsewhere_in_the_middle_misses_nothing(
+    upstream: Upstream, tmp_path: Path, ground: dict[str, str]
+):
+    upstream.script(_slowly(60))
+    async with open_pair(tmp_path, upstream, **ground) as (one, two):
+        _, run_id = await _begun(one, upstream)
+        whole = asyncio.create_task(one.stream(run_id))
+        heard = b""
+        for replica in (two, one, two, one, two):
+            headers = {"last-event-id": str(ids(heard)[-1])} if ids(heard) else {}
+            async with replica.client.http.get(f"/v2/runs/{run_id}/events", headers=headers) as answer:
+                rest = b""
+                async for piece in answer.content.iter_any():
+                    rest += piece
+                    if rest.count(b"\n\n") >= 9:
+                        break
+            heard += without_pings(rest[: rest.rindex(b"\n\n") + 2])
+        heard += without_pings(await two.stream(run_id, ids(heard)[-1]))
+        assert heard == without_pings(await whole)
+
+
+async def test_cancelling_elsewhere_reaches_the_run_at_once(
+    upstream: Upstream, tmp_path: Path, request: pytest.FixtureRequest
+):
+    """Without a word it would be noticed at the next heartbeat: after five seconds, when the caller has long gone."""
+    upstream.script(*[reply(say("One "), stall())] * 3)
+    ground = ground_of(request, tmp_path, "file and redis")
+    async with open_pair(tmp_path, upstream, **ground) as (one, two):
+        for _ in range(3):
+            _, run_id = await _begun(one, upstream)
+            following = asyncio.create_task(two.stream(run_id))
+            assert (await two.client.json("POST", f"/v2/runs/{run_id}/cancel"))["state"] == "cancelled"
+            async with asyncio.timeout(SECONDS):
+                await upstream.requests[-1].connection.closed.wait()
+                assert b"message_stop" in await following
+
+
+async def test_a_session_is_deleted_elsewhere_with_the_run_that_answers_it(
+    upstream: Upstream, tmp_path: Path, ground: dict[str, str]
+):
+    upstream.script(reply(say("One "), stall()))
+    async with open_pair(tmp_path, upstream, **ground) as (one, two):
+        session_id, run_id = await _begun(one, upstream)
+        following = [asyncio.create_task(replica.stream(run_id)) for replica in (one, two)]
+        await two.client.json("DELETE", f"/v2/sessions/{session_id}", status=204)
+        async with asyncio.timeout(SECONDS):
+            await upstream.requests[-1].connection.closed.wait()
+            await asyncio.gather(*following)
+        await one.client.json("GET", f"/v2/runs/{run_id}", status=404)
+
+
+@pytest.mark.parametrize("ending", ["stopped", "killed"])
+async def test_a_run_goes_on_elsewhere_when_its_server_ends(
+    upstream: Upstream, tmp_path: Path, ground: dict[str, str], ending: str
+):
+    upstream.script(reply(say("One ", "two "), stall()), _slowly(20))
+    async with open_pair(tmp_path, upstream, **ground) as (one, two):
+        _, run_id = await _begun(one, upstream)
+        following = asyncio.create_task(two.stream(run_id))
+        if ending == "stopped":
+            assert await one.process.stop() == 0
+        else:
+            await one.process.kill()
+        async with asyncio.timeout(SECONDS):
+            heard = await following
+        folded = Folded()
+        folded.feed(heard)
+        assert folded.ended
+        assert folded.shown["stop_reason"] == "stop"
+        replayed = Folded()
+        replayed.feed(await two.stream(run_id))
+        assert replayed.shown == folded.shown
+
+
+async def test_a_server_that_slept_through_its_lease_hands_its_followers_on(
+    upstream: Upstream, tmp_path: Path, request: pytest.FixtureRequest
+):
+    upstream.script(reply(say("One ", "two "), stall()), _slowly(20))
+    ground = ground_of(request, tmp_path, "postgresql and redis")
+    async with open_pair(tmp_path, upstream, **ground) as (one, two):
+        _, run_id = await _begun(one, upstream)
+        here, there = asyncio.create_task(one.stream(run_id)), asyncio.create_task(two.stream(run_id))
+        await asyncio.sleep(0.5)
+        one.process.pause()
+        async with asyncio.timeout(SECONDS):
+            heard_there = await there
+            one.go_on()
+            heard_here = await here
+        assert (await two.client.json("GET", f"/v2/runs/{run_id}"))["state"] == "done"
+        stored = await two.stream(run_id)
+    shown: list[dict[str, Any]] = []
+    for stream in (heard_here, heard_there, stored):
+        folded = Folded()
+        folded.feed(stream)
+        assert folded.ended
+        shown.append(folded.shown)
+    assert shown[0] == shown[1] == shown[2]
+    assert without_pings(heard_there) == without_pings(stored)
+
+
+async def test_a_bus_that_is_killed_in_the_middle_of_a_stream_loses_nothing(
+    upstream: Upstream, tmp_path: Path, request: pytest.FixtureRequest
+):
+    upstream.script(_slowly(150))
+    with running(Redis) as bus:
+        assert isinstance(bus, Redis)
+        ground = {**ground_of(request, tmp_path, "file and no bus"), "FOOTNOTE_BUS_URL": bus.url()}
+        async with open_pair(tmp_path, upstream, **ground) as (one, two):
+            _, run_id = await _begun(one, upstream)
+            here, there = asyncio.create_task(one.stream(run_id)), asyncio.create_task(two.stream(run_id))
+            await asyncio.sleep(0.5)
+            bus.kill()
+            ready = await two.client.json("GET", "/readyz")
+            assert (ready["ready"], ready["bus"]) == (True, "bus_down")
+            await asyncio.sleep(0.5)
+            bus.start()
+            async with asyncio.timeout(SECONDS):
+                assert without_pings(await here) == without_pings(await there)
+            async with asyncio.timeout(SECONDS):
+                while (await two.client.json("GET", "/readyz"))["bus"] != "ok":
+                    await asyncio.sleep(0.05)
+
+
+async def test_limits_are_counted_over_both(upstream: Upstream, tmp_path: Path, request: pytest.FixtureRequest):
+    ground = {**ground_of(request, tmp_path, "postgresql alone"), "FOOTNOTE_LIMITS_REQUESTS_PER_MINUTE": "20"}
+    for bus in (ground["FOOTNOTE_BUS_URL"], request.getfixturevalue("redis").url(5)):
+        folder = tmp_path / bus.partition(":")[0]
+        folder.mkdir()
+        async with open_pair(folder, upstream, **{**ground, "FOOTNOTE_BUS_URL": bus}) as (one, two):
+            for replica in (one, two):
+                async with asyncio.timeout(SECONDS):
+                    while (await replica.client.json("GET", "/readyz"))["bus"] != "ok":
+                        await asyncio.sleep(0.05)
+            statuses: list[int] = []
+            for _ in range(25):
+                for replica in (one, two):
+                    async with replica.client.http.get("/v2/auth/me") as answer:
+                        statuses.append(answer.status)
+        assert set(statuses) == {200, 429}
+        assert 20 <= statuses.count(200) <= 30, "20, and one for each three seconds that it took"

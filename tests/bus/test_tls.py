@@ -1,0 +1,60 @@
+"""`rediss://`: a server that is reached over TLS alone, with a password."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from service_kinds import Redis
+from service_process import asked, free_ports
+
+from bus.buses import PASSWORD, after_the_beginning, place, said
+
+
+class OverTls(Redis):
+    def __init__(self, folder: Path, port: int, password: str, certificate: Path, key: Path) -> None:
+        super().__init__(folder, port, password)
+        self._files = {"tls-cert-file": certificate, "tls-key-file": key, "tls-ca-cert-file": certificate}
+
+    def command(self) -> list[str]:
+        program, settings = super().command()
+        lines = [line for line in Path(settings).read_text().split("\n") if not line.startswith("port ")]
+        lines += ["port 0", f"tls-port {self.port}", "tls-auth-clients no"]
+        lines += [f"{name} {path}" for name, path in self._files.items()]
+        Path(settings).write_text("\n".join(lines))
+        return [program, settings]
+
+    def answers(self) -> bool:
+        return asked(self.port, b"not TLS at all\r\n\r\n") != b"" or "Ready to accept" in self.log.read_text()
+
+
+@pytest.mark.slow
+async def test_a_bus_over_tls_is_used_if_its_certificate_is_known_and_not_otherwise(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("there is no openssl to make a certificate with")
+    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    made = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    made += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(made, check=True, capture_output=True)
+    server = OverTls(tmp_path / "server", free_ports(1)[0], PASSWORD, certificate, key)
+    server.start()
+    try:
+        url = server.url(1).replace("redis://", "rediss://")
+        async with place(f"{url}?ssl_ca_certs={certificate}", tmp_path) as meeting:
+            here, there = await meeting.open(), await meeting.open()
+            with there.listen("run:a") as listener:
+                await after_the_beginning(listener)
+                here.publish("run:a", b"over TLS")
+                assert await said(listener) == b"over TLS"
+        assert caplog.text == ""
+        async with place(url, tmp_path) as meeting:
+            bus = await meeting.open()
+            with bus.listen("run:a") as listener:
+                assert not await listener.ready(1)
+        assert "cannot be used" in caplog.text
+        assert PASSWORD not in caplog.text
+    finally:
+        server.stop()

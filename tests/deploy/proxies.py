@@ -1,0 +1,168 @@
+"""The shipped settings of each proxy, with the addresses, folders and certificates of a test in their places."""
+
+import asyncio
+import shutil
+import ssl
+import subprocess
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from shape.tree import ROOT
+
+SECONDS = 20
+FOLDER = ROOT / "deploy" / "proxy"
+PLACES = "/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin:/sbin:/bin"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """`file` is what is shipped; `speaks_http`: it knows requests, and not only connections."""
+
+    name: str
+    program: str
+    file: str
+    speaks_http: bool = True
+
+
+NGINX = Kind("nginx", "nginx", "nginx.conf")
+NGINX_TCP = Kind("nginx-tcp", "nginx", "nginx-tcp.conf", speaks_http=False)
+HAPROXY = Kind("haproxy", "haproxy", "haproxy.cfg")
+HAPROXY_TCP = Kind("haproxy-tcp", "haproxy", "haproxy-tcp.cfg", speaks_http=False)
+CADDY = Kind("caddy", "caddy", "Caddyfile")
+KINDS = (NGINX, NGINX_TCP, HAPROXY, HAPROXY_TCP, CADDY)
+
+
+@dataclass(frozen=True)
+class Ports:
+    tls: int
+    plain: int
+    replicas: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Proxy:
+    kind: Kind
+    url: str
+    trust: ssl.SSLContext
+    certificate: Path
+
+
+def program_of(kind: Kind) -> str:
+    """Where it is; the test is skipped where it is not."""
+    found = shutil.which(kind.program) or shutil.which(kind.program, path=PLACES)
+    if found is None:
+        pytest.skip(f"{kind.program} is not installed on this machine")
+    if kind is NGINX_TCP and (modules := _modules(found)) and not (modules / "ngx_stream_module.so").exists():
+        pytest.skip("nginx is installed without its stream module (Debian: libnginx-mod-stream)")
+    return found
+
+
+@cache
+def _modules(program: str) -> Path | None:
+    """Where nginx has its stream module; None: it needs none."""
+    built = subprocess.run([program, "-V"], capture_output=True, text=True, check=True).stderr
+    options = dict(word.partition("=")[::2] for word in built.split() if word.startswith("--"))
+    return None if options.get("--with-stream") == "" else Path(options.get("--modules-path", "/"))
+
+
+@asynccontextmanager
+async def running(kind: Kind, folder: Path, ports: Ports) -> AsyncIterator[Proxy]:
+    program = program_of(kind)
+    certificate = _certificate(folder)
+    text = (FOLDER / kind.file).read_text(encoding="utf-8")
+    for old, new in _places(kind, folder, ports).items():
+        assert old in text, f"{kind.file} has no {old}"
+        text = text.replace(old, new)
+    settings = folder / kind.file
+    settings.write_text(text, encoding="utf-8")
+    with (folder / "proxy.txt").open("ab") as said:
+        process = await asyncio.create_subprocess_exec(
+            *_command(kind, program, folder, settings),
+            stdout=said,
+            stderr=said,
+            env={"PATH": PLACES, "HOME": str(folder)},
+        )
+    try:
+        await _until_open(process, ports.tls, folder / "proxy.txt")
+        trust = ssl.create_default_context(cafile=str(certificate))
+        yield Proxy(kind, f"https://localhost:{ports.tls}", trust, certificate)
+    finally:
+        with suppress(ProcessLookupError):
+            process.terminate()
+        async with asyncio.timeout(SECONDS):
+            await process.wait()
+
+
+def _command(kind: Kind, program: str, folder: Path, settings: Path) -> Sequence[str]:
+    match kind.program:
+        case "nginx":
+            return (program, "-p", str(folder), "-c", str(settings), "-g", "daemon off;")
+        case "haproxy":
+            return (program, "-db", "-f", str(settings))
+        case _:
+            return (program, "run", "--adapter", "caddyfile", "--config", str(settings))
+
+
+def _places(kind: Kind, folder: Path, ports: Ports) -> Mapping[str, str]:
+    """What stands in the shipped file, and what a test has instead of it. Nothing else is changed."""
+    replicas = {f"127.0.0.1:{port}": f"127.0.0.1:{own}" for port, own in zip((8484, 8485), ports.replicas, strict=True)}
+    match kind.program:
+        case "nginx":
+            changed: dict[str, str] = {
+                "listen 443": f"listen 127.0.0.1:{ports.tls}",
+                "/etc/ssl/footnote": str(folder),
+                "/var/log/nginx": str(folder),
+                "/run/nginx.pid": str(folder / "nginx.pid"),
+            }
+            if kind.speaks_http:
+                scratch = " ".join(
+                    f"{name}_temp_path {folder}/{name};"
+                    for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+                )
+                changed |= {"listen 80": f"listen 127.0.0.1:{ports.plain}", "http {\n": f"http {{\n{scratch}\n"}
+            elif (modules := _modules(program_of(kind))) is not None:
+                changed |= {"load_module modules": f"load_module {modules}"}
+            else:
+                changed |= {"load_module modules/ngx_stream_module.so;": ""}
+        case "haproxy":
+            changed = {"bind :443": f"bind 127.0.0.1:{ports.tls}", "/etc/haproxy/footnote.pem": f"{folder}/both.pem"}
+            if kind.speaks_http:
+                changed |= {
+                    "bind :80": f"bind 127.0.0.1:{ports.plain}",
+                    "/etc/haproxy/no-replica.http": str(FOLDER / "no-replica.http"),
+                }
+        case _:
+            site = "{$SITE:footnote.example} {"
+            own = f"{{\n\tadmin off\n\tauto_https disable_redirects\n}}\nhttps://localhost:{ports.tls} {{\n"
+            changed = {site: f"{own}\ttls {folder}/fullchain.pem {folder}/privkey.pem"}
+    return {**changed, **replicas}
+
+
+def _certificate(folder: Path) -> Path:
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed on this machine")
+    key, certificate = folder / "privkey.pem", folder / "fullchain.pem"
+    names = "subjectAltName=DNS:localhost,IP:127.0.0.1"
+    kind = f"-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost -addext {names}"
+    command = ["openssl", "req", "-x509", *kind.split(), "-keyout", key, "-out", certificate]
+    subprocess.run(command, check=True, capture_output=True)
+    (folder / "both.pem").write_bytes(certificate.read_bytes() + key.read_bytes())
+    return certificate
+
+
+async def _until_open(process: asyncio.subprocess.Process, port: int, said: Path) -> None:
+    async with asyncio.timeout(SECONDS):
+        while True:
+            assert process.returncode is None, said.read_text()
+            try:
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+            except OSError:
+                await asyncio.sleep(0.05)
+                continue
+            writer.close()
+            return

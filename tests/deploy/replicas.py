@@ -1,0 +1,91 @@
+"""Two replicas on one database, as a proxy has them behind it."""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import engines
+from cli.process import environment
+from upstream import Upstream
+
+TOKEN = "a-token-for-the-tests-0123456789"
+SECONDS = 40
+
+
+def free_ports(count: int) -> list[int]:
+    """Of loopback. Nobody else gets them in the meantime, as far as the system can see to that."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+class Replica:
+    """One `footnote serve` at a port that the proxy knows."""
+
+    def __init__(self, folder: Path, port: int, environ: dict[str, str]) -> None:
+        self.port = port
+        self._errors = folder / f"{port}.txt"
+        self._environ = {**environ, "HOME": str(folder / str(port))}
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        with self._errors.open("ab") as stderr:
+            self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "footnote", "serve", "--port", str(self.port)),
+                stdout=asyncio.subprocess.PIPE,
+                stderr=stderr,
+                env=self._environ,
+            )
+        assert self._process.stdout is not None
+        async with asyncio.timeout(SECONDS):
+            line = await self._process.stdout.readline()
+        assert line, self.said
+
+    async def kill(self) -> None:
+        assert self._process is not None
+        self._process.kill()
+        await self._process.wait()
+
+    async def stop(self) -> int | None:
+        if self._process is None:
+            return None
+        if self._process.returncode is None:
+            self._process.send_signal(signal.SIGCONT)
+            self._process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(SECONDS):
+            return await self._process.wait()
+
+    def pause(self) -> None:
+        """It hangs: connections are made, and nobody answers."""
+        assert self._process is not None
+        os.kill(self._process.pid, signal.SIGSTOP)
+
+    @property
+    def said(self) -> str:
+        return self._errors.read_text()
+
+
+@asynccontextmanager
+async def two_replicas(folder: Path, upstream: Upstream, public_url: str) -> AsyncIterator[tuple[Replica, Replica]]:
+    """With a database and a storage between them, and a home for each."""
+    environ = {
+        **environment(folder, upstream, "anthropic"),
+        "FOOTNOTE_TOKEN": TOKEN,
+        "FOOTNOTE_SERVER_PUBLIC_URL": public_url,
+        "FOOTNOTE_DATABASE_URL": f"sqlite:{folder / 'footnote.db'}",
+        "FOOTNOTE_STORAGE_URL": f"local:{folder / 'files'}",
+        **engines.environment(folder),
+    }
+    replicas = [Replica(folder, port, environ) for port in free_ports(2)]
+    try:
+        await asyncio.gather(*(replica.start() for replica in replicas))
+        yield replicas[0], replicas[1]
+    finally:
+        await asyncio.gather(*(replica.stop() for replica in replicas))

@@ -1,0 +1,127 @@
+"""What the tests run on: `pytest --engines=embedded`, with SQLite and files, or `--engines=services`, with PostgreSQL,
+Redis and an S3 server.
+
+A test names no engine. It asks for the address of the database of its home folder, or for the settings with which a
+process uses that home: the same folder gives the same database every time, and no other folder gives it.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from service_kinds import DATABASES_OF_REDIS
+from services import Services
+
+from databases import Databases
+
+NAMES = ("embedded", "services")
+
+
+class OnServices:
+    """One of each server for the whole run, started by the first test that needs one.
+
+    A home has a database of PostgreSQL, a number in Redis, which topics bear too, and a prefix in the bucket.
+    """
+
+    def __init__(self) -> None:
+        self._ended = ExitStack()
+        self._started: tuple[Services, Databases] | None = None
+        self._homes: dict[Path, tuple[str, int]] = {}
+        self._count = 0
+
+    def database_url(self, home: Path) -> str:
+        return self._running()[0].postgres.url(self._of(home)[0])
+
+    def environment(self, home: Path) -> dict[str, str]:
+        database, number = self._of(home)
+        services, _ = self._running()
+        return {
+            "FOOTNOTE_DATABASE_URL": services.postgres.url(database),
+            "FOOTNOTE_BUS_URL": services.redis.url(number),
+            "FOOTNOTE_STORAGE_URL": services.s3.url(f"home-{number}"),
+            **services.s3.environ,
+        }
+
+    def rows(self, home: Path, statement: str) -> list[tuple[Any, ...]]:
+        return self._running()[1].rows(self._of(home)[0], statement)
+
+    def count(self) -> int:
+        return len(self._homes)
+
+    def forget_since(self, count: int) -> None:
+        for home in list(self._homes)[count:]:
+            database, _ = self._homes.pop(home)
+            self._running()[1].give_back(database)
+
+    def close(self) -> None:
+        self._ended.close()
+
+    def _of(self, home: Path) -> tuple[str, int]:
+        if home not in self._homes:
+            self._count += 1
+            self._homes[home] = self._running()[1].take(), self._count % DATABASES_OF_REDIS
+        return self._homes[home]
+
+    def _running(self) -> tuple[Services, Databases]:
+        if self._started is None:
+            with ExitStack() as opened:
+                services = opened.enter_context(Services(durable=False))
+                self._started = services, opened.enter_context(Databases.open(services.postgres))
+                self._ended = opened.pop_all()
+        return self._started
+
+
+_services: OnServices | None = None
+"""None: the embedded ones, where everything is in the home folder and goes with it."""
+
+
+def choose(name: str) -> None:
+    global _services  # noqa: PLW0603 - one choice for the whole run, made before the first test
+    _services = OnServices() if name == "services" else None
+
+
+def database_url(home: Path) -> str:
+    """For `Database.open`, whose home folder this is."""
+    return "sqlite:footnote.db" if _services is None else _services.database_url(home)
+
+
+def environment(home: Path) -> dict[str, str]:
+    """Settings for a process whose Footnote has this home folder."""
+    return {} if _services is None else _services.environment(home)
+
+
+def rows(home: Path, statement: str) -> list[tuple[Any, ...]]:
+    """What stands in the database of this home, as any other program would see it."""
+    if _services is not None:
+        return _services.rows(home, statement)
+    with closing(sqlite3.connect(home / "footnote.db", isolation_level=None)) as connection:
+        return connection.execute(statement).fetchall()
+
+
+def contents(home: Path) -> bytes:
+    """Everything that is in it: all bytes of its files, or on services every value of every row."""
+    if _services is None:
+        return b"".join(path.read_bytes() for path in sorted(home.glob("footnote.db*")))
+    tables = rows(home, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'")
+    found = [value for (table,) in tables for row in rows(home, f'SELECT * FROM "{table}"') for value in row]
+    return b"\n".join(value if isinstance(value, bytes) else str(value).encode() for value in found)
+
+
+@contextmanager
+def forgotten_afterwards() -> Iterator[None]:
+    """What homes got during this is dropped at its end."""
+    if _services is None:
+        yield
+        return
+    before = _services.count()
+    try:
+        yield
+    finally:
+        _services.forget_since(before)
+
+
+def close() -> None:
+    if _services is not None:
+        _services.close()

@@ -1,0 +1,138 @@
+"""Questions through the balancer, followed to their end, and what must hold of every one of them afterwards."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import aiohttp
+
+from replicas.cluster import PATIENCE, Cluster, Replica
+from replicas.following import Follower, Seen
+from replicas.work import Work, report_of
+from runs.fold import Folded, of_history
+from runs.serving import Client
+
+UPLOAD = "notes.txt"
+
+
+@dataclass
+class Told:
+    """A question that was taken, and who followed its answer."""
+
+    name: str
+    session_id: str
+    run_id: str
+    followers: list[Follower]
+    upload: bytes | None = None
+    """What was uploaded beside it, if that was taken."""
+
+
+@dataclass
+class Crowd:
+    """Asks and follows. What is refused while a service is away was not asked; what was answered must be kept."""
+
+    cluster: Cluster
+    work: Work
+    told: list[Told] = field(default_factory=list[Told])
+    refused: int = 0
+    uploads: bool = False
+    """Whether each question has a file beside it."""
+    seen: Seen = field(default_factory=Seen)
+    _following: list[asyncio.Task[None]] = field(default_factory=list[asyncio.Task[None]])
+
+    async def ask(self, name: str, at: Replica | None = None, *, followers: int = 1) -> Told | None:
+        """`at`: the replica that is asked, else whichever the balancer picks. None: it was not taken."""
+        async with (self.cluster if at is None else at).client() as client:
+            try:
+                async with asyncio.timeout(20):
+                    session_id = await client.session()
+                    run_id = await client.start(session_id, f"Tell me about {name}")
+            except (aiohttp.ClientError, ConnectionError, TimeoutError, AssertionError):
+                self.refused += 1
+                return None
+            told = Told(name, session_id, run_id, [])
+            self.told.append(told)
+            if self.uploads:
+                told.upload = await _uploaded(client, session_id, f"Notes on {name}. ".encode() * 5000)
+        for _ in range(followers):
+            follower = Follower(self.cluster.url, run_id, self.seen)
+            told.followers.append(follower)
+            self._following.append(asyncio.create_task(follower.to_the_end()))
+        return told
+
+    async def all_ended(self) -> None:
+        await asyncio.gather(*self._following)
+
+    async def close(self) -> None:
+        for task in self._following:
+            task.cancel()
+        await asyncio.gather(*self._following, return_exceptions=True)
+
+    async def check(self) -> None:
+        """Once all have ended and every replica is up: each of them tells the same, and it is what was seen."""
+        await asyncio.gather(*(self._check(told) for told in self.told))
+
+    async def _check(self, told: Told) -> None:
+        view, history, replay, report, upload = await self._agreed(told)
+        assert view["state"] == "done", view
+        assert history["active_run"] is None
+        assert [one["role"] for one in history["messages"]].count("user") == 1
+        assert replay.count(b"\nevent: message_stop\n") == 1, "it ended once"
+        folded = Folded()
+        folded.feed(replay)
+        for follower in told.followers:
+            assert follower.folded.shown == folded.shown, "who follows sees what is stored"
+        assert of_history(history, view["message_id"]) == folded.shown["blocks"], "and so does who comes later"
+        assert report == report_of(told.name, history)
+        assert told.upload in (None, upload), "what was taken is kept"
+        self.work.check_effects(history)
+
+    async def _agreed(self, told: Told) -> tuple[Any, Any, bytes, str | None, bytes | None]:
+        """What every replica tells. One that stood still may need until its next sign of life to see that it lost a
+        run, and tells until then what it had said and could not store."""
+        unlike: list[Any] = []
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                while True:
+                    first, *others = [await self._found(replica, told) for replica in self.cluster.replicas]
+                    unlike = [pair for one in others for pair in zip(first, one, strict=True) if pair[0] != pair[1]]
+                    if not unlike:
+                        return first
+                    await asyncio.sleep(0.5)
+        raise AssertionError(f"replicas tell different things of {told.run_id}: {unlike}")
+
+    async def _found(self, replica: Replica, told: Told) -> tuple[Any, Any, bytes, str | None, bytes | None]:
+        async with replica.client() as client:
+            view = await client.json("GET", f"/v2/runs/{told.run_id}")
+            history = await client.json("GET", f"/v2/sessions/{told.session_id}/history")
+            files = f"/v2/sessions/{told.session_id}/files"
+            report = await _read(client, f"{files}/raw?file_path=/report.md")
+            upload = await _read(client, f"{files}/raw?file_path={UPLOAD}")
+            stream = await replay(client, told.run_id)
+        return view, history, stream, None if report is None else report.decode(), upload
+
+
+async def _uploaded(client: Client, session_id: str, content: bytes) -> bytes | None:
+    """What was uploaded. None: it was not taken."""
+    data = aiohttp.FormData()
+    data.add_field("file", content, filename=UPLOAD, content_type="text/plain")
+    try:
+        async with client.http.post(f"/v2/sessions/{session_id}/files", data=data) as answer:
+            return content if answer.status == 201 else None
+    except (aiohttp.ClientError, ConnectionError, TimeoutError):
+        return None
+
+
+async def _read(client: Client, path: str) -> bytes | None:
+    """None: there is no such file."""
+    async with client.http.get(path) as answer:
+        assert answer.status in (200, 404), await answer.text()
+        return await answer.read() if answer.status == 200 else None
+
+
+async def replay(client: Client, run_id: str) -> bytes:
+    """All stored events of a run that has ended."""
+    async with client.http.get(f"/v2/runs/{run_id}/events") as answer:
+        assert answer.status == 200, await answer.text()
+        return await answer.read()

@@ -1,0 +1,102 @@
+"""A plain TCP balancer on loopback. It knows nothing of HTTP, and asks nobody how he is.
+
+async with Balancer(8001, 8002) as balancer:
+    balancer.url
+
+Connections go to the backends in turn; one that refuses is passed over. `python -m replicas.balancer PORT PORT` runs
+one in a process of its own and prints its port.
+"""
+
+import asyncio
+import sys
+from dataclasses import dataclass, field
+from typing import Self
+
+from replicas.pipes import Pipe
+
+
+@dataclass(eq=False)
+class Backend:
+    port: int
+    pipes: set[Pipe] = field(default_factory=set[Pipe])
+    taken: int = 0
+    """How many connections it was given."""
+    is_out: bool = False
+    """It is given no new ones."""
+
+    def drop(self) -> None:
+        """Resets all connections with it."""
+        for pipe in list(self.pipes):
+            pipe.reset()
+
+
+class Balancer:
+    def __init__(self, *ports: int) -> None:
+        self.backends = [Backend(port) for port in ports]
+        self.port = 0
+        self._next = 0
+        self._server: asyncio.Server | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def __aenter__(self) -> Self:
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(self._accepted, "127.0.0.1", 0, backlog=4096)
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._server is not None
+        self._server.close()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for backend in self.backends:
+            backend.drop()
+        await self._server.wait_closed()
+
+    def _accepted(self) -> asyncio.Protocol:
+        pipe = Pipe(self._ended)
+        task = asyncio.ensure_future(self._join(pipe))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return pipe.near
+
+    def _ended(self, pipe: Pipe) -> None:
+        for backend in self.backends:
+            backend.pipes.discard(pipe)
+
+    async def _join(self, pipe: Pipe) -> None:
+        for backend in self._in_turn():
+            backend.pipes.add(pipe)
+            backend.taken += 1
+            try:
+                await pipe.connect(backend.port)
+            except OSError:
+                backend.pipes.discard(pipe)
+                backend.taken -= 1
+            else:
+                return
+        pipe.reset()
+
+    def _in_turn(self) -> list[Backend]:
+        first, self._next = self._next, (self._next + 1) % len(self.backends)
+        ordered = self.backends[first:] + self.backends[:first]
+        return [backend for backend in ordered if not backend.is_out]
+
+
+async def _main(ports: list[int]) -> None:
+    async with Balancer(*ports) as balancer:
+        sys.stdout.write(f"{balancer.port}\n")
+        sys.stdout.flush()
+        await asyncio.get_running_loop().connect_read_pipe(asyncio.Protocol, sys.stdin)
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    import uvloop
+
+    uvloop.run(_main([int(port) for port in sys.argv[1:]]))

@@ -1,0 +1,64 @@
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from services import Services, missing
+
+from replicas.cluster import Cluster, open_cluster
+from replicas.ground import Ground, on_services, one_machine
+from replicas.work import Work, open_work
+from upstream import Upstream
+
+
+@pytest.fixture(scope="session")
+def services() -> Iterator[Services]:
+    """Of these tests alone: they break them."""
+    if lacking := missing():
+        pytest.skip(" ".join(lacking))
+    with Services() as running:
+        yield running
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def shared_upstream() -> AsyncIterator[Upstream]:
+    async with Upstream() as provider:
+        yield provider
+    assert provider.problems == []
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def shared_work(tmp_path_factory: pytest.TempPathFactory, shared_upstream: Upstream) -> AsyncIterator[Work]:
+    async with open_work(tmp_path_factory.mktemp("work"), shared_upstream) as work:
+        yield work
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def shared_cluster(
+    tmp_path_factory: pytest.TempPathFactory, services: Services, shared_upstream: Upstream, shared_work: Work
+) -> AsyncIterator[Cluster]:
+    """One for all tests of a module: each leaves it as it was."""
+    ground = await on_services(services, f"replicas-{uuid.uuid4().hex[:12]}")
+    folder = tmp_path_factory.mktemp("cluster")
+    async with open_cluster(folder, ground, shared_upstream, **shared_work.settings) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+async def work(tmp_path: Path, upstream: Upstream) -> AsyncIterator[Work]:
+    async with open_work(tmp_path, upstream) as work:
+        yield work
+
+
+@pytest.fixture(params=["services", "one machine"])
+async def ground(request: pytest.FixtureRequest, tmp_path: Path) -> Ground:
+    if request.param == "one machine":
+        return one_machine(tmp_path)
+    return await on_services(request.getfixturevalue("services"), f"replicas-{uuid.uuid4().hex[:12]}")
+
+
+@pytest.fixture
+async def cluster(tmp_path: Path, ground: Ground, upstream: Upstream, work: Work) -> AsyncIterator[Cluster]:
+    async with open_cluster(tmp_path, ground, upstream, **work.settings) as cluster:
+        yield cluster

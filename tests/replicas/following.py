@@ -1,0 +1,78 @@
+"""Who follows a run through a balancer, however often the connection is lost."""
+
+import asyncio
+from collections.abc import Callable
+
+import aiohttp
+
+from replicas.cluster import PATIENCE
+from runs.fold import Folded
+from runs.serving import TOKEN
+
+SILENCE = 4.0
+"""After so many seconds without a byte a connection is given up for another: its replica may have stopped."""
+
+
+class Seen:
+    """What all followers of all runs were sent: one id is one frame, whoever sends it and however often."""
+
+    def __init__(self) -> None:
+        self._frames: dict[tuple[str, int], bytes] = {}
+
+    def note(self, run_id: str, event_id: int, frame: bytes) -> None:
+        known = self._frames.setdefault((run_id, event_id), frame)
+        assert known == frame, f"two events with the id {event_id}: {known!r}, {frame!r}"
+
+
+class Follower:
+    """`stream` is all that it was sent, without pings; `folded` what it makes of that."""
+
+    def __init__(self, url: str, run_id: str, seen: Seen | None = None) -> None:
+        self.run_id = run_id
+        self.folded = Folded()
+        self.stream = b""
+        self.connections = 0
+        self._url = url
+        self._seen = seen or Seen()
+
+    async def to_the_end(self, leave: Callable[[], int | None] = lambda: None) -> None:
+        """`leave`: after how many bytes a connection is given up, if it is."""
+        try:
+            async with asyncio.timeout(PATIENCE), aiohttp.ClientSession() as http:
+                while not self.folded.ended:
+                    self.connections += 1
+                    try:
+                        await self._follow(http, leave())
+                    except (aiohttp.ClientError, ConnectionError, TimeoutError):
+                        await asyncio.sleep(0.05)
+        except TimeoutError:
+            raise AssertionError(f"{self.run_id} did not end; its last event is {self.folded.last_id}") from None
+
+    async def _follow(self, http: aiohttp.ClientSession, most: int | None) -> None:
+        headers = {"authorization": f"Bearer {TOKEN}"}
+        if self.folded.last_id:
+            headers["last-event-id"] = str(self.folded.last_id)
+        timeout = aiohttp.ClientTimeout(None, sock_connect=SILENCE, sock_read=SILENCE)
+        async with http.get(f"{self._url}/v2/runs/{self.run_id}/events", headers=headers, timeout=timeout) as answer:
+            if answer.status != 200:
+                # A service is away: that is said, and asked again.
+                assert answer.status in (500, 503), await answer.text()
+                raise aiohttp.ClientConnectionError(f"status {answer.status}")
+            rest, read = b"", 0
+            async for piece in answer.content.iter_any():
+                taken = piece if most is None else piece[: most - read]
+                read += len(taken)
+                *whole, rest = (rest + taken).split(b"\n\n")
+                for frame in whole:
+                    if frame.startswith(b"event: error\n"):
+                        # Without an id it is about this stream, and not of the run.
+                        raise aiohttp.ClientConnectionError(frame.decode())
+                    self._take(frame)
+                if read == most:
+                    return
+
+    def _take(self, frame: bytes) -> None:
+        if frame.startswith(b"id: "):
+            self._seen.note(self.run_id, int(frame[4 : frame.index(b"\n")]), frame)
+            self.stream += frame + b"\n\n"
+        self.folded.feed(frame)

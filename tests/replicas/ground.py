@@ -1,0 +1,51 @@
+"""What the replicas of a cluster have in common: a database, a bus and a storage. Each replica reaches each of them
+over a line of its own, which can be cut."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import asyncpg
+from service_process import HOST, Service
+from services import Services
+
+
+@dataclass(frozen=True)
+class Ground:
+    """`settings`: the variables of a replica, given the port at which it finds each service."""
+
+    settings: Callable[[Mapping[str, int]], dict[str, str]]
+    services: Mapping[str, Service] = field(default_factory=dict[str, Service])
+
+
+def one_machine(folder: Path) -> Ground:
+    """A SQLite file and a folder: several processes may use both, where there are no services."""
+    settings = {
+        "FOOTNOTE_DATABASE_URL": f"sqlite:{folder / 'footnote.db'}",
+        "FOOTNOTE_STORAGE_URL": f"local:{folder / 'files'}",
+    }
+    return Ground(lambda _: settings)
+
+
+async def on_services(services: Services, name: str, *, bus: str | None = None) -> Ground:
+    """An empty database and an empty place in the bucket, both of this name. `bus`: another one than Redis."""
+    connection = await asyncpg.connect(services.postgres.url("postgres"))
+    try:
+        await connection.execute(f'CREATE DATABASE "{name}"')
+    finally:
+        await connection.close()
+    addresses = {
+        "FOOTNOTE_DATABASE_URL": services.postgres.url(name),
+        "FOOTNOTE_BUS_URL": services.redis.url() if bus is None else bus,
+        "FOOTNOTE_STORAGE_URL": services.s3.url(name),
+    }
+    named = {"database": services.postgres, "bus": services.redis, "storage": services.s3}
+
+    def settings(ports: Mapping[str, int]) -> dict[str, str]:
+        found = dict(addresses)
+        for service, port in ports.items():
+            old, new = f"{HOST}:{named[service].port}", f"{HOST}:{port}"
+            found = {variable: address.replace(old, new) for variable, address in found.items()}
+        return {**found, **services.s3.environ}
+
+    return Ground(settings, named)

@@ -1,0 +1,85 @@
+"""A house whose every second connection goes to a neighbour: another replica, in a process of its own.
+
+What is written for one server runs on two: the tests talk to the balancer, and what they prepare or look up in `app`
+is in the database that both have.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+
+from cli.process import environment
+from footnote.server.routes import TABLE
+from footnote.server.table import Route
+from replicas.balancer import Balancer
+from replicas.cluster import PATIENCE
+from replicas.ground import Ground
+from server.house import House, open_house
+from upstream import Upstream
+
+
+@asynccontextmanager
+async def open_house_of_two(
+    ground: Ground, home: Path, upstream: Upstream | None = None, *, table: Iterable[Route] = TABLE, **environ: str
+) -> AsyncIterator[House]:
+    """As `open_house`, but for the address: that is the balancer's."""
+    services = {name: service.port for name, service in ground.services.items()}
+    settings = {**environment(home, upstream), **environ, **ground.settings(services)}
+    async with (
+        open_house(home, upstream, table=table, **settings) as house,
+        _neighbour(home / "neighbour", settings) as port,
+        Balancer(int(house.url.rpartition(":")[2]), port) as balancer,
+        aiohttp.ClientSession(
+            timeout=aiohttp.ClientTimeout(20), connector=aiohttp.TCPConnector(force_close=True)
+        ) as http,
+    ):
+        alone, house.url, house.http = (house.url, house.http), balancer.url, http
+        try:
+            yield house
+        finally:
+            house.url, house.http = alone
+        assert house.answers == [] or all(backend.taken for backend in balancer.backends)
+
+
+@asynccontextmanager
+async def _neighbour(home: Path, settings: dict[str, str]) -> AsyncIterator[int]:
+    home.mkdir(exist_ok=True)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "replicas.neighbour",
+        str(home),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        env={**settings, "PYTHONPATH": ":".join(filter(None, sys.path))},
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        process.stdin.write(json.dumps(settings).encode() + b"\n")
+        async with asyncio.timeout(PATIENCE):
+            yield int(await process.stdout.readline())
+        process.stdin.close()
+        async with asyncio.timeout(PATIENCE):
+            await process.wait()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def _main(home: Path, settings: dict[str, str]) -> None:
+    """Serves until nobody holds the other end of stdin."""
+    async with open_house(home, **settings) as house:
+        sys.stdout.write(house.url.rpartition(":")[2] + "\n")
+        sys.stdout.flush()
+        await asyncio.to_thread(sys.stdin.read)
+
+
+if __name__ == "__main__":
+    asyncio.run(_main(Path(sys.argv[1]), json.loads(sys.stdin.readline())))

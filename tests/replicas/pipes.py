@@ -1,0 +1,112 @@
+"""Two connections joined to one: what comes from either goes to the other, at the pace of the slower."""
+
+import asyncio
+import socket
+import struct
+from collections.abc import Callable
+from typing import cast
+
+_AT_ONCE = struct.pack("ii", 1, 0)
+
+
+class End(asyncio.Protocol):
+    """One side of a pipe."""
+
+    def __init__(self, pipe: "Pipe") -> None:
+        self._pipe = pipe
+        self.transport: asyncio.Transport | None = None
+        self.early: list[bytes] = []
+        """What came before there was another side."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast("asyncio.Transport", transport)
+        self.transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def data_received(self, data: bytes) -> None:
+        self._pipe.pass_on(self, data)
+
+    def eof_received(self) -> bool:
+        self._pipe.pass_on(self, b"")
+        return True
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._pipe.lost(self, reset=exc is not None)
+
+    def pause_writing(self) -> None:
+        self._pipe.read(self._pipe.other(self), on=False)
+
+    def resume_writing(self) -> None:
+        self._pipe.read(self._pipe.other(self), on=True)
+
+    def send(self, data: bytes) -> None:
+        """b"": there is no more to come."""
+        if self.transport is None:
+            self.early.append(data)
+        elif self.transport.is_closing():
+            return
+        elif data:
+            self.transport.write(data)
+        elif self.transport.can_write_eof():
+            self.transport.write_eof()
+
+    def close(self) -> None:
+        if self.transport is not None:
+            self.transport.close()
+
+    def reset(self) -> None:
+        """Ends the connection as a machine does that knows nothing of it."""
+        if self.transport is not None:
+            held = self.transport.get_extra_info("socket")
+            if held is not None and held.fileno() >= 0:
+                held.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+            self.transport.abort()
+
+
+class Pipe:
+    """`near` is who connected, `far` whom it was connected with."""
+
+    def __init__(self, ended: Callable[["Pipe"], None]) -> None:
+        self.near = End(self)
+        self.far = End(self)
+        self._ended = ended
+        self._is_over = False
+        self._silent: set[End] = set()
+
+    def other(self, end: End) -> End:
+        return self.far if end is self.near else self.near
+
+    async def connect(self, port: int) -> None:
+        """To the far side. `OSError`: nobody is there."""
+        await asyncio.get_running_loop().create_connection(lambda: self.far, "127.0.0.1", port)
+        early, self.far.early = self.far.early, []
+        for data in early:
+            self.far.send(data)
+        if self._is_over:
+            self.far.reset()
+
+    def pass_on(self, end: End, data: bytes) -> None:
+        self.other(end).send(data)
+        if not data:
+            self._silent.add(end)
+            if len(self._silent) == 2:
+                self.near.close()
+                self.far.close()
+
+    def read(self, end: End, *, on: bool) -> None:
+        if end.transport is not None and not end.transport.is_closing():
+            (end.transport.resume_reading if on else end.transport.pause_reading)()
+
+    def lost(self, end: End, *, reset: bool) -> None:
+        if self._is_over:
+            return
+        self._is_over = True
+        other = self.other(end)
+        other.reset() if reset else other.close()
+        self._ended(self)
+
+    def reset(self) -> None:
+        """Ends it for both sides."""
+        self._is_over = True
+        self.near.reset()
+        self.far.reset()
+        self._ended(self)

@@ -1,0 +1,68 @@
+"""kill -9 of a replica at any point of its runs: another one goes on with them, and nothing is lost or done twice."""
+
+import asyncio
+import random
+
+import pytest
+
+from replicas.asking import Crowd
+from replicas.cluster import Cluster, Replica
+from replicas.work import Work
+
+KILLS = 4
+RUNS = 6
+
+
+@pytest.mark.slow
+async def test_the_runs_of_a_killed_replica_are_carried_on_by_another_and_end_once(cluster: Cluster, work: Work):
+    chance = random.Random(20261116)
+    crowd = Crowd(cluster, work)
+    for kill in range(KILLS):
+        victim = cluster.replicas[kill % 2]
+        asked = [
+            asyncio.create_task(_ask_late(crowd, f"k{kill}n{number}", chance.uniform(0, 1.5), victim))
+            for number in range(RUNS)
+        ]
+        await asyncio.sleep(1.6)
+        await victim.kill()
+        await asyncio.gather(*asked)
+        await crowd.all_ended()
+        await victim.start()
+    await cluster.ready()
+    await crowd.check()
+    interrupted = sum(told.followers[0].folded.restarts > 0 for told in crowd.told)
+    assert interrupted > len(crowd.told) / 2, "most of them were in the middle of something"
+    assert crowd.refused == 0
+
+
+async def _ask_late(crowd: Crowd, name: str, seconds: float, victim: Replica) -> None:
+    await asyncio.sleep(seconds)
+    await crowd.ask(name, victim)
+
+
+@pytest.mark.slow
+async def test_a_replica_that_is_stopped_in_good_order_hands_its_runs_over(cluster: Cluster, work: Work):
+    first, second = cluster.replicas
+    crowd = Crowd(cluster, work)
+    for number in range(4):
+        assert await crowd.ask(f"s{number}", first)
+    await asyncio.sleep(0.8)
+    assert await first.stop() == 0
+    await crowd.all_ended()
+    await first.start()
+    await crowd.check()
+    assert all("Traceback" not in replica.said for replica in (first, second))
+
+
+@pytest.mark.slow
+async def test_a_replica_that_stood_still_and_wakes_up_changes_nothing_of_what_others_did(cluster: Cluster, work: Work):
+    first, _ = cluster.replicas
+    crowd = Crowd(cluster, work)
+    for number in range(4):
+        assert await crowd.ask(f"p{number}", first, followers=2)
+    await asyncio.sleep(0.8)
+    first.pause()
+    await crowd.all_ended()
+    first.resume()
+    await cluster.ready()
+    await crowd.check()

@@ -1,0 +1,162 @@
+"""The servers that replicas share: each answers, is hurt alone, comes back with what it had, and goes when asked to."""
+
+import asyncio
+import os
+import re
+import shlex
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import asyncpg
+import pytest
+import redis.asyncio
+from service_process import parents_of_all
+from services import NotStarted, Services, missing
+
+from footnote.net.client import Net
+from footnote.storage.opening import open_storage
+from shape.tree import ROOT
+from storage.places import kept, read
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.embedded,
+    pytest.mark.skipif(bool(missing()), reason=" ".join(missing())),
+]
+
+SECONDS = 60
+
+
+@pytest.fixture(scope="module")
+def services() -> Iterator[Services]:
+    with Services() as services:
+        yield services
+
+
+@asynccontextmanager
+async def connected(services: Services) -> AsyncIterator[asyncpg.Connection]:
+    connection = await asyncpg.connect(services.postgres.url(), timeout=SECONDS)
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+async def test_postgresql_that_is_killed_comes_back_with_all_that_was_committed(services: Services) -> None:
+    async with connected(services) as connection:
+        await connection.execute("CREATE TABLE kept AS SELECT 'committed' AS word")
+    url, processes = services.postgres.url(), _with_children(services.postgres.pid)
+    assert len(processes) > 1
+
+    services.postgres.kill()
+
+    assert services.postgres.pid is None
+    assert [pid for pid in processes if _lives(pid)] == []
+    services.postgres.start()
+    assert services.postgres.url() == url
+    async with connected(services) as connection:
+        assert await connection.fetchval("SELECT word FROM kept") == "committed"
+
+
+async def test_postgresql_that_is_paused_answers_nobody_and_goes_on_where_it_was(services: Services) -> None:
+    async with connected(services) as connection:
+        services.postgres.pause()
+        try:
+            asked = asyncio.create_task(connection.fetchval("SELECT 'answered'"))
+            done, _ = await asyncio.wait([asked], timeout=0.5)
+            assert not done
+        finally:
+            services.postgres.go_on()
+        assert await asked == "answered"
+
+
+async def test_postgresql_and_redis_want_their_password(services: Services) -> None:
+    postgres = urlsplit(services.postgres.url())
+    with pytest.raises(asyncpg.InvalidPasswordError):
+        await asyncpg.connect(host="127.0.0.1", port=postgres.port, user="footnote", password="x", database="footnote")
+    async with redis.asyncio.Redis(port=services.redis.port) as nobody:
+        with pytest.raises(redis.exceptions.AuthenticationError):
+            await nobody.ping()
+
+
+async def test_redis_that_is_killed_has_forgotten_everything(services: Services) -> None:
+    async with redis.asyncio.from_url(services.redis.url()) as client:
+        await client.set("word", "said")
+        assert await client.get("word") == b"said"
+    services.redis.kill()
+    services.redis.start()
+    async with redis.asyncio.from_url(services.redis.url()) as client:
+        assert await client.get("word") is None
+
+
+async def test_a_bucket_whose_server_is_killed_still_has_its_objects(services: Services, tmp_path: Path) -> None:
+    async with Net() as net:
+        storage = open_storage(services.s3.url("prefix"), tmp_path, services.s3.environ, net)
+        place = await kept(storage, b"an object")
+        services.s3.kill()
+        services.s3.start()
+        assert await read(storage, place) == b"an object"
+
+
+def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
+    services = Services(tmp_path / "folder")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", services.redis.port))
+        taken.listen()
+        with pytest.raises(NotStarted, match=r"(?s)Redis did not start.*Address already in use"):
+            services.redis.start()
+    services.close()
+
+
+async def test_the_script_prints_its_settings_and_ends_all_that_it_started() -> None:
+    script = await asyncio.create_subprocess_exec(
+        sys.executable, ROOT / "scripts" / "services.py", stdout=asyncio.subprocess.PIPE
+    )
+    assert script.stdout is not None
+    said = ""
+    async with asyncio.timeout(SECONDS):
+        while "Ctrl-C ends them" not in said:
+            line = (await script.stdout.readline()).decode()
+            assert line, said
+            said += line
+    exported = dict(word.split("=", 1) for word in shlex.split(said) if re.match(r"(FOOTNOTE|AWS)_\w+=", word))
+    names = ("FOOTNOTE_DATABASE_URL", "FOOTNOTE_BUS_URL", "FOOTNOTE_STORAGE_URL")
+    assert tuple(exported) == (*names, "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+    connection = await asyncpg.connect(exported["FOOTNOTE_DATABASE_URL"])
+    processes = _with_children(script.pid)
+    assert len(processes) > 4
+    (folder,) = re.findall(r"with their files in (\S+)\.", said)
+    assert Path(folder).is_dir()
+
+    script.send_signal(signal.SIGTERM)  # with a connection open, which must not hold it back
+
+    async with asyncio.timeout(SECONDS):
+        assert await script.wait() == 0
+    assert [pid for pid in processes if _lives(pid)] == []
+    assert not Path(folder).exists()
+    connection.terminate()
+
+
+def _with_children(pid: int | None) -> list[int]:
+    """It, its children, theirs, and so on."""
+    assert pid is not None
+    parents = parents_of_all()
+    found = [pid]
+    for one in found:
+        found += [child for child, parent in parents.items() if parent == one]
+    return found
+
+
+def _lives(pid: int) -> bool:
+    """One that has ended and that nobody has asked about yet does not."""
+    try:
+        os.kill(pid, 0)
+        status = Path(f"/proc/{pid}/stat")
+        return not status.exists() or status.read_text(errors="replace").rpartition(")")[2].split()[0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return False
