@@ -21,7 +21,7 @@ NODE := $(BIN)/python scripts/node.py
 
 # What uses the database, the bus or the storage runs a second time, on PostgreSQL, Redis and a bucket.
 ENGINE_TESTS := tests/db tests/accounts tests/library tests/sessions tests/workspace tests/bundles tests/runs tests/server \
-	tests/client tests/bus
+	tests/client
 ON_SERVICES = $(BIN)/python -m pytest --engines=services -m 'not embedded and not slow' $(ENGINE_TESTS)
 
 BENCH := engine search quality citations server convert page

@@ -180,7 +180,7 @@ class _Deaths:
 
     def _beats(self, machine: _Machine) -> Callable[[float], None]:
         def act(now: float) -> None:
-            # Between two steps of others, each of which is a fifth of an adoption, and then in the line at the database.
+            # Behind a step of each of them, a fifth of an adoption, and then in the line at the database.
             late = machine.pending * self.costs.adoption / 5 + self.database.wait(now)
             self.latest = max(self.latest, late)
             self.database.done(now, self.costs.beat_database)

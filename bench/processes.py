@@ -98,7 +98,7 @@ def footnote(
     upstream_port: int, *, profile: Path | None = None, machine: str | None = None, **settings: str
 ) -> Iterator[Server]:
     """With a home of its own, which is gone afterwards. `profile`: where the standard profiler leaves what it saw.
-    `machine`: the name of the machine that it takes this one for, where that can be done. `settings`: more variables."""
+    `machine`: what it takes the name of this machine to be, where that can be done. `settings`: more variables."""
     with tempfile.TemporaryDirectory(prefix="footnote-bench-") as folder:
         home = Path(folder)
         environ = {

@@ -94,11 +94,10 @@ class Services:
 
     def start(self) -> None:
         """All of them, or none."""
-        with ThreadPoolExecutor(len(self.all)) as pool:
-            starting = [pool.submit(service.start) for service in self.all]
         try:
-            for one in starting:
-                one.result()
+            with ThreadPoolExecutor(len(self.all)) as pool:
+                for one in [pool.submit(service.start) for service in self.all]:
+                    one.result()
         except BaseException:
             self.close()
             raise

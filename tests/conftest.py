@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
@@ -27,6 +28,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if chosen == "services" and (lacking := missing()):
         raise pytest.UsageError("\n".join(lacking))
     engines.choose(chosen)
+    if chosen == "services":
+        # Whoever ends the tests, by a time limit or so, ends the servers with them.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -16,6 +16,7 @@ from footnote.db.postgresql.driver import PATIENCE_SECONDS, READERS, WRITERS
 from footnote.server.serving import GRACE_SECONDS, KEEP_ALIVE_SECONDS
 from footnote.server.stream import PING_SECONDS
 from footnote.sessions.owners import SHARED_LEASE_SECONDS
+from footnote.sessions.relays import LOOK_AT_LEAST_SECONDS
 from shape.tree import PACKAGE, ROOT, name_of
 
 COMMAND = re.compile(r"(?:^|(?<!-n)[\s`/(])footnote ([a-z]+)((?: +(?:--)?[a-z][a-z-]*)*)", re.MULTILINE)
@@ -76,6 +77,7 @@ def test_every_alert_has_its_section() -> None:
     [
         f"| connections to PostgreSQL | {READERS + WRITERS}, ",
         f"tried again for {PATIENCE_SECONDS:g} s",
+        f"sees its words up to {LOOK_AT_LEAST_SECONDS:g} s late",
         f"longer than a lease ({SHARED_LEASE_SECONDS:g} s)",
         f"a `ping` comes every {PING_SECONDS:g} s",
         f"close idle connections to replicas before {KEEP_ALIVE_SECONDS} s",

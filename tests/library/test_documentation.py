@@ -78,7 +78,6 @@ async def test_it_is_indexed_when_first_needed_and_not_at_the_next_start(tmp_pat
     async with Database.open(engines.database_url(tmp_path), tmp_path) as database:
         library = Library(database, clock=lambda: 1.0)
         assert await library.latest("https://web.example") is None
-        assert indexed(tmp_path) == set()
         assert await library.latest("footnote://docs/cli.md") is not None
     async with Database.open(engines.database_url(tmp_path), tmp_path) as database:
         library = Library(database, clock=lambda: 2.0)

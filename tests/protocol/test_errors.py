@@ -52,6 +52,7 @@ def test_names_for_clients_are_distinct_along_the_tree():
 SIGNALS = {
     *("Cancelled", "NotAdded", "NotPublic", "PageFailed", "Unreadable", "Unfit"),
     *("BlobGone", "Stale", "Outdated", "NotReadable", "NotStarted", "_Broken", "_Gone", "_NotWritten"),
+    *("NeedsTransaction", "_InDoubt"),
 }
 """Not errors that a caller sees: each is caught inside the layer that raises it."""
 

@@ -35,6 +35,7 @@ def test_a_host_that_is_none_is_named():
 def test_the_same_port_can_be_had_again_at_once():
     with listen("127.0.0.1", 0) as first:
         port = first.getsockname()[1]
+        first.listen()
         with pytest.raises(UsageError, match=f"Port {port} of 127.0.0.1 cannot be used"):
             listen("127.0.0.1", port)
     with listen("127.0.0.1", port):

@@ -21,7 +21,13 @@ from footnote.server import logs
 if TYPE_CHECKING:
     from footnote.app import App
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
+
 ADVICE = "Open this address in a browser: it logs you in, once. Ctrl-C ends the server; runs go on at its next start."
+MOST_DESCRIPTORS = 65_536
 COLLECTORS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 OPEN_TO_OTHERS = (
     "Other machines can reach this server, and nobody can log in from there yet: add people with "
@@ -55,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     configured = load(arguments.home, arguments.config_file).settings
     settings = configured.server
     logs.set_up(configured.logs, secrets_of(configured, process_environment()))
+    _allow_many_connections()
     with Interrupts() as interrupts:
         try:
             from footnote.server.serving import listen, run  # noqa: PLC0415 - slow to import
@@ -65,6 +72,15 @@ def run(arguments: argparse.Namespace) -> int:
         host = arguments.host or settings.host
         with listen(host, settings.port if arguments.port is None else arguments.port) as listener:
             return run(_serve(arguments, listener, interrupts))
+
+
+def _allow_many_connections() -> None:
+    """Shells give a program a thousand descriptors, of which each stream takes one; it may have more for the asking."""
+    if resource is not None:
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MOST_DESCRIPTORS)
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 async def _serve(arguments: argparse.Namespace, listener: socket, interrupts: Interrupts) -> int:

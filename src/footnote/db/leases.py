@@ -6,7 +6,7 @@ database, the time is the database's: their own clocks may differ by more than a
 
 from collections.abc import Iterable
 
-from footnote.db.script import Either, Steps, script, sql
+from footnote.db.script import Either, Steps, lock, script, sql
 
 FORGET_SECONDS = 3600.0
 """Owners that have not been heard of for so long are forgotten."""
@@ -44,15 +44,25 @@ def enlist(owner: str, seconds: float, now: float) -> Steps[None]:
 
 
 @script
-def owners() -> Steps[list[str | None]]:
-    """Of all runs that are not finished."""
-    rows = yield sql("SELECT DISTINCT owner FROM run WHERE state IN ('queued', 'running')")
-    return [owner for (owner,) in rows]
+def owners(now: float) -> Steps[dict[str | None, bool]]:
+    """Of all runs that are not finished, and whether their lease still holds."""
+    moment = yield from time(now)
+    rows = yield sql(
+        """
+        SELECT DISTINCT run.owner,
+            EXISTS (SELECT 1 FROM owner AS living WHERE living.name = run.owner AND living.lease_until >= ?)
+        FROM run WHERE run.state IN ('queued', 'running')
+        """,
+        moment,
+    )
+    return {owner: bool(lives) for owner, lives in rows}
 
 
 @script
-def claim(owner: str, dead: Iterable[str], seconds: float, now: float) -> Steps[list[str]]:
-    """Takes over the runs of dead owners, of those whose lease has run out, and of nobody."""
+def claim(owner: str, dead: Iterable[str], seconds: float, now: float, *, most: int = 1_000_000) -> Steps[list[str]]:
+    """Takes over the runs of dead owners, of those whose lease has run out, and of nobody: the oldest `most`."""
+    # One after the other: each sees whom the one before has made the owner, and that it lives.
+    yield lock("claims", "all")
     yield from hold(owner, seconds, now)
     moment = yield from time(now)
     for gone in dead:
@@ -60,13 +70,20 @@ def claim(owner: str, dead: Iterable[str], seconds: float, now: float) -> Steps[
     rows = yield sql(
         """
         UPDATE run SET owner = ?, fence = fence + 1
-        WHERE state IN ('queued', 'running') AND (owner IS NULL OR owner <> ?)
-            AND NOT EXISTS (SELECT 1 FROM owner AS living WHERE living.name = run.owner AND living.lease_until >= ?)
+        WHERE number IN (
+            SELECT orphan.number FROM run AS orphan
+            WHERE orphan.state IN ('queued', 'running') AND (orphan.owner IS NULL OR orphan.owner <> ?)
+                AND NOT EXISTS (
+                    SELECT 1 FROM owner AS living WHERE living.name = orphan.owner AND living.lease_until >= ?
+                )
+            ORDER BY orphan.number LIMIT ?
+        )
         RETURNING id
         """,
         owner,
         owner,
         moment,
+        most,
     )
     yield sql("DELETE FROM owner WHERE lease_until < ?", moment - FORGET_SECONDS)
     return [run_id for (run_id,) in rows]

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 
 from msgspec import Struct
 
@@ -16,8 +17,9 @@ STORAGE_SECONDS = 10.0
 
 
 class Readiness(Struct, frozen=True):
-    """What each part answers with: `ok`, or the type of its error; the log has the whole of it. Without a database or a
-    storage nothing can be done, and `reason` is the first of these errors; without the bus things only take longer."""
+    """What each part answers with: `ok`, or the type of its error; the log has the whole of it. Without a database
+    nothing can be done, and `reason` is its error. Without the storage large files cannot be opened, without the bus
+    things take longer; both are away for every replica at once, and nobody is helped by one that does not answer."""
 
     ready: bool
     reason: str | None
@@ -27,15 +29,16 @@ class Readiness(Struct, frozen=True):
 
 
 class Probe:
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: App, is_closing: Callable[[], bool]) -> None:
         self._app = app
+        self._is_closing = is_closing
         self._storage = OK
         self._storage_asked_at = float("-inf")
         self._turn = asyncio.Lock()
 
     async def ask(self) -> Readiness:
         database, storage = await asyncio.gather(self._ask_database(), self._ask_storage())
-        reason = next((answer for answer in (database, storage) if answer != OK), None)
+        reason = "stopping" if self._is_closing() else None if database == OK else database
         bus = OK if self._app.bus.state.is_connected else "bus_down"
         return Readiness(reason is None, reason, database, storage, bus)
 

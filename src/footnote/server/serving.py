@@ -1,9 +1,11 @@
 """The process: a socket, the app behind it, and an end in good order."""
 
 import asyncio
+import errno
 import logging
 import os
 import socket
+import time
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import nullcontext, suppress
 from typing import Any, Literal
@@ -12,6 +14,7 @@ import uvicorn
 
 from footnote.app import App
 from footnote.config.settings import Server as ServerSettings
+from footnote.db.failures import DatabaseFailed
 from footnote.protocol.accounts import LOCAL_USER
 from footnote.protocol.errors import UsageError
 from footnote.server.access import is_loopback
@@ -22,6 +25,9 @@ from footnote.server.table import Route
 
 GRACE_SECONDS = 3
 """How long answers may take to end once the server is being stopped."""
+START_SECONDS = 60.0
+"""How long a database that does not answer is waited for before anything begins."""
+STOP_SECONDS = 8.0
 KEEP_ALIVE_SECONDS = 30
 TICK_SECONDS = 1.0
 PROXIES = "127.0.0.0/8,::1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7"
@@ -32,7 +38,8 @@ log = logging.getLogger(__name__)
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that clients can connect to from now on. `UsageError`: it cannot be had, and what to do."""
+    """A socket at an address that is ours; who connects before the server runs is refused. `UsageError`: it cannot be
+    had, and what to do."""
     other = "Choose another one with --port, or with server.port in config.json; --port 0 takes any that is free."
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -45,7 +52,6 @@ def listen(host: str, port: int) -> socket.socket:
         if os.name == "posix":  # elsewhere it lets two programs have one port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen(2048)
     except PermissionError as error:
         listener.close()
         raise UsageError(f"Port {port} is not yours to use. {other}") from error
@@ -100,14 +106,41 @@ class Serving:
 
     async def run(self, started: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """`started` is awaited once, when requests are answered."""
-        await self._app.runner.adopt()
+        await self._adopt()
         self._server.when_started = started
         try:
             await self._server.serve(sockets=[self._listener])
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+            raise UsageError("Another program that was started at the same moment has this port.") from error
         finally:
-            await self._app.runner.close()
-            await self._app.accounts.close()
+            await self._close()
             log.info("The server has stopped.")
+
+    async def _adopt(self) -> None:
+        """With the first word from the database. One that is still being started is waited for."""
+        last = time.monotonic() + START_SECONDS
+        while not self._server.should_exit:
+            try:
+                await self._app.runner.adopt()
+            except DatabaseFailed as error:
+                left = last - time.monotonic()
+                if left < 0 or not error.retryable:
+                    raise
+                log.warning("Waiting for the database, %d seconds more: %s", left, error.message)
+                await asyncio.sleep(1)
+            else:
+                return
+
+    async def _close(self) -> None:
+        """What is left is found by others, or by the next start; nobody waits long for a database that is away."""
+        try:
+            async with asyncio.timeout(STOP_SECONDS):
+                await self._app.runner.close()
+                await self._app.accounts.close()
+        except TimeoutError:
+            log.warning("Not everything could be put away in time. Others take the runs over when their leases end.")
 
     def stop(self) -> None:
         """Takes no more requests, ends the streams; runs are left for the next start."""

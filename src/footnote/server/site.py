@@ -26,7 +26,7 @@ class Site:
         self.document = document
         self.assets = Assets()
         self.logins = LoginLimits(app.bus)
-        self.probe = Probe(app)
+        self.probe = Probe(app, lambda: self.closing)
         self.requests: Counter[tuple[str, int]] = Counter()
         """Those that were answered, by route and status."""
         self.streams: set[OpenStream] = set()

@@ -66,6 +66,12 @@ class Carrier:
         live = self.live.get(run_id) or self.unsettled.get(run_id)
         return live.log if live else None
 
+    @property
+    def room(self) -> int:
+        """How many more it takes over: what would wait long here is soon carried on by another process, if there is
+        one."""
+        return max(0, 2 * self._limits.at_once - len(self.live))
+
     def check_room(self) -> None:
         if len(self.live) >= self._limits.at_once + self._limits.waiting:
             raise LimitReached("The server has more questions than it can take. Ask again in a minute.", retry_after=30)

@@ -52,6 +52,9 @@ class Keeper:
         self._claimed: set[str] = set()
         """Runs that are ours and that nobody carries on yet, for instance because they could not be read."""
         self._claiming = asyncio.Lock()
+        self._held_at: float | None = None
+        self._patient_until = 0.0
+        """Until then, nothing is taken from those whose lease has merely run out."""
 
     def start(self) -> None:
         if not self._tasks:
@@ -71,10 +74,11 @@ class Keeper:
 
     async def _claim(self) -> None:
         async with self._claiming:
-            there = await self._database.read(leases.owners())
+            there = await self._database.read(leases.owners(self._clock()))
             dead = [owner for owner in there if owner is not None and is_dead(owner, self._owner)]
-            claim = leases.claim(self._owner, dead, self._lease_seconds, self._clock())
-            self._claimed |= set(await self._database.write(claim))
+            if dead or (not all(there.values()) and not self._is_patient):
+                claim = leases.claim(self._owner, dead, self._lease_seconds, self._clock(), most=self._carrier.room)
+                self._claimed |= set(await self._database.write(claim))
             for run_id in sorted(self._claimed):
                 found = await self._database.read(db.interrupted(run_id))
                 self._claimed.discard(run_id)
@@ -151,7 +155,20 @@ class Keeper:
         for run_id, _, wanted in held:
             if wanted and run_id in mine:
                 mine[run_id].cancel.cancel()
+        if self._is_late:
+            self._patient_until = time.monotonic() + self._lease_seconds
+        self._held_at = began
         self._journal.held_until = began + self._lease_seconds
+
+    @property
+    def _is_late(self) -> bool:
+        """The database was away, or this process stood still."""
+        return self._held_at is not None and time.monotonic() - self._held_at > self._lease_seconds
+
+    @property
+    def _is_patient(self) -> bool:
+        """Others may have fared as this process did, and live: they get the time to say so."""
+        return self._is_late or time.monotonic() < self._patient_until
 
     async def _tick(self) -> None:
         loop = asyncio.get_running_loop()

@@ -64,6 +64,7 @@ class Runner:
         self._sessions = sessions
         self._wiring = wiring
         self._clock = clock
+        self._is_closed = False
         self._owner = new_owner()
         self._asking = Asking(database, self._owner, most=limits.per_user, lease_seconds=lease_seconds, clock=clock)
         self._keeper = Keeper(
@@ -197,7 +198,11 @@ class Runner:
         await self._keeper.adopt()
 
     async def close(self) -> None:
-        """Runs that are not finished are left to the next start. Of a process that takes none over itself, they end."""
+        """Runs that are not finished are left to the next start. Of a process that takes none over itself, they end.
+        Once: who was interrupted in it does not try again."""
+        if self._is_closed:
+            return
+        self._is_closed = True
         self._keeper.stop()
         self.relays.close()
         runs = list(self.carrier.live.values())

@@ -63,7 +63,9 @@ async def _ready(call: Call) -> Reply:
 
 async def _metrics(call: Call) -> Reply:
     if call.principal is None:
-        if not is_from_this_machine(call.address, call.headers):
+        # Behind a proxy, everybody may seem to come from this machine.
+        is_behind_proxy = call.app.configuration.settings.server.public_url is not None
+        if is_behind_proxy or not is_from_this_machine(call.address, call.headers):
             raise NotLoggedIn("Send the token of an admin: `Authorization: Bearer TOKEN`.")
     elif call.principal.role != "admin":
         raise NotAllowed("Only an admin of this server may read its metrics.")

@@ -1,0 +1,64 @@
+"""What a run, an event and a stored megabyte cost on shared services, and what that means for many machines.
+
+    .venv/bin/python bench/capacity.py                measures (about three minutes) and prints
+    .venv/bin/python bench/capacity.py --write        and writes it into docs/scale.md and bench/capacity.json
+    .venv/bin/python bench/capacity.py --known        takes the costs of bench/capacity.json; measures nothing
+
+The model and the simulation are pure functions of the costs: the same costs give the same page.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from capacity_report import sections
+from measure import Figures
+
+ROOT = Path(__file__).resolve().parents[1]
+KNOWN = ROOT / "bench" / "capacity.json"
+PAGE = ROOT / "docs" / "scale.md"
+
+
+def _say(progress: str) -> None:
+    print(f"{progress} …", file=sys.stderr, flush=True)
+
+
+def written(page: str, made: dict[str, str]) -> str:
+    """The page with each section between its marks replaced."""
+    for name, text in made.items():
+        begin, end = f"<!-- {name}: written by bench/capacity.py -->", f"<!-- end of {name} -->"
+        head, _, rest = page.partition(begin)
+        _, mark, tail = rest.partition(end)
+        if not mark:
+            raise SystemExit(f"{PAGE} has no place for {name}")
+        page = f"{head}{begin}\n\n{text.strip()}\n\n{end}{tail}"
+    return page
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--write", action="store_true", help="write the costs and the page")
+    parser.add_argument("--known", action="store_true", help="take the costs that were measured before")
+    parser.add_argument("--quick", action="store_true", help="the same as --known")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the costs there as well")
+    parser.add_argument("--strict", action="store_true", help="there is no bar to miss here")
+    arguments = parser.parse_args()
+    figures: Figures
+    if arguments.known or arguments.quick:
+        figures = json.loads(KNOWN.read_text())
+    else:
+        from capacity_measure import measured  # noqa: PLC0415 - it needs the services
+
+        figures = measured(_say)
+    made = sections(figures)
+    print("\n\n".join(made.values()))
+    if arguments.json:
+        arguments.json.write_text(json.dumps(figures, indent=1) + "\n")
+    if arguments.write:
+        KNOWN.write_text(json.dumps(figures, indent=1) + "\n")
+        PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), made), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
