@@ -113,7 +113,8 @@ def simulated_costs(figures: Figures) -> Costs:
     beat = figures["idle"]["postgresql"] / 2 * 2.0
     flush = figures["run"]["postgresql_s"] / max(1.0, figures["run"]["transactions"])
     return Costs(
-        event=one["replicas_s"],
+        # Half for saying and storing it, half for its one follower: an estimate.
+        event=one["replicas_s"] / 2,
         delivery=one["replicas_s"] / 2,
         event_database=one["postgresql_s"],
         adoption=adoption["replicas_s"],

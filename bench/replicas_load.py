@@ -14,7 +14,8 @@ from replicas_followers import Count, Delays, RunFollower, connect_all
 import upstream
 
 FOLLOWERS_OF_A_RUN = 4
-PACE_MS = 400
+EVENTS_A_SECOND = 5000
+"""Of all streams together: what two replicas, two services, a balancer and the clients have room for on two cores."""
 AT_ONCE = 25
 BEGUN_A_SECOND = 120
 """How many sessions, runs and streams are begun in a second, on a busy machine."""
@@ -34,10 +35,15 @@ class Load:
         return self.streams // FOLLOWERS_OF_A_RUN
 
     @property
+    def pace_ms(self) -> int:
+        """Between two events of a stream."""
+        return max(400, self.streams * 1000 // EVENTS_A_SECOND)
+
+    @property
     def deltas(self) -> int:
         """So many that no run ends before all are measured."""
         beginning = (2 * self.runs + self.streams) / BEGUN_A_SECOND
-        return int((beginning + self.seconds + 8) * 1000 / PACE_MS)
+        return int((beginning + self.seconds + 8) * 1000 / self.pace_ms)
 
 
 @dataclass(frozen=True)
@@ -60,12 +66,10 @@ async def carry(place: Place, load: Load) -> Figures:
             port = place.way(owner, at * FOLLOWERS_OF_A_RUN + number)
             followers.append(RunFollower(run_id, lambda port=port: port))
     await connect_all(followers, at_once=AT_ONCE)
-    async with asyncio.timeout(60):
-        await asyncio.gather(*(follower.begun for follower in followers))
+    await _all([follower.begun for follower in followers], 120, "begun")
     grown = await asyncio.to_thread(_memory, place) - memory
     figures = await _watch(place, load, followers)
-    async with asyncio.timeout(END_SECONDS):
-        await asyncio.gather(*(follower.ended for follower in followers))
+    await _all([follower.ended for follower in followers], END_SECONDS, "ended")
     count = await _count(place, followers)
     return {
         **figures,
@@ -74,6 +78,12 @@ async def carry(place: Place, load: Load) -> Figures:
         "stream_kb": grown / load.streams / 1e3,
         **vars(count),
     }
+
+
+async def _all(these: list[asyncio.Future[None]], seconds: float, what: str) -> None:
+    _, missing = await asyncio.wait(these, timeout=seconds)
+    if missing:
+        raise SystemExit(f"{len(missing)} of {len(these)} streams had not {what} after {seconds:g} s.")
 
 
 async def _watch(place: Place, load: Load, followers: list[RunFollower]) -> Figures:
@@ -85,7 +95,7 @@ async def _watch(place: Place, load: Load, followers: list[RunFollower]) -> Figu
         raise SystemExit("The machine is too busy: runs had ended before they were measured.")
     delays = Delays([delay for one in followers for arrived, delay in one.delays if began <= arrived < until])
     figures: Figures = {
-        "delivered": len(delays.seconds) / (load.streams * (until - began) * 1000 / PACE_MS),
+        "delivered": len(delays.seconds) / (load.streams * (until - began) * 1000 / load.pace_ms),
         "event_us": {part: (after[part] - before[part]) / max(1, len(delays.seconds)) * 1e6 for part in after},
         "share": {part: (after[part] - before[part]) / (until - began) for part in after},
         "p50_ms": delays.at(0.5),
@@ -125,7 +135,7 @@ def _owner(number: int) -> int:
 
 async def _start(place: Place, load: Load) -> list[tuple[int, str]]:
     """The runs, each with the number of the server that carries it on."""
-    model = f"bench/{upstream.model_name(load.deltas, PACE_MS, 'clock')}"
+    model = f"bench/{upstream.model_name(load.deltas, load.pace_ms, 'clock')}"
     owners = [number % len(place.servers) for number in range(load.runs)]
     sessions = await _asked(place, owners, [Ask("POST", "/v2/sessions", b"{}", AUTHORISED)] * load.runs)
     body = json.dumps({"content": "What is a footnote for?", "model": model}).encode()

@@ -108,9 +108,11 @@ class Metronome:
             for streams in self._streams:
                 for stream in streams[:]:
                     writer, chunks, ended = stream
-                    chunk = next(chunks, None)
-                    writer.write(END if chunk is None else _timed(chunk))
-                    if chunk is None or writer.is_closing():
+                    is_gone = writer.is_closing()  # who was killed takes no more, and must not stop the others
+                    chunk = None if is_gone else next(chunks, None)
+                    if not is_gone:
+                        writer.write(END if chunk is None else _timed(chunk))
+                    if chunk is None:
                         streams.remove(stream)
                         ended.set_result(None)
                 due += self._pause

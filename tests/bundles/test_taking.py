@@ -15,6 +15,7 @@ from bundles.shelf import LARGE, Study, exported, json_of, put, unpacked
 from footnote.bundles.bundles import Bundles
 from footnote.bundles.form import MANIFEST
 from footnote.bundles.verify import verify
+from footnote.bus.local import LocalBus
 from footnote.db.engine import Database
 from footnote.library import Library
 from footnote.protocol.errors import LimitReached, Unknown
@@ -23,6 +24,7 @@ from footnote.protocol.frames import EventDecoder
 from footnote.protocol.history import History, SessionHead
 from footnote.protocol.sessions import SessionChanges
 from footnote.sessions.following import follow
+from footnote.sessions.relays import Relays
 from footnote.sessions.store import Sessions
 from footnote.storage.memory import MemoryStorage
 from footnote.workspace.blobs import Blobs
@@ -78,7 +80,8 @@ async def taken(house: House, data: bytes, folder: Path, user_id: str = "cat") -
 
 async def told(database: Database, run_id: str) -> list[Any]:
     decoder = EventDecoder()
-    async with aclosing(follow(database, lambda _: None, run_id, 0, None)) as pieces:
+    relays = Relays(database, LocalBus(), lambda _: None)
+    async with aclosing(follow(database, lambda _: None, relays, run_id, 0, None)) as pieces:
         return [event async for piece in pieces for _, event in decoder.push(piece)]
 
 

@@ -8,6 +8,7 @@ from services import Services, missing
 
 from replicas.cluster import Cluster, open_cluster
 from replicas.ground import Ground, on_services, one_machine
+from replicas.trouble import ALL
 from replicas.work import Work, open_work
 from upstream import Upstream
 
@@ -51,8 +52,12 @@ async def work(tmp_path: Path, upstream: Upstream) -> AsyncIterator[Work]:
         yield work
 
 
-@pytest.fixture(params=["services", "one machine"])
+GROUNDS = ["services", "one machine"]
+
+
+@pytest.fixture(params=GROUNDS if ALL else GROUNDS[: 1 if not missing() else 2])
 async def ground(request: pytest.FixtureRequest, tmp_path: Path) -> Ground:
+    """Services; on one machine alone, with a file and a folder, where there are none, or where all is to be tested."""
     if request.param == "one machine":
         return one_machine(tmp_path)
     return await on_services(request.getfixturevalue("services"), f"replicas-{uuid.uuid4().hex[:12]}")

@@ -4,6 +4,7 @@ import asyncio
 import socket
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from typing import cast
 
 _AT_ONCE = struct.pack("ii", 1, 0)
@@ -46,8 +47,9 @@ class End(asyncio.Protocol):
             return
         elif data:
             self.transport.write(data)
-        elif self.transport.can_write_eof():
-            self.transport.write_eof()
+        else:
+            with suppress(OSError):  # it was reset, and nobody has told us yet
+                self.transport.write_eof()
 
     def close(self) -> None:
         if self.transport is not None:

@@ -9,7 +9,7 @@ from replicas.asking import Crowd
 from replicas.cluster import Cluster, Replica
 from replicas.work import Work
 
-KILLS = 4
+KILLS = 3
 RUNS = 6
 
 

@@ -1,12 +1,15 @@
 """What can happen to a replica, the database, the bus and the storage, each as a block that ends with all in order."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from replicas.cluster import Cluster, Replica
 from replicas.slow_disk import family, slow_disk
 
+ALL = os.environ.get("REPLICA_FAULTS") == "all"
+"""`make faults`: everything, however long it takes."""
 FAULTS = ("kill", "pause", "cut", "hole", "slow disk")
 TARGETS = ("replica", "database", "bus", "storage")
 SLOW = 0.1

@@ -19,6 +19,7 @@ from web.providers import SearchServer
 REPORT = "# Report on {name}\n\none\ntwo\n"
 EDIT = {"file_path": "/report.md", "old_string": "two", "new_string": "two and two — điều 第二"}
 EFFECT = """
+    import asyncio
     import os
     from msgspec import Struct
     from footnote.protocol.tools import said
@@ -32,6 +33,7 @@ EFFECT = """
         "Does something that shows."
         with open(os.environ["EFFECTS"], "a") as file:
             file.write(params.name + "\\n")
+        await asyncio.sleep(0.3)  # whoever is killed here has done it, and nobody knows
         return said("done")
 """
 

@@ -35,7 +35,7 @@ async def test_a_model_that_sees_is_shown_the_images_and_told_the_names(house: H
     picture = await upload(house, session_id, "dot.png", PNG)
     table = await upload(house, session_id, "bảng.csv", b"a,b\n1,2\n")
     assert (picture.source, picture.icon_type, picture.message_id) == ("upload", "image", None)
-    assert picture.path == f"local://uploads/local/{picture.id}/dot.png"
+    assert picture.path == f"{house.app.storage.address}uploads/local/{picture.id}/dot.png"
     assert picture.url == f"uploads/local/{picture.id}/dot.png"
     ask = {"content": "What is it?", "attachments": [picture.path, "bảng.csv"]}
     assert (await house.local.ask("POST", f"/v2/sessions/{session_id}/messages", ask)).status == 200

@@ -32,7 +32,7 @@ async def test_an_upload_is_listed_with_a_record_as_clients_know_it(desk: Desk):
         "message_id": None,
     }
     assert first["url"] == f"uploads/local/{first['id']}/notes.txt"
-    assert first["path"] == f"local://{first['url']}"
+    assert first["path"] == f"{desk.person.house.app.storage.address}{first['url']}"
     assert (second["filename"], second["icon_type"]) == ("số liệu.csv", "csv")
     listed = (await desk.ask("GET")).json["files"]
     assert sorted(listed, key=lambda one: one["filename"]) == [first, second]

@@ -13,6 +13,7 @@ import aiohttp
 import pytest
 from starlette.datastructures import Headers
 
+from footnote.db.script import Steps, script, sql
 from footnote.server.downloads import FileStream, Span, is_known, span_of
 from footnote.server.table import Call, Route
 from footnote.storage.failures import StorageFailed
@@ -339,10 +340,15 @@ async def test_a_storage_that_cannot_be_reached_is_told_without_its_address(tmp_
     assert (listed.json, small.status) == ({"files": []}, 201)
 
 
+@script
+def _places() -> Steps[list[str]]:
+    rows = yield sql("SELECT place FROM blob WHERE place IS NOT NULL")
+    return [place for (place,) in rows]
+
+
 @pytest.mark.parametrize("part", [{}, {"range": "bytes=5-9"}])
 async def test_a_content_that_is_lost_is_an_error_before_it_is_an_answer(house: House, part: dict[str, str]):
     url = await address(house.local)
-    for file in (house.app.configuration.home / "files").rglob("*"):
-        if file.is_file():
-            file.unlink()
+    for place in await house.app._database.read(_places()):
+        await house.app.storage.delete(place)
     assert (await house.ask("GET", url, **part)).error == "storage_failed"

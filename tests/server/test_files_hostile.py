@@ -73,7 +73,7 @@ async def test_no_name_of_an_upload_leads_anywhere(house: House, tmp_path: Path)
     assert len(listed) == len(names)
     for one in listed:
         assert one["url"] == f"uploads/local/{one['id']}/{one['filename']}"
-        assert one["path"] == f"local://{one['url']}"
+        assert one["path"] == f"{house.app.storage.address}{one['url']}"
         assert not {"/", "\\", "\0", "\n", "\r"} & set(one["filename"])
         assert one["filename"].strip(". ")
     added = [path for path in sorted(tmp_path.rglob("*")) if path not in before and path.is_file()]

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from typing import Any, Protocol, cast
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs] - it has none; what we use of it stands below
@@ -94,8 +95,7 @@ async def _as_it_is(_: object) -> None:
 @asynccontextmanager
 async def lent(pool: Pool) -> AsyncGenerator[Connection, None]:
     """A connection of the pool. One that broke, or was left in the middle of something, is given to nobody else."""
-    async with asyncio.timeout(COMMAND_SECONDS):
-        connection = await pool.acquire()
+    connection = await _taken(pool)
     try:
         yield connection
     except BaseException as error:
@@ -104,3 +104,24 @@ async def lent(pool: Pool) -> AsyncGenerator[Connection, None]:
         raise
     finally:
         await pool.release(connection)
+
+
+async def _taken(pool: Pool) -> Connection:
+    """Who does not wait any longer leaves no connection behind that is half made: it is given back when it is there."""
+    taking = asyncio.ensure_future(pool.acquire())
+    try:
+        async with asyncio.timeout(COMMAND_SECONDS):
+            return await asyncio.shield(taking)
+    except BaseException:
+        taking.add_done_callback(partial(_give_back, pool))
+        raise
+
+
+def _give_back(pool: Pool, taking: "asyncio.Future[Connection]") -> None:
+    if not taking.cancelled() and taking.exception() is None:
+        giving = asyncio.ensure_future(pool.release(taking.result()))
+        _giving.add(giving)
+        giving.add_done_callback(_giving.discard)
+
+
+_giving: "set[asyncio.Future[None]]" = set()

@@ -7,6 +7,7 @@ Whether a transaction whose COMMIT was not answered has happened is not guessed:
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from footnote.db.failures import DatabaseFailed
@@ -22,6 +23,7 @@ T = TypeVar("T")
 READERS = 6
 WRITERS = 6
 """Apart from each other: a thousand who read do not keep those waiting who hold on to their runs."""
+CLOSE_SECONDS = 5.0
 PATIENCE_SECONDS = 8.0
 """How long a server that is away is waited for."""
 _FIRST_PAUSE = 0.05
@@ -43,6 +45,8 @@ class PostgresDriver:
         self._patience = patience
         self._opening = asyncio.Lock()
         self._pools: tuple[Pool, Pool] | None = None
+        self._going = 0
+        self._quiet = asyncio.Event()
         self._longer: set[Callable[..., Any]] = set()
         """Scripts that read with more than one statement."""
 
@@ -54,6 +58,12 @@ class PostgresDriver:
         return await self._patiently(lambda: self._write(script))
 
     async def close(self) -> None:
+        """What was handed over gets to its end, unless the server does not answer."""
+        if self._going:
+            self._quiet.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLOSE_SECONDS):
+                    await self._quiet.wait()
         pools, self._pools = self._pools, None
         for pool in pools or ():
             await closed(pool)
@@ -112,16 +122,22 @@ class PostgresDriver:
     ) -> T:
         last = time.monotonic() + self._patience
         pause = _FIRST_PAUSE
-        while True:
-            try:
-                return await attempt()
-            except Exception as error:
-                if not _is_of_the_server(error):
-                    raise
-                if not is_passing(error) or unless(error) or time.monotonic() + pause > last:
-                    raise explained(error, self._address.name) from error
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
+        self._going += 1
+        try:
+            while True:
+                try:
+                    return await attempt()
+                except Exception as error:
+                    if not _is_of_the_server(error):
+                        raise
+                    if not is_passing(error) or unless(error) or time.monotonic() + pause > last:
+                        raise explained(error, self._address.name) from error
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+        finally:
+            self._going -= 1
+            if not self._going:
+                self._quiet.set()
 
     async def _opened(self) -> tuple[Pool, Pool]:
         if self._pools is None:
