@@ -1,12 +1,15 @@
 """What a run, an event, a page and a file cost on PostgreSQL, Redis and S3: CPU, transactions, messages and bytes."""
 
 import asyncio
+import io
 import json
+import random
 import re
 import subprocess
 import sys
 import threading
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -155,6 +158,14 @@ def _searches(server: Server) -> Callable[[], object]:
     return work
 
 
+def _packed(content: bytes) -> bytes:
+    """A file without a text that could be searched."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("content", content)
+    return made.getvalue()
+
+
 class Upload(Ask):
     def encoded(self) -> bytes:
         return super().encoded().replace(b"application/json", f"multipart/form-data; boundary={MARK}".encode(), 1)
@@ -164,8 +175,8 @@ def _files(server: Server) -> Callable[[], object]:
     [session] = _sessions(server, 1)
     asks: list[Ask] = []
     for at in range(FILES):
-        content = (b"%08d" % at) * (FILE_BYTES // 8)
-        head = f'--{MARK}\r\ncontent-disposition: form-data; name="f"; filename="{at}.bin"\r\n\r\n'.encode()
+        content = _packed(random.Random(at).randbytes(FILE_BYTES))
+        head = f'--{MARK}\r\ncontent-disposition: form-data; name="f"; filename="{at}.zip"\r\n\r\n'.encode()
         body = head + content + f"\r\n--{MARK}--\r\n".encode()
         asks.append(Upload("POST", f"/v2/sessions/{session}/files", body, AUTHORISED))
 

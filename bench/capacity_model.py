@@ -45,7 +45,7 @@ class Needs(NamedTuple):
     database_cores: float
     connections: int
     bus_megabytes: float
-    """A second, out of Redis."""
+    """A second, out of Redis: what is followed on another replica than that of its run."""
     database_gigabytes: float
     """That stay, a day of eight busy hours."""
     wal_megabytes: float
@@ -100,27 +100,32 @@ def needs(figures: Figures, machines: int, question: Question, machine: Machine)
         questions * cost["transactions"],
         database,
         replicas * machine.connections,
-        questions * cost["bus_out_bytes"] / 1e6,
+        questions * cost["bus_in_bytes"] * question.followers * (1 - 1 / replicas) / 1e6,
         questions * 8 * 3600 * kept_bytes(figures, question) / 1e9,
         questions * cost["wal_bytes"] / 1e6,
         questions * cost["s3_requests"],
     )
 
 
-def simulated_costs(figures: Figures) -> Costs:
-    """What the simulation takes for a job of each kind."""
-    one, follow, adoption = event(figures), figures["follow"], figures["adoption"]
-    beat = figures["idle"]["postgresql"] / 2 * 2.0
-    flush = figures["run"]["postgresql_s"] / max(1.0, figures["run"]["transactions"])
+def simulated_costs(figures: Figures, question: Question) -> Costs:
+    """What the simulation takes for a job of each kind. An event has its share of all else that a question costs."""
+    one, follow, adoption, whole = (
+        event(figures),
+        figures["follow"],
+        figures["adoption"],
+        of_question(figures, question),
+    )
+    # Half of what an event costs is for its one follower: an estimate.
+    delivery = one["replicas_s"] / 2
     return Costs(
-        # Half for saying and storing it, half for its one follower: an estimate.
-        event=one["replicas_s"] / 2,
-        delivery=one["replicas_s"] / 2,
-        event_database=one["postgresql_s"],
+        event=whole["replicas_s"] / question.events - delivery,
+        delivery=delivery,
+        event_database=whole["postgresql_s"] / question.events,
         adoption=adoption["replicas_s"],
         adoption_database=adoption["postgresql_s"],
         follow=follow["replicas_s"],
         follow_database=follow["postgresql_s"],
-        beat_database=beat,
-        flush_database=flush,
+        # Two replicas had nothing to do but that, every two seconds.
+        beat_database=figures["idle"]["postgresql"] / 2 * 2.0,
+        flush_database=figures["run"]["postgresql_s"] / max(1.0, figures["run"]["transactions"]),
     )

@@ -25,7 +25,7 @@ def _costs(figures: Figures) -> Table:
         "a run, beside its events": figures["run"],
         "an event": event(figures),
         "a page that is read": page,
-        "a file of 1 MB": figures["file"],
+        "a file of 1 MB, without text": figures["file"],
         "a follower that comes back": figures["follow"],
         f"a usual question ({question.events} events, {question.pages} pages)": of_question(figures, question),
     }
@@ -160,7 +160,7 @@ def _storms(figures: Figures, costs: Costs) -> Table:
 
 def sections(figures: Figures) -> dict[str, str]:
     """Markdown by the name of its place in the page."""
-    costs = simulated_costs(figures)
+    costs = simulated_costs(figures, Question())
     return {
         "costs": f"{_bare(_costs(figures))}\n\n{_bare(_others(figures))}",
         "model": _bare(_model(figures)),

@@ -3,7 +3,7 @@
 from measure import Figures
 from report import Table
 
-OVERHEAD_AT_MOST = 4.0
+OVERHEAD_AT_MOST = 3.0
 IN_TIME = 0.95
 
 

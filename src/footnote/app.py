@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from footnote.accounts.accounts import Accounts
-from footnote.accounts.local import local_token
+from footnote.accounts.local import is_given, keep_shared, local_token
 from footnote.agent.loop import run as run_turn
 from footnote.agent.turn import Digest, Digested, Kept, Note, Turn
 from footnote.bus.base import Bus
@@ -211,6 +211,13 @@ class App:
     def accounts(self) -> Accounts:
         """Made when it is first asked for: there is no token before somebody serves."""
         return Accounts(self._database, local_token=local_token(self.configuration.home, self._environ))
+
+    async def share_token(self) -> None:
+        """Replicas have homes of their own, and one token, unless the operator has chosen it."""
+        if self._database.is_shared and not is_given(self._environ):
+            token = await self.accounts.share_local_token()
+            if token is not None:
+                keep_shared(self.configuration.home, token)
 
     async def ask(
         self,

@@ -19,6 +19,7 @@ from footnote.accounts.names import LONGEST, name_key, shown_name
 from footnote.accounts.passwords import Passwords, acceptable
 from footnote.accounts.proofs import PREFIXES, hash_of, is_one, new_secret, same
 from footnote.db import accounts as db
+from footnote.db.blobs import secret as db_secret
 from footnote.db.engine import Database
 from footnote.db.script import Steps, lock, script
 from footnote.protocol.accounts import (
@@ -52,6 +53,7 @@ TOUCH_SECONDS = 60.0
 """When something was last used is written down no more often than this."""
 MOST_TOKENS = 200
 """Tokens of one user at a time."""
+SHARED_TOKEN = "local token"  # noqa: S105 - the name that it is kept under
 WRONG_PASSWORD = "The name or the password is wrong."  # noqa: S105 - a sentence
 WRONG_TOKEN = "This login link has been used or is too old. Ask for a new one."  # noqa: S105 - a sentence
 
@@ -74,6 +76,13 @@ class Accounts:
         self._clock = clock
         self._passwords = passwords or Passwords()
         self._touching: dict[str, asyncio.Task[None]] = {}
+
+    async def share_local_token(self) -> str | None:
+        """The first replica decides for all, so that what one was told opens every other one too."""
+        if self._local_token is not None:
+            kept = await self._database.write(db_secret(SHARED_TOKEN, self._local_token.encode()))
+            self._local_token = kept.decode()
+        return self._local_token
 
     async def close(self) -> None:
         """Before the database is: waits for what is still being noted."""

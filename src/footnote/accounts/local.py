@@ -73,25 +73,46 @@ def _repair(path: Path) -> None:
         log.warning("%s could be read by others on this machine. It is yours alone now; a new one is safer.", path)
 
 
+def is_given(environ: Mapping[str, str]) -> bool:
+    """Whether the operator has chosen it."""
+    return bool(environ.get(VARIABLE, "").strip())
+
+
+def keep_shared(home: Path, token: str) -> None:
+    """The one that all replicas have, in the place of the one that was made here."""
+    path = home / FILE
+    try:
+        if _kept(path) != token:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with _turn(path):
+                _write(path, token)
+    except OSError as error:
+        log.warning("%s cannot be written (%s). %s names the token.", path, error.strerror, VARIABLE)
+
+
 def _made(path: Path) -> str:
-    """Written beside its place and moved there, so that nobody ever reads a part of it."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with _turn(path):
         if token := _kept(path):  # another process was faster
             return token
         token = new_secret(LOCAL_PREFIX)
-        descriptor, aside = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)  # of mode 0600
-        try:
-            with os.fdopen(descriptor, "w", encoding="ascii") as file:
-                file.write(f"{token}\n")
-                file.flush()
-                os.fsync(file.fileno())
-            Path(aside).replace(path)
-        except BaseException:
-            with suppress(OSError):
-                Path(aside).unlink()
-            raise
+        _write(path, token)
         return token
+
+
+def _write(path: Path, token: str) -> None:
+    """Beside its place and moved there, so that nobody ever reads a part of it."""
+    descriptor, aside = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)  # of mode 0600
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(f"{token}\n")
+            file.flush()
+            os.fsync(file.fileno())
+        Path(aside).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(aside).unlink()
+        raise
 
 
 @contextmanager

@@ -124,6 +124,7 @@ class Serving:
         while not self._server.should_exit:
             try:
                 await self._app.runner.adopt()
+                await self._app.share_token()
             except DatabaseFailed as error:
                 left = last - time.monotonic()
                 if left < 0 or not error.retryable:
