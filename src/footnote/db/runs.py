@@ -209,6 +209,24 @@ def go_on(lease: Lease, events: Sequence[EventRow], rest: Script[None] | None = 
 
 
 @script
+def take_turn(lease: Lease, most: int) -> Steps[bool]:
+    """Whether the run may begin: of all replicas together `most` are carried on, and the oldest go first. One that was
+    begun before has its turn already."""
+    yield lock("turns", "all")
+    yield from _hold(lease)
+    ((number, state),) = yield sql("SELECT number, state FROM run WHERE id = ?", lease.run_id)
+    if state != "queued":
+        return True
+    ((ahead,),) = yield sql(
+        "SELECT count(*) FROM run WHERE state = 'running' OR (state = 'queued' AND number < ?)", number
+    )
+    if ahead >= most:
+        return False
+    yield sql("UPDATE run SET state = 'running' WHERE id = ?", lease.run_id)
+    return True
+
+
+@script
 def set_running(lease: Lease) -> Steps[None]:
     yield sql("UPDATE run SET state = 'running', attempts = attempts + 1 WHERE id = ?", lease.run_id)
 

@@ -61,11 +61,9 @@ class Metrics(Collector):
         for state, count in carrier.ended.items():
             runs.add_metric([state], count)
         yield runs
-        active, at_once = len(carrier.live), self._app.configuration.settings.limits.runs_at_once
-        yield GaugeMetricFamily("footnote_active_runs", "Runs that are carried on here.", active)
-        yield GaugeMetricFamily(
-            "footnote_waiting_runs", "Those of them that wait their turn.", max(0, active - at_once)
-        )
+        waiting = sum(not run.has_turn for run in carrier.live.values())
+        yield GaugeMetricFamily("footnote_active_runs", "Runs that are carried on here.", len(carrier.live))
+        yield GaugeMetricFamily("footnote_waiting_runs", "Those of them that wait their turn.", waiting)
         yield GaugeMetricFamily(
             "footnote_unsettled_runs", "Runs that ended here and could not be stored yet.", len(carrier.unsettled)
         )

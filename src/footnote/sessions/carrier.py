@@ -3,7 +3,8 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 
 from msgspec import Struct
 
@@ -32,6 +33,8 @@ from footnote.workspace.pictures import is_picture, picture_of
 MOST_PICTURES = 20
 MOST_PICTURE_BYTES = 15_000_000
 """Of all images that a model is shown at once."""
+TURN_SECONDS = 0.7
+"""How often a run that waits for those of other replicas looks whether it is its turn."""
 MOST_ATTEMPTS = 10
 """A run that so many processes died over, one after the other, without getting on, is given up."""
 
@@ -39,7 +42,8 @@ log = logging.getLogger(__name__)
 
 
 class RunLimits(Struct, frozen=True):
-    """`per_user`: active ones; `at_once`: carried on by this process, the others wait; `waiting`: those."""
+    """`per_user`: active ones; `at_once`: carried on, over all replicas, the others wait; `waiting`: those of this
+    process."""
 
     per_user: int = 20
     at_once: int = 100
@@ -60,6 +64,7 @@ class Carrier:
         self._wiring = wiring
         self._limits = limits
         self._slots = asyncio.Semaphore(limits.at_once)
+        self._next = asyncio.Lock()
 
     def said(self, run_id: str) -> RunLog | None:
         """What this process has to say of a run, until all of it is stored."""
@@ -110,11 +115,8 @@ class Carrier:
 
     async def _to_its_end(self, live: LiveRun) -> None:
         try:
-            await live.cancel.wait(self._slots.acquire())
-            try:
+            async with self._turn(live):
                 await self._answer(live)
-            finally:
-                self._slots.release()
         except Cancelled:
             await live.end_early("aborted")
         except DatabaseFailed as error:
@@ -126,6 +128,23 @@ class Carrier:
         except Exception:
             log.exception("The run %s failed.", live.head.id)
             await live.end_early("error", INTERNAL)
+
+    @asynccontextmanager
+    async def _turn(self, live: LiveRun) -> AsyncGenerator[None, None]:
+        """Waits until it is this one's, here and, where there are others, among all replicas."""
+        await live.cancel.wait(self._slots.acquire())
+        try:
+            if self._database.is_shared and not live.was_begun:
+                await live.cancel.wait(self._turn_among_replicas(live.log.lease))
+            live.has_turn = True
+            yield
+        finally:
+            self._slots.release()
+
+    async def _turn_among_replicas(self, lease: db.Lease) -> None:
+        async with self._next:  # one of a replica asks, however many wait
+            while not await self._database.write(db.take_turn(lease, self._limits.at_once)):  # noqa: ASYNC110 - others end runs
+                await asyncio.sleep(TURN_SECONDS)
 
     async def _answer(self, live: LiveRun) -> None:
         head, found = live.head, live.found

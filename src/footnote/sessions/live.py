@@ -89,6 +89,8 @@ class LiveRun:
         self.found = found
         self.log = RunLog(lease, found.last_id if found else 0)
         self.cancel = CancelScope()
+        self.has_turn = False
+        """It waits no more for those that were there before it."""
         self.ended = asyncio.Event()
         self.task: asyncio.Task[None] | None = None
         self.is_lost = False
@@ -119,6 +121,11 @@ class LiveRun:
     def was_followed(self) -> bool:
         """Somebody may have seen events of it before this process took it over."""
         return self.found is not None and self.found.last_id > 0
+
+    @property
+    def was_begun(self) -> bool:
+        """By the process from which this one took it over."""
+        return self.found is not None and self.found.row.state == "running"
 
     @property
     def outcome(self) -> RunState | None:

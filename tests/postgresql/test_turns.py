@@ -1,0 +1,36 @@
+"""How many runs are carried on at a time is counted over all replicas."""
+
+import asyncio
+
+from footnote.db import runs
+from footnote.db.engine import Database
+from footnote.db.script import Steps, script, sql
+from postgresql.test_together import _people, new_run, question
+
+
+@script
+def running() -> Steps[list[str]]:
+    rows = yield sql("SELECT id FROM run WHERE state = 'running' ORDER BY number")
+    return [run_id for (run_id,) in rows]
+
+
+async def test_the_oldest_go_first_and_no_more_than_there_may_be(database: Database, other: Database) -> None:
+    await _people(database, 6)
+    for number in range(6):
+        await database.write(runs.begin(new_run(number, f"session_{number}"), question(number), most=100))
+    leases = [runs.Lease(f"run_{number}", 0) for number in range(6)]
+
+    async def asked() -> list[bool]:
+        replicas = (database, other) * 3
+        return list(
+            await asyncio.gather(
+                *(one.write(runs.take_turn(lease, 2)) for one, lease in zip(replicas, leases, strict=True))
+            )
+        )
+
+    assert await asked() == [True, True, False, False, False, False]
+    assert await asked() == [True, True, False, False, False, False], "who has a turn keeps it"
+    await database.write(runs.finish(leases[0], "done", b"{}", 1.0))
+    assert await other.write(runs.take_turn(leases[5], 2)) is False
+    assert await other.write(runs.take_turn(leases[2], 2)) is True
+    assert await database.read(running()) == ["run_1", "run_2"]
