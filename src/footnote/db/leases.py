@@ -11,6 +11,10 @@ from footnote.db.script import Either, Steps, lock, script, sql
 FORGET_SECONDS = 3600.0
 """Owners that have not been heard of for so long are forgotten."""
 
+_OWNER = "INSERT INTO owner (name, lease_until) VALUES (?, ?) ON CONFLICT (name)"
+_ENLIST = f"{_OWNER} DO NOTHING"
+_HOLD = f"{_OWNER} DO UPDATE SET lease_until = excluded.lease_until"
+
 
 @script
 def beat(owner: str, seconds: float, now: float) -> Steps[list[tuple[str, int, bool]]]:
@@ -25,22 +29,15 @@ def beat(owner: str, seconds: float, now: float) -> Steps[list[tuple[str, int, b
 @script
 def hold(owner: str, seconds: float, now: float) -> Steps[None]:
     """The owner lives, and will be heard of again within so many seconds."""
-    until = (yield from time(now)) + seconds
-    yield sql(
-        """
-        INSERT INTO owner (name, lease_until) VALUES (?, ?)
-        ON CONFLICT (name) DO UPDATE SET lease_until = excluded.lease_until
-        """,
-        owner,
-        until,
-    )
+    yield sql(_HOLD, owner, (yield from time(now)) + seconds)
 
 
 @script
 def enlist(owner: str, seconds: float, now: float) -> Steps[None]:
-    """The same for one that may be known already, and holds on to itself then."""
-    until = (yield from time(now)) + seconds
-    yield sql("INSERT INTO owner (name, lease_until) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", owner, until)
+    """The same, with the beginning of a run. Where replicas share the database, an owner that is known holds on to
+    itself already, and its runs do not begin one after the other for the sake of that row."""
+    values = owner, (yield from time(now)) + seconds
+    yield Either(sql(_HOLD, *values), sql(_ENLIST, *values))
 
 
 @script

@@ -141,10 +141,13 @@ class Keeper:
                 await self._sweep()
 
     async def _hold(self) -> None:
-        """Also without any run: one that begins is held from its first moment."""
+        """Where replicas share the database, also without any run: one that begins is held from its first moment. A
+        server by itself that has nothing to do writes nothing."""
         began = time.monotonic()
         mine = dict(self._carrier.live)
-        held = await self._database.write(leases.beat(self._owner, self._lease_seconds, self._clock()))
+        held: list[tuple[str, int, bool]] = []
+        if mine or self._carrier.unsettled or self._claimed or self._database.is_shared:
+            held = await self._database.write(leases.beat(self._owner, self._lease_seconds, self._clock()))
         fences = {run_id: fence for run_id, fence, _ in held}
         for run_id, live in mine.items():
             if fences.get(run_id) != live.log.lease.fence and not live.ended.is_set() and live.task is not None:
