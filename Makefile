@@ -24,9 +24,9 @@ ENGINE_TESTS := tests/db tests/accounts tests/library tests/sessions tests/works
 	tests/client
 ON_SERVICES = $(BIN)/python -m pytest --engines=services -m 'not embedded and not slow' $(ENGINE_TESTS)
 
-BENCH := engine search quality citations server convert page
+BENCH := engine search quality citations server convert page backup bus replicas capacity
 
-.PHONY: help setup serve services test check format page types browser screenshots bench lock clean
+.PHONY: help setup serve services test faults check format page types browser screenshots bench lock clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -50,6 +50,9 @@ ifeq ($(ARGS),)
 	@if $(BIN)/python scripts/services.py --check; then $(ON_SERVICES); \
 	else echo 'So the second round of tests, on PostgreSQL, Redis and a bucket, was skipped.'; fi
 endif
+
+faults: $(DEV) ## every fault of every replica and service, with runs in progress; some of them are in `make test`
+	REPLICA_FAULTS=all $(BIN)/python -m pytest tests/replicas $(ARGS)
 
 # pyright would otherwise ask the package index, on every run, whether there is a newer pyright.
 check: export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
@@ -117,7 +120,8 @@ $(CREATED):
 
 $(RUNTIME): requirements.lock pyproject.toml | $(CREATED)
 	@echo 'Installing the locked packages into $(VENV) …'
-	@$(PIP) install --no-deps --require-hashes -r requirements.lock
+	@# Python compiles what it needs when it needs it: most of this, 37 MB, it never does.
+	@$(PIP) install --no-compile --no-deps --require-hashes -r requirements.lock
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 

@@ -21,6 +21,8 @@ EVENTS_SECONDS = 3600.0
 """How long all events of a finished run can be replayed."""
 _TICK_SECONDS = 1.0
 _PAUSE_SECONDS = 0.5
+_CLAIM_AT_ONCE = 20
+_NEXT_CLAIM_SECONDS = 0.2
 
 log = logging.getLogger(__name__)
 
@@ -73,18 +75,30 @@ class Keeper:
         self.start()
 
     async def _claim(self) -> None:
+        """Some at a time, so that others who live take theirs of many."""
         async with self._claiming:
-            there = await self._database.read(leases.owners(self._clock()))
-            dead = [owner for owner in there if owner is not None and is_dead(owner, self._owner)]
-            if dead or (not all(there.values()) and not self._is_patient):
-                claim = leases.claim(self._owner, dead, self._lease_seconds, self._clock(), most=self._carrier.room)
-                self._claimed |= set(await self._database.write(claim))
-            for run_id in sorted(self._claimed):
-                found = await self._database.read(db.interrupted(run_id))
-                self._claimed.discard(run_id)
-                if found is not None:
-                    log.info("The run %s goes on where it was interrupted.", run_id, extra={"run_id": run_id})
-                    self._carrier.carry_on(self._live(found))
+            while True:
+                if not await self._claim_some():
+                    return
+                await asyncio.sleep(_NEXT_CLAIM_SECONDS)
+
+    async def _claim_some(self) -> bool:
+        """Whether there may be more."""
+        there = await self._database.read(leases.owners(self._clock()))
+        dead = [owner for owner in there if owner is not None and is_dead(owner, self._owner)]
+        most = min(_CLAIM_AT_ONCE, self._carrier.room)
+        fresh: list[str] = []
+        if most and (dead or (not all(there.values()) and not self._is_patient)):
+            claim = leases.claim(self._owner, dead, self._lease_seconds, self._clock(), most=most)
+            fresh = await self._database.write(claim)
+            self._claimed |= set(fresh)
+        for run_id in sorted(self._claimed):
+            found = await self._database.read(db.interrupted(run_id))
+            self._claimed.discard(run_id)
+            if found is not None:
+                log.info("The run %s goes on where it was interrupted.", run_id, extra={"run_id": run_id})
+                self._carrier.carry_on(self._live(found))
+        return 0 < most == len(fresh)
 
     def _live(self, found: db.Interrupted) -> LiveRun:
         row = found.row

@@ -47,7 +47,8 @@ export async function follow(runId: string, following: Following): Promise<Outco
         if (error instanceof RequestFailed && (error.status === 401 || error.status === 404)) return "lost";
       }
       trouble.begin();
-      await rest(pause, following.signal);
+      // Not everybody at the same moment, when a server that was away comes back.
+      await rest(pause * (0.5 + Math.random()), following.signal);
       pause = Math.min(LONGEST_PAUSE_MS, pause * 2);
     }
     return "left";
