@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from footnote.db.engine import Database
-from footnote.db.failures import DatabaseAway, DatabaseFailed, DatabaseUnwritable
+from footnote.db.failures import DatabaseAway, DatabaseClosed, DatabaseFailed
 from footnote.db.postgresql.driver import PostgresDriver
 from footnote.db.script import Steps, script, sql
 from postgresql.cutting import Cutting, When
@@ -70,7 +70,7 @@ async def test_a_server_that_is_not_there_is_said_without_the_password() -> None
 )
 async def test_what_an_operator_gets_wrong_is_said_at_once(url: str, change, said: str) -> None:
     driver = PostgresDriver(change(url))
-    with pytest.raises(DatabaseUnwritable, match=said):
+    with pytest.raises(DatabaseClosed, match=said):
         await driver.read(length("a"))
 
 

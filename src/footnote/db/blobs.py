@@ -7,6 +7,7 @@ swept.
 
 from msgspec import Struct
 
+from footnote.db.leases import time
 from footnote.db.script import Steps, script, sql, sql_many, sql_needing
 
 
@@ -47,8 +48,14 @@ def settle(kept: Kept) -> Steps[None]:
             kept.place,
             kept.content,
         )
-        if settled and kept.place is not None:
-            yield sql("DELETE FROM loose_place WHERE place = ?", kept.place)
+        # Somebody who took it for left over may have swept it away meanwhile.
+        if settled and kept.place is not None and not (yield from _is_held(kept.place)):
+            raise BlobGone
+
+
+def _is_held(place: str) -> Steps[bool]:
+    """It was loose, and is not any more."""
+    return bool((yield sql("DELETE FROM loose_place WHERE place = ? AND since > 0 RETURNING 1", place)))
 
 
 @script
@@ -65,12 +72,21 @@ def lying(content_hash: str) -> Steps[Lying | None]:
 @script
 def loosen(place: str, now: float) -> Steps[None]:
     """Before bytes are written there."""
-    yield sql("INSERT INTO loose_place (place, since) VALUES (?, ?)", place, now)
+    yield sql("INSERT INTO loose_place (place, since) VALUES (?, ?)", place, (yield from time(now)))
 
 
 @script
-def loose(before: float, most: int) -> Steps[list[str]]:
-    rows = yield sql("SELECT place FROM loose_place WHERE since < ? ORDER BY since LIMIT ?", before, most)
+def loose(seconds: float, now: float, most: int) -> Steps[list[str]]:
+    """Places that are left over, or have been written for longer than that. From now on, nobody settles them."""
+    before = (yield from time(now)) - seconds
+    rows = yield sql(
+        """
+        UPDATE loose_place SET since = 0
+        WHERE place IN (SELECT place FROM loose_place WHERE since < ? ORDER BY since LIMIT ?) RETURNING place
+        """,
+        before,
+        most,
+    )
     return [place for (place,) in rows]
 
 

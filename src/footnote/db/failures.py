@@ -6,7 +6,9 @@ DatabaseFailed
 ├─ DatabaseUnwritable  no right to write there: grant it, or choose another place
 ├─ DatabaseBroken      not a database, or damaged: move it away, or bring back a copy
 ├─ DatabaseForeign     another program's, or a newer Footnote's: choose another file, or upgrade
-└─ DatabaseAway        no answer from the server that has it: wait, or see to the server
+├─ DatabaseAway        no answer from the server that has it: wait, or see to the server
+├─ DatabaseClosed      that server does not let us in: check the address, and the rights of its user
+└─ DatabaseRefused     it does not take what was to be written, and never will
 
 A write that fails leaves the database as it was before it.
 """
@@ -18,6 +20,7 @@ OTHER_PLACE = "or choose another place with FOOTNOTE_HOME or with database.url i
 
 class DatabaseFailed(FootnoteError):
     type = "database_error"
+    public = "The database cannot be used now, so nothing was changed. Who runs the server finds out why in its log."
 
 
 class DatabaseLocked(DatabaseFailed):
@@ -73,3 +76,14 @@ class DatabaseAway(DatabaseFailed):
             f"{name} does not answer ({reason}), so nothing was read or written. Try again in a moment; if that does "
             "not help, see that the database server runs and can be reached from here."
         )
+
+
+class DatabaseClosed(DatabaseFailed):
+    type = "database_closed"
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"{name} does not let Footnote in: {reason}. Check database.url, and the rights of its user.")
+
+
+class DatabaseRefused(DatabaseFailed):
+    type = "database_refused"

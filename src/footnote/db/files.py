@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from footnote.db.blobs import Kept, settle
-from footnote.db.script import Steps, lock, script, sql
+from footnote.db.script import Steps, lock, script, sql, sql_needing
 from footnote.protocol.errors import LimitReached, Unknown
 
 
@@ -156,7 +156,7 @@ def add(
     have more. `Stale`: the newest version is not `basis`.
     """
     yield lock("user", user_id)
-    if not (yield sql("SELECT 1 FROM session WHERE user_id = ? AND id = ?", user_id, session_id)):
+    if not (yield sql_needing("SELECT 1 FROM session WHERE user_id = ? AND id = ?", user_id, session_id)):
         raise Unknown("There is no such session, so nothing can be written to it.")
     known = yield from file(user_id, session_id, path)
     if (None if known is None else Basis(known.version.number, known.version.hash)) != basis:

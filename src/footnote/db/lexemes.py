@@ -3,6 +3,8 @@ tables)."""
 
 LONGEST_BYTES = 1000
 """No word. What is longer is in no set."""
+LONG = "§long"
+"""In the set of a text that has too many terms for one."""
 MOST = 100
 """Lexemes in a query: it is taken apart by recursion, which has an end."""
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from footnote.db.lexemes import MOST, lexeme
+from footnote.db.lexemes import LONG, MOST, lexeme
 from footnote.db.script import Either, Statement, sql
 
 
@@ -87,5 +87,7 @@ def _matching(user_id: str, phrases: Sequence[Phrase]) -> str:
 def _held(user_id: str, phrase: Phrase) -> tuple[str, str]:
     """What an entry with the phrase has in its set, and in its text."""
     *whole, last = phrase.terms
-    needed = [lexeme(owner_term(user_id)), lexeme(last, is_open=phrase.open), *map(lexeme, whole[:MOST])]
-    return " & ".join(one for one in needed if one), f" {' '.join(phrase.terms)}{'' if phrase.open else ' '}"
+    owner = lexeme(owner_term(user_id))
+    needed = [lexeme(last, is_open=phrase.open), *map(lexeme, whole[:MOST])]
+    terms = " & ".join(one for one in needed if one) or owner
+    return f"{owner} & (({terms}) | {lexeme(LONG)})", f" {' '.join(phrase.terms)}{'' if phrase.open else ' '}"

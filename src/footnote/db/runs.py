@@ -6,7 +6,7 @@ from operator import itemgetter
 from msgspec import Struct
 
 from footnote.db.leases import enlist
-from footnote.db.script import Either, Row, Script, Steps, lock, script, sql, sql_holding, sql_many
+from footnote.db.script import Either, Row, Script, Steps, lock, script, sql, sql_holding, sql_many, sql_needing
 from footnote.protocol.errors import FootnoteError, LimitReached, RunActive, Unknown
 
 
@@ -122,7 +122,7 @@ def begin(run: NewRun, question: NewQuestion | None, *, most: int) -> Steps[None
     transaction, so that of two requests at once one is refused.
     """
     yield lock("user", run.user_id)
-    owned = yield sql("SELECT 1 FROM session WHERE id = ? AND user_id = ?", run.session_id, run.user_id)
+    owned = yield sql_needing("SELECT 1 FROM session WHERE id = ? AND user_id = ?", run.session_id, run.user_id)
     if not owned:
         raise Unknown("There is no such session.")
     if (yield sql("SELECT 1 FROM run WHERE session_id = ? AND state IN ('queued', 'running')", run.session_id)):
@@ -250,15 +250,8 @@ def begin_call(lease: Lease, call_id: str) -> Steps[None]:
 
 @script
 def end_call(lease: Lease, call_id: str, result: bytes) -> Steps[None]:
-    yield sql(
-        """
-        INSERT INTO run_call (run_id, call_id, result) VALUES (?, ?, ?)
-        ON CONFLICT (run_id, call_id) DO UPDATE SET result = excluded.result
-        """,
-        lease.run_id,
-        call_id,
-        result,
-    )
+    yield from begin_call(lease, call_id)
+    yield sql("UPDATE run_call SET result = ? WHERE run_id = ? AND call_id = ?", result, lease.run_id, call_id)
 
 
 @script

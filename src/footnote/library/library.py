@@ -21,7 +21,7 @@ from footnote.db.engine import Database
 from footnote.db.failures import DatabaseFailed
 from footnote.library.documentation import SCHEME, documentation, packed_documentation
 from footnote.library.excerpt import excerpt
-from footnote.library.packing import pack, storable, unpack
+from footnote.library.packing import address, pack, storable, unpack
 from footnote.library.question import Question, understand
 from footnote.library.relevance import Fitting, best_fitting
 from footnote.protocol.accounts import LOCAL_USER
@@ -82,7 +82,7 @@ class Library:
         brought back."""
         if url in {page.url for page in documentation().pages}:
             raise UsageError(f"{url} is part of Footnote and cannot be removed.")
-        return await self._database.write(db.remove(storable(url), self._owner()), erase=True)
+        return await self._database.write(db.remove(address(url), self._owner()), erase=True)
 
     async def list(self) -> tuple[db.LibraryPage, ...]:
         """Every page, the last read first; the documentation after all others."""
@@ -101,7 +101,7 @@ class Library:
         """What was last read there."""
         if url.startswith(SCHEME):
             await self._documentation.ready()
-        found = await self._database.read(db.latest(storable(url), self._user))
+        found = await self._database.read(db.latest(address(url), self._user))
         return None if found is None else unpack(found)
 
     async def address_at(self, domain: str) -> str | None:
@@ -123,7 +123,7 @@ class Library:
 
     async def cached_page(self, url: str) -> CachedPage | None:
         """Also when it is no longer fresh."""
-        kept = await self._database.read(caches.cached_page(storable(url)))
+        kept = await self._database.read(caches.cached_page(address(url)))
         if kept is None:
             return None
         fresh, snapshot = kept.freshness, unpack(kept.found)
@@ -144,7 +144,7 @@ class Library:
         """The page with its snapshot, which need not be kept by itself then."""
         snapshot, now = page.snapshot, self._clock()
         freshness = caches.Freshness(
-            storable(page.url),
+            address(page.url),
             storable(page.final_url),
             page.etag and storable(page.etag),
             page.last_modified and storable(page.last_modified),
@@ -154,7 +154,7 @@ class Library:
         if (
             await self._is_kept(snapshot)
             and await self._shelved(snapshot)
-            and await self._database.write(caches.keep_freshness(freshness, storable(snapshot.url), snapshot.id, now))
+            and await self._database.write(caches.keep_freshness(freshness, address(snapshot.url), snapshot.id, now))
         ):
             return
         entry = await asyncio.to_thread(pack, snapshot)
@@ -168,11 +168,11 @@ class Library:
         await self._database.write(caches.keep_search(key, msgspec.json.encode(results), expires, self._clock()))
 
     async def _is_kept(self, snapshot: Snapshot) -> bool:
-        return await self._database.read(db.is_kept(storable(snapshot.url), snapshot.id, storable(snapshot.fetched_at)))
+        return await self._database.read(db.is_kept(address(snapshot.url), snapshot.id, storable(snapshot.fetched_at)))
 
     async def _shelved(self, snapshot: Snapshot) -> bool:
         """Puts on the shelf what is kept already; False: it was removed meanwhile."""
-        url = storable(snapshot.url)
+        url = address(snapshot.url)
         if self._user is None or await self._database.read(db.has(url, self._user)):
             return True
         return await self._database.write(db.shelve(url, snapshot.id, self._user))

@@ -1,5 +1,6 @@
 """Snapshots as the database keeps them, and back."""
 
+import hashlib
 import zlib
 from typing import TypeVar
 
@@ -12,6 +13,9 @@ from footnote.library.passages import passages_of
 from footnote.protocol.sources import Link, Snapshot
 
 T = TypeVar("T")
+
+LONGEST_ADDRESS = 2000
+"""In bytes. The web knows longer ones; PostgreSQL takes no more than 2704 into an index."""
 
 
 def pack(snapshot: Snapshot, *, searchable: bool = True, code: bool = True) -> Entry:
@@ -40,6 +44,15 @@ def unpack(found: Found) -> Snapshot:
     )
 
 
+def address(url: str) -> str:
+    """What a page is kept under. One that is too long for an index is cut, and told apart by what it was."""
+    whole = storable(url)
+    if len(encoded := whole.encode()) <= LONGEST_ADDRESS:
+        return whole
+    kept = encoded[: LONGEST_ADDRESS - 40].decode("utf-8", "ignore")
+    return f"{kept}…{hashlib.sha256(encoded).hexdigest()[:32]}"
+
+
 def storable(text: str) -> str:
     """Without what no database takes: halves of characters, and the character that ends a string in C."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
@@ -47,7 +60,7 @@ def storable(text: str) -> str:
 
 def _reading(snapshot: Snapshot) -> Reading:
     return Reading(
-        url=storable(snapshot.url),
+        url=address(snapshot.url),
         snapshot_id=snapshot.id,
         title=storable(snapshot.title),
         author=_if_any(snapshot.author),

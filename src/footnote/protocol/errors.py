@@ -27,10 +27,17 @@ class FootnoteError(Exception):
 
     type = "internal_error"
     retryable = False
+    public: str | None = None
+    """What those are told who do not run the server, where the message is not for them."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
+
+    @property
+    def told(self) -> str:
+        """What anybody may read, models among them."""
+        return self.public or self.message
 
 
 class UsageError(FootnoteError):

@@ -85,14 +85,9 @@ def reply_to(error: Exception, form: ErrorForm = refusal, *, operator: bool = Fa
 
 
 def _for_anyone(error: FootnoteError) -> str:
-    if not isinstance(error, DatabaseFailed | StorageFailed | ConfigError):
-        return error.message
-    # That the database or the storage fails is told once, and not to the log by everybody who asks.
-    log.log(logging.ERROR if isinstance(error, ConfigError) else logging.DEBUG, "%s", error.message)
-    if isinstance(error, DatabaseFailed):
-        return "The database cannot be used now, so nothing was changed. Who runs the server finds out why in its log."
-    if isinstance(error, StorageFull):
-        return "There is no room for more files on the server. Who runs it finds out more in its log."
-    if isinstance(error, StorageFailed):
-        return "The files of the server cannot be reached now. Try again later; who runs it finds out why in its log."
-    return "The server is not set up for this. Who runs it finds the reason in its log."
+    if isinstance(error, ConfigError):
+        log.error("%s", error.message)
+        return "The server is not set up for this. Who runs it finds the reason in its log."
+    if error.public is not None:  # that the database or the storage fails is told once, and not by everybody who asks
+        log.debug("%s", error.message)
+    return error.told

@@ -12,11 +12,10 @@ from footnote.agent.turn import Digest, Turn
 from footnote.cancel import Cancelled
 from footnote.db import runs as db
 from footnote.db.engine import Database
-from footnote.db.failures import DatabaseFailed
+from footnote.db.failures import DatabaseFailed, DatabaseRefused
 from footnote.db.files import addresses_of
 from footnote.db.turns import TurnRow, said_by, turns
 from footnote.protocol.errors import FootnoteError, LimitReached, UsageError
-from footnote.protocol.events import ErrorBody
 from footnote.protocol.files import FileRecord
 from footnote.protocol.messages import Image, Message
 from footnote.sessions.branches import branch_to
@@ -119,12 +118,15 @@ class Carrier:
                 await self._answer(live)
         except Cancelled:
             await live.end_early("aborted")
+        except DatabaseRefused as error:
+            live.drop_unkept()
+            await live.end_early("error", live.told(error))
         except DatabaseFailed as error:
             live.give_up(error)
         except db.LeaseLost:
             raise
         except FootnoteError as error:
-            await live.end_early("error", ErrorBody(error.type, error.message, error.retryable))
+            await live.end_early("error", live.told(error))
         except Exception:
             log.exception("The run %s failed.", live.head.id)
             await live.end_early("error", INTERNAL)

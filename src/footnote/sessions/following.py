@@ -54,7 +54,8 @@ async def follow(
                     break
                 elif not await run_log.news(idle_seconds):
                     yield b""
-            if not run_log.moved:
+            # Who has more than was ever said looks once more, and is told so.
+            if not run_log.moved and after <= run_log.last_id:
                 return
 
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from footnote.bus.base import Bus
 from footnote.db.engine import Database
-from footnote.db.failures import DatabaseFailed
+from footnote.db.failures import DatabaseFailed, DatabaseRefused
 from footnote.db.runs import EventRow, append, go_on
 from footnote.db.script import Script
 from footnote.protocol.events import Event
@@ -72,7 +72,7 @@ class Journal:
             try:
                 await self._database.write(go_on(run.lease, rows, rest() if rest is not None else None))
             except DatabaseFailed as error:
-                if time.monotonic() + pause > last:
+                if isinstance(error, DatabaseRefused) or time.monotonic() + pause > last:
                     raise
                 log.debug("What a run says cannot be stored yet: %s", error.message)
                 await asyncio.sleep(pause)

@@ -17,6 +17,8 @@ from footnote.db import sessions as index
 from footnote.db.failures import DatabaseFailed
 from footnote.db.script import Script, Steps, script
 from footnote.models.base import Model
+from footnote.protocol.accounts import LOCAL_USER
+from footnote.protocol.errors import FootnoteError
 from footnote.protocol.events import (
     AttachmentsBlock,
     BlockDelta,
@@ -232,10 +234,18 @@ class LiveRun:
             self._journal.add(self.log, event)
         await self._end()
 
+    def told(self, error: FootnoteError) -> ErrorBody:
+        """What whoever asked learns of an error: the person at the machine itself, all of it."""
+        message = error.message if self.head.user_id == LOCAL_USER else error.told
+        return ErrorBody(error.type, message, error.retryable)
+
+    def drop_unkept(self) -> None:
+        """What the database does not take, and never will, is not tried again with the end."""
+        self._unkept = None
+
     def give_up(self, error: DatabaseFailed) -> None:
         """The end cannot be stored. Who follows is told so; it is stored as soon as it can be."""
-        reason = ErrorBody(error.type, error.message, error.retryable)
-        for event in (*self._last_words("error", reason), self._closing, MessageStop()):
+        for event in (*self._last_words("error", self.told(error)), self._closing, MessageStop()):
             if event is not None:
                 self.log.add(event)
         self._owed = self._finishing()

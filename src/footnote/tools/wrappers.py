@@ -141,7 +141,7 @@ def with_readable_errors(tool: Tool) -> Tool:
                         return
                     yield outcome
         except FootnoteError as error:
-            problem = error.message
+            problem = error.told
         except Exception:  # foreign code may raise anything, and the run must go on
             log.exception("The tool %s failed", tool.name)
             problem = f"{tool.name} failed because of an internal error. Go on without it, or try it another way."

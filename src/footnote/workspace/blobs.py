@@ -82,7 +82,7 @@ class Blobs:
     async def sweep(self) -> None:
         """Removes from the storage what nothing needs: deleted contents at once, what a crash left after a while."""
         await self._database.write(db.forget_renditions(self._clock() - RENDITION_SECONDS))
-        while places := await self._database.read(db.loose(self._clock() - LOOSE_SECONDS, _SWEPT_AT_ONCE)):
+        while places := await self._database.write(db.loose(LOOSE_SECONDS, self._clock(), _SWEPT_AT_ONCE)):
             try:
                 for place in places:
                     await self._storage.delete(place)

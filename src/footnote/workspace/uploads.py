@@ -16,7 +16,7 @@ from footnote.db import sessions
 from footnote.db.blobs import Kept
 from footnote.db.engine import Database
 from footnote.db.failures import DatabaseFailed
-from footnote.db.script import Steps, script
+from footnote.db.script import Steps, lock, script
 from footnote.documents.inspection.archives import Entry, read_entry, safe_entries
 from footnote.documents.inspection.inspection import inspect
 from footnote.documents.work import Reading, TextOf
@@ -136,6 +136,7 @@ class Uploads:
         self, user_id: str, session_id: str, key: str, file_id: str, kept: Kept, said: TextOf
     ) -> Steps[db.FileRow]:
         # Somebody may have brought it a second time meanwhile, as browsers do that try again.
+        yield lock("user", user_id)
         known = yield from db.same_upload(user_id, session_id, filename_of(key), kept.hash)
         if known is not None:
             return known

@@ -4,11 +4,12 @@ import asyncpg  # pyright: ignore[reportMissingTypeStubs] - it has none
 
 from footnote.db.failures import (
     DatabaseAway,
+    DatabaseClosed,
     DatabaseFailed,
     DatabaseForeign,
     DatabaseFull,
     DatabaseLocked,
-    DatabaseUnwritable,
+    DatabaseRefused,
 )
 
 LOCK_SECONDS = 10.0
@@ -16,6 +17,7 @@ LOCK_SECONDS = 10.0
 _AWAY = (
     OSError,  # refused, reset, no such host; also its TimeoutError
     asyncpg.InterfaceError,  # the connection was closed under us
+    asyncpg.InternalClientError,  # or ended by the server while we were speaking
     asyncpg.PostgresConnectionError,
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
@@ -24,6 +26,7 @@ _AWAY = (
     asyncpg.IdleInTransactionSessionTimeoutError,
     asyncpg.ReadOnlySQLTransactionError,  # a standby, until it is promoted
 )
+_REFUSED = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError, asyncpg.ProgramLimitExceededError)
 _AGAIN = (
     asyncpg.SerializationError,
     asyncpg.DeadlockDetectedError,
@@ -48,19 +51,22 @@ def is_passing(error: BaseException) -> bool:
 
 
 def explained(error: Exception, name: str) -> DatabaseFailed:
+    """`name` is for those who run the server, as is every message here; `told` is for everybody else."""
     match error:
         case asyncpg.DiskFullError():
             found = DatabaseFull(name)
         case asyncpg.LockNotAvailableError() | asyncpg.QueryCanceledError() | asyncpg.DeadlockDetectedError():
             found = DatabaseLocked(name, LOCK_SECONDS)
         case asyncpg.InvalidPasswordError() | asyncpg.InvalidAuthorizationSpecificationError():
-            found = DatabaseUnwritable(name, "it refuses the user or the password in database.url")
+            found = DatabaseClosed(name, "it refuses the user or the password")
         case asyncpg.InvalidCatalogNameError():
-            found = DatabaseUnwritable(name, "there is no such database; `createdb` makes one")
+            found = DatabaseClosed(name, "there is no such database; `createdb` makes one")
         case asyncpg.InsufficientPrivilegeError():
-            found = DatabaseUnwritable(name, str(error))
+            found = DatabaseClosed(name, _reason(error))
         case asyncpg.UndefinedTableError() | asyncpg.UndefinedColumnError():
             found = DatabaseForeign(f"{name} is not as this Footnote knows it ({_reason(error)}). Upgrade Footnote.")
+        case _ if isinstance(error, _REFUSED):
+            found = DatabaseRefused(f"{name} does not take what was to be written: {_reason(error)}.")
         case _ if is_away(error):
             found = DatabaseAway(name, _reason(error))
         case _:
@@ -69,7 +75,9 @@ def explained(error: Exception, name: str) -> DatabaseFailed:
 
 
 def _reason(error: Exception) -> str:
-    """One line, without what was being written: the details of an error of PostgreSQL quote it."""
+    """One line, without what was being written: an error about a value quotes it."""
     if isinstance(error, TimeoutError):
         return "it took too long"
+    if isinstance(error, asyncpg.DataError | ValueError):
+        return type(error).__name__
     return (str(error).splitlines() or [type(error).__name__])[0] or type(error).__name__
