@@ -34,6 +34,8 @@ CALM_SECONDS = 5.0
 """What has failed within so long is not yet said to be back."""
 
 log = logging.getLogger(__name__)
+# A command says itself what went wrong. A server, which is there when nobody looks, lets this be heard.
+log.setLevel(logging.ERROR)
 
 Attribute: TypeAlias = str | int | float | bool | Sequence[str]
 

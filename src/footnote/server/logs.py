@@ -100,6 +100,7 @@ def set_up(settings: Logs, secrets: Iterable[str], stream: TextIO | None = None)
     # What libraries say of their doings is for those who look for a fault in them.
     root.setLevel(level if level <= logging.DEBUG else max(level, logging.WARNING))
     logging.getLogger("footnote").setLevel(level)
+    logging.getLogger("footnote.tracing").setLevel(logging.NOTSET)
     logging.captureWarnings(capture=True)
 
 
