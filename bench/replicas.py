@@ -7,13 +7,8 @@ Two replicas on PostgreSQL, Redis and an S3 server behind a plain TCP balancer, 
 stream is counted and held against what is stored. docs/scale.md says what the figures mean.
 """
 
-import argparse
-import json
-import os
-import platform
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import uvloop
 from measure import Figures
@@ -21,6 +16,7 @@ from processes import footnote
 from replicas_load import Load, Place, carry
 from replicas_processes import Services, cluster
 from replicas_report import tables
+from running import run
 
 import upstream
 
@@ -78,22 +74,7 @@ def measure(*, quick: bool) -> Figures:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="fewer streams")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as well")
-    parser.add_argument("--strict", action="store_true", help="exit with 1 when a bar is missed")
-    arguments = parser.parse_args()
-    if not Path("/proc/self/schedstat").exists():
-        raise SystemExit("This benchmark reads CPU and memory of processes from /proc: it runs on Linux.")
-    figures = measure(quick=arguments.quick)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(figures, indent=1) + "\n")
-    print(f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()} {platform.machine()}\n")
-    made = tables(figures)
-    print("\n".join(str(table) for table in made))
-    unmet = [reason for table in made for reason in table.unmet]
-    print("\n".join(unmet) if unmet else "Every bar holds.")
-    sys.exit(bool(unmet and arguments.strict))
+    run(__doc__, "fewer streams", measure, tables)
 
 
 if __name__ == "__main__":

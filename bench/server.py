@@ -7,21 +7,18 @@ Server, relay, model API and clients are processes of their own. All figures but
 server's process, as the system counts them; docs/benchmarks.md says what each of them means.
 """
 
-import argparse
 import asyncio
 import gc
 import json
-import os
-import platform
 import statistics
 import sys
 import time
-from pathlib import Path
 
 import uvloop
 from followers import Ask, Follower, connect, follow_all
 from measure import Figures
 from processes import AUTHORISED, FOLLOWING, Server, Watched, footnote, relay
+from running import run
 from server_report import CLIENTS_OF_A_RUN, IN_TIME, LONG, LONG_RUNS, MESSAGES, RATE, RUNS, SHORT, tables
 
 import upstream
@@ -312,22 +309,7 @@ def measure(*, quick: bool) -> Figures:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="fewer repetitions")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as well")
-    parser.add_argument("--strict", action="store_true", help="exit with 1 when a bar is missed")
-    arguments = parser.parse_args()
-    if not Path("/proc/self/schedstat").exists():
-        raise SystemExit("This benchmark reads CPU and memory of processes from /proc: it runs on Linux.")
-    figures = measure(quick=arguments.quick)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(figures, indent=1) + "\n")
-    print(f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()} {platform.machine()}\n")
-    made = tables(figures)
-    print("\n".join(str(table) for table in made))
-    unmet = [reason for table in made for reason in table.unmet]
-    print("\n".join(unmet) if unmet else "Every bar holds.")
-    sys.exit(bool(unmet and arguments.strict))
+    run(__doc__, "fewer repetitions", measure, tables)
 
 
 if __name__ == "__main__":

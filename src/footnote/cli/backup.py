@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 from footnote import __version__
 from footnote.cli import Exit
 from footnote.cli.interrupts import Interrupts
+from footnote.cli.saving import put_in_place, taken
 from footnote.cli.terminal.clean import clean_line
 from footnote.config.environment import process_environment
 from footnote.config.load import load
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from footnote.storage.base import Storage
 
 STANDARD = "-"
+OTHER_NAME = "name another file."
 EPILOG = "Exit codes: 0 all is right, 1 something went wrong or is damaged, 2 it is not a backup."
 
 
@@ -180,7 +182,7 @@ def _beside(target: Path, *, force: bool) -> Generator[Write, None, None]:
     if target.is_dir():
         raise UsageError(f"{target} is a folder. Name a file in it.")
     if target.exists() and not force:
-        raise _taken(target)
+        raise taken(target, OTHER_NAME)
     with _explained(str(target)):
         descriptor, name = mkstemp(prefix=f".{target.name[:40]}-", dir=target.parent)
     aside = Path(name)
@@ -189,7 +191,8 @@ def _beside(target: Path, *, force: bool) -> Generator[Write, None, None]:
             yield _explaining(made, str(target))
             with _explained(str(target)):
                 os.fsync(made.fileno())
-                _move(aside, target, force=force)
+                put_in_place(aside, target, force=force, other=OTHER_NAME)
+                _sync_folder(target.parent)
     finally:
         with suppress(OSError):
             aside.unlink()
@@ -215,27 +218,14 @@ def _explained(name: str) -> Generator[None, None, None]:
         raise NotWritten(f"{name} cannot be written: {error.strerror}. There is no backup.") from error
 
 
-def _move(aside: Path, target: Path, *, force: bool) -> None:
-    """A link is made or refused at once, so that nothing that came meanwhile is lost."""
-    try:
-        if force:
-            aside.replace(target)
-        else:
-            os.link(aside, target)
-    except FileExistsError:
-        raise _taken(target) from None
-    except OSError:  # a file system without links
-        aside.rename(target)
+def _sync_folder(folder: Path) -> None:
+    """A name is safe from a loss of power when its folder is."""
     if os.name == "posix":
-        descriptor = os.open(target.parent, os.O_RDONLY)
+        descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-def _taken(target: Path) -> UsageError:
-    return UsageError(f"{target} is there already, and is not overwritten. Give --force, or name another file.")
 
 
 # Verifying -------------------------------------------------------------------------------------------------

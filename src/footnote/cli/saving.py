@@ -35,7 +35,7 @@ def _beside(target: Path, *, force: bool) -> Generator[Path, None, None]:
     if target.is_dir():
         raise UsageError(f"{target} is a folder. Name a file in it: --output FILE")
     if target.exists() and not force:
-        raise _taken(target)
+        raise taken(target)
     try:
         with NamedTemporaryFile(prefix=f".{target.name[:40]}-", dir=target.parent, delete=False) as made:
             aside = Path(made.name)
@@ -44,7 +44,7 @@ def _beside(target: Path, *, force: bool) -> Generator[Path, None, None]:
     try:
         yield aside
         _give_mode(aside)
-        _move(aside, target, force=force)
+        put_in_place(aside, target, force=force)
     finally:
         with suppress(OSError):
             aside.unlink()
@@ -58,23 +58,21 @@ def _give_mode(aside: Path) -> None:
         aside.chmod(0o666 & ~mask)
 
 
-def _move(aside: Path, target: Path, *, force: bool) -> None:
-    """A link is made or refused at once, so that nothing that came meanwhile is lost."""
+def put_in_place(aside: Path, target: Path, *, force: bool, other: str = "choose another: --output FILE") -> None:
+    """A link is made or refused at once, so that nothing that came meanwhile is lost. `other`: the other way out."""
     try:
         if force:
             aside.replace(target)
         else:
             os.link(aside, target)
     except FileExistsError:
-        raise _taken(target) from None
+        raise taken(target, other) from None
     except OSError:  # a file system without links
         aside.rename(target)
 
 
-def _taken(target: Path) -> UsageError:
-    return UsageError(
-        f"{target} is there already, and is not overwritten. Give --force, or choose another: --output FILE"
-    )
+def taken(target: Path, other: str = "choose another: --output FILE") -> UsageError:
+    return UsageError(f"{target} is there already, and is not overwritten. Give --force, or {other}")
 
 
 def _unwritable(target: Path, error: OSError) -> UsageError:
