@@ -205,3 +205,32 @@ async def test_limits_are_counted_over_both(upstream: Upstream, tmp_path: Path, 
                         statuses.append(answer.status)
         assert set(statuses) == {200, 429}
         assert 20 <= statuses.count(200) <= 30, "20, and one for each three seconds that it took"
+
+
+async def test_runs_of_both_wait_for_each_other(upstream: Upstream, tmp_path: Path, request: pytest.FixtureRequest):
+    """As many as the server carries on at a time are on one of them; those of the other wait for their turn."""
+    ground = ground_of(request, tmp_path, "postgresql and redis")
+    upstream.script(reply(say("One "), stall()), reply(say("Two."), stop()))
+    async with open_pair(tmp_path, upstream, FOOTNOTE_LIMITS_RUNS_AT_ONCE="1", **ground) as (one, two):
+        _, first = await _begun(one, upstream)
+        second = await two.client.start(await two.client.session())
+        following = asyncio.create_task(one.stream(second))
+        await asyncio.sleep(2)
+        assert (await one.client.json("GET", f"/v2/runs/{second}"))["state"] == "queued"
+        await two.client.json("POST", f"/v2/runs/{first}/cancel")
+        async with asyncio.timeout(SECONDS):
+            assert b"Two." in await following
+        assert (await one.client.json("GET", f"/v2/runs/{second}"))["state"] == "done"
+
+
+async def test_who_claims_to_have_more_than_was_said_is_told_elsewhere_too(
+    upstream: Upstream, tmp_path: Path, request: pytest.FixtureRequest
+):
+    upstream.script(_slowly(40))
+    ground = ground_of(request, tmp_path, "postgresql and redis")
+    async with open_pair(tmp_path, upstream, **ground) as (one, two):
+        _, run_id = await _begun(one, upstream)
+        late = without_pings(await two.stream(run_id, 5_000_000_000))
+        whole = without_pings(await one.stream(run_id))
+        assert b"round_restart" in late.partition(b"\n\n")[0]
+        assert late.partition(b"\n\n")[2] == whole
