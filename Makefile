@@ -52,7 +52,7 @@ ifeq ($(ARGS),)
 endif
 
 faults: $(DEV) ## every fault of every replica and service, with runs in progress; some of them are in `make test`
-	REPLICA_FAULTS=all $(BIN)/python -m pytest tests/replicas $(ARGS)
+	REPLICA_FAULTS=all $(BIN)/python -m pytest tests/replicas tests/bus $(ARGS)
 
 # pyright would otherwise ask the package index, on every run, whether there is a newer pyright.
 check: export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1

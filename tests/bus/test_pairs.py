@@ -9,12 +9,14 @@ from service_kinds import Postgres, Redis
 
 from bus.buses import SECONDS, running
 from bus.pair import Replica, ids, open_pair, without_pings
+from replicas.trouble import ALL
 from runs.fold import Folded, of_history
 from upstream import Upstream, pause, reply, say, stall, stop
 
 pytestmark = pytest.mark.slow
 
-GROUNDS = ["file and no bus", "file and redis", "postgresql alone", "postgresql and redis"]
+GROUNDS = ["file and no bus", "postgresql and redis", *(["file and redis", "postgresql alone"] if ALL else [])]
+"""The simplest and the usual one; `make faults` takes all."""
 
 
 @pytest.fixture(params=GROUNDS)

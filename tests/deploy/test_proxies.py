@@ -18,6 +18,7 @@ import pytest
 from deploy.proxies import HAPROXY, HAPROXY_TCP, KINDS, NGINX, Kind, Ports, Proxy, program_of, running
 from deploy.replicas import TOKEN, Replica, free_ports, two_replicas
 from footnote.config.settings import Limits
+from replicas.trouble import ALL
 from runs.fold import Folded, of_history
 from runs.serving import SECONDS, Client
 from upstream import Upstream, hold, pause, reply, say, stop
@@ -127,7 +128,7 @@ async def test_a_replica_that_is_killed_is_left_out_and_the_stream_resumes(
         assert _text(folded) == "".join(f"word{number} " for number in range(30))
 
 
-@pytest.mark.parametrize("kind", [HAPROXY, HAPROXY_TCP], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", [HAPROXY, HAPROXY_TCP] if ALL else [HAPROXY], ids=lambda kind: kind.name)
 async def test_the_streams_of_a_replica_that_hangs_are_ended_by_a_proxy_that_asks_for_its_health(
     kind: Kind, tmp_path: Path, upstream: Upstream
 ):
