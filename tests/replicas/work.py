@@ -12,30 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from cli.searching import FACT, hits, small_web
+from runs.effect import EFFECT
 from tools.test_plugins import install
 from upstream import Request, Upstream, call, pause, reply, say, stop, together
 from web.providers import SearchServer
 
 REPORT = "# Report on {name}\n\none\ntwo\n"
 EDIT = {"file_path": "/report.md", "old_string": "two", "new_string": "two and two — điều 第二"}
-EFFECT = """
-    import asyncio
-    import os
-    from msgspec import Struct
-    from footnote.protocol.tools import said
-    from footnote.tools.define import tool
-
-    class Effect(Struct):
-        name: str
-
-    @tool(titles={"en": "Do it", "vi": "Làm", "zh": "做"})
-    async def effect(params: Effect, context):
-        "Does something that shows."
-        with open(os.environ["EFFECTS"], "a") as file:
-            file.write(params.name + "\\n")
-        await asyncio.sleep(0.3)  # whoever is killed here has done it, and nobody knows
-        return said("done")
-"""
 
 
 def report_of(name: str, history: dict[str, Any]) -> str | None:

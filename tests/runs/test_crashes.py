@@ -12,28 +12,13 @@ import aiohttp
 import pytest
 
 import engines
+from runs.effect import EFFECT
 from runs.fold import Folded, of_history
 from runs.serving import Client, Process
 from tools.test_plugins import install
 from upstream import Upstream, call, pause, reply, say, stop, together
 from upstream.server import Request
 
-EFFECT = """
-    import os
-    from msgspec import Struct
-    from footnote.protocol.tools import said
-    from footnote.tools.define import tool
-
-    class Effect(Struct):
-        name: str
-
-    @tool(titles={"en": "Do it", "vi": "Làm", "zh": "做"})
-    async def effect(params: Effect, context):
-        "Does something that shows."
-        with open(os.environ["EFFECTS"], "a") as file:
-            file.write(params.name + "\\n")
-        return said("done")
-"""
 RUNS = 10
 KILLS = 5
 

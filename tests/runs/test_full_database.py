@@ -9,7 +9,7 @@ import pytest
 from footnote.db.script import Steps, script, sql
 from runs.fold import Folded, of_history
 from runs.test_following import _events, _start
-from server.house import open_house
+from server.house import looked_after, open_house
 from upstream import Upstream, call, pause, reply, say, stall, stop, together
 
 pytestmark = pytest.mark.embedded
@@ -69,7 +69,7 @@ async def test_a_full_disk_is_said_to_who_follows_and_the_answer_is_stored_once_
         refused = await person.ask("POST", "/v2/sessions", {"title": "x" * 200})
         assert refused.status in (201, 507)
         await database.write(_most_pages(100_000))
-        await house.app.runner._keeper.look_after()
+        await looked_after(house)
         view = (await person.ask("GET", f"/v2/runs/{run_id}")).json
         assert view["state"] == "failed"
         again = Folded()
@@ -93,7 +93,7 @@ async def test_a_call_that_ended_on_a_full_disk_keeps_its_result(tmp_path: Path,
         folded = Folded()
         folded.feed(await _events(person, run_id))
         await database.write(_most_pages(100_000))
-        await house.app.runner._keeper.look_after()
+        await looked_after(house)
         history = (await person.ask("GET", f"/v2/sessions/{session_id}/history")).json
     assert of_history(history, folded.message_id or "") == folded.shown["blocks"]
     uses = [block["id"] for block in folded.shown["blocks"] if block["type"] == "tool_use"]
@@ -118,7 +118,7 @@ async def test_an_end_that_is_owed_to_a_session_that_is_gone_holds_nobody_up(tmp
             yield sql("DELETE FROM session WHERE id = ?", sessions[0])
 
         await database.write(forget())
-        await house.app.runner._keeper.look_after()
+        await looked_after(house)
         assert house.app.runner.carrier.unsettled == {}
         assert (await person.ask("GET", f"/v2/runs/{runs[1]}")).json["state"] == "failed"
 
@@ -178,7 +178,7 @@ async def test_a_run_whose_process_lost_it_to_another_says_nothing_more(tmp_path
             yield sql("UPDATE run SET fence = fence + 1, owner = 'elsewhere/1/x' WHERE id = ?", run_id)
 
         await house.app._database.write(steal())
-        await house.app.runner._keeper.look_after()
+        await looked_after(house)
         async with asyncio.timeout(5):
             await request.connection.closed.wait()
         view = (await person.ask("GET", f"/v2/runs/{run_id}")).json

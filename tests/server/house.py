@@ -135,6 +135,13 @@ def events(body: bytes) -> list[dict[str, Any]]:
     return found
 
 
+async def looked_after(house: House) -> None:
+    """What the server does by itself every few seconds."""
+    keeper = house.app.runner._keeper
+    await keeper._hold()
+    await keeper._look()
+
+
 def text_of(told: list[dict[str, Any]]) -> str:
     return "".join(one["delta"].get("text", "") for one in told if one["type"] == "content_block_delta")
 

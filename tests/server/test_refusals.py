@@ -8,7 +8,7 @@ import pytest
 
 from footnote.protocol.accounts import UserChanges
 from runs.test_following import _events, _start
-from server.house import House, open_house
+from server.house import House, looked_after, open_house
 from upstream import Upstream, reply, say, stall, stop
 
 
@@ -44,7 +44,7 @@ async def test_who_is_disabled_by_another_process_has_no_runs_any_more(house: Ho
     run_id = await _start(ann, await ann.session())
     request = await upstream.received(1)
     await house.app.accounts.change(ann.id, UserChanges(disabled=True))
-    await house.app.runner._keeper.look_after()
+    await looked_after(house)
     async with asyncio.timeout(5):
         await request.connection.closed.wait()
         while (await house.app.runner.view(ann.id, run_id)).state == "running":

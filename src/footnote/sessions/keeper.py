@@ -109,12 +109,6 @@ class Keeper:
             live.cancel.cancel()
         return live
 
-    async def look_after(self) -> None:
-        """Holds on to what is carried on here, stores what is owed, takes over what is orphaned, forgets old events
-        and removes what nothing needs from the storage."""
-        await self._hold()
-        await self._look()
-
     async def _keep_holding(self) -> None:
         """By itself: whatever else takes its time, a lease does not wait for it."""
         pause = self._lease_seconds / 3
@@ -146,6 +140,8 @@ class Keeper:
         return True
 
     async def _look(self) -> None:
+        """Stores what is owed, takes over what is orphaned, forgets old events and removes what nothing needs from the
+        storage."""
         await self._carrier.settle()
         if self.adopts:
             await self._claim()

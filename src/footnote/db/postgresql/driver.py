@@ -111,8 +111,10 @@ class PostgresDriver:
                 if state != "in progress":
                     return state == "committed"
             except Exception as error:
-                if not is_away(error) or time.monotonic() > last:
+                if not is_away(error):
                     raise
+            if time.monotonic() > last:
+                raise ConnectionResetError("the server does not say whether it kept what was written")
             await asyncio.sleep(_LONGEST_PAUSE / 2)
 
     # Until it works ----------------------------------------------------------------------------------------
