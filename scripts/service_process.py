@@ -85,8 +85,12 @@ class Service(ABC):
         """All of its processes at once, without a chance to write anything."""
         if self._process is None:
             return
-        self._signal(signal.SIGKILL)
+        killed = self._signal(signal.SIGKILL)
         self._process.wait()
+        # Nobody may start it again, or look at its files, beside a process that has not gone yet.
+        latest = time.monotonic() + DOWN_SECONDS
+        while any(map(lives, killed)) and time.monotonic() < latest:
+            time.sleep(0.005)
 
     def pause(self) -> None:
         """It stands still with all connections open, as on a machine that hangs."""
@@ -95,15 +99,18 @@ class Service(ABC):
     def go_on(self) -> None:
         self._signal(signal.SIGCONT)
 
-    def _signal(self, number: signal.Signals) -> None:
+    def _signal(self, number: signal.Signals) -> list[int]:
+        """To all of its processes, which it returns."""
         pid = self.pid
         if pid is None:
-            return
+            return []
         # Stopped first, so that it has no more children than those that are found now.
         os.kill(pid, signal.SIGSTOP)
-        for child in (*_children(pid), pid):
+        reached = [*_children(pid), pid]
+        for one in reached:
             with suppress(ProcessLookupError):
-                os.kill(child, number)
+                os.kill(one, number)
+        return reached
 
 
 def free_ports(count: int) -> list[int]:
@@ -124,6 +131,16 @@ def asked(port: int, request: bytes) -> bytes:
         return b""
 
 
+def lives(pid: int) -> bool:
+    """One that has ended and that nobody has asked about yet does not."""
+    try:
+        os.kill(pid, 0)
+        status = Path(f"/proc/{pid}/stat")
+        return not status.exists() or _fields(status)[0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
 def _children(pid: int) -> list[int]:
     """Each process of PostgreSQL has a group of its own, so that no signal reaches all of them."""
     return [child for child, parent in parents_of_all().items() if parent == pid]
@@ -134,9 +151,13 @@ def parents_of_all() -> dict[int, int]:
     found: dict[int, int] = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it has just ended
-            # The name stands in brackets and may hold anything, also brackets and spaces.
-            found[int(status.parent.name)] = int(status.read_text(errors="replace").rpartition(")")[2].split()[1])
+            found[int(status.parent.name)] = int(_fields(status)[1])
     if not found:
         listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True)
         found = {int(child): int(parent) for child, parent in map(str.split, listed.stdout.splitlines())}
     return found
+
+
+def _fields(status: Path) -> list[str]:
+    """State, parent and so on. The name before them stands in brackets and may hold anything, also brackets."""
+    return status.read_text(errors="replace").rpartition(")")[2].split()

@@ -1,7 +1,6 @@
 """The servers that replicas share: each answers, is hurt alone, comes back with what it had, and goes when asked to."""
 
 import asyncio
-import os
 import re
 import shlex
 import signal
@@ -15,7 +14,7 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 import redis.asyncio
-from service_process import parents_of_all
+from service_process import lives, parents_of_all
 from services import NotStarted, Services, missing
 
 from footnote.net.client import Net
@@ -56,7 +55,7 @@ async def test_postgresql_that_is_killed_comes_back_with_all_that_was_committed(
     services.postgres.kill()
 
     assert services.postgres.pid is None
-    assert [pid for pid in processes if _lives(pid)] == []
+    assert [pid for pid in processes if lives(pid)] == []
     services.postgres.start()
     assert services.postgres.url() == url
     async with connected(services) as connection:
@@ -137,7 +136,7 @@ async def test_the_script_prints_its_settings_and_ends_all_that_it_started() -> 
 
     async with asyncio.timeout(SECONDS):
         assert await script.wait() == 0
-    assert [pid for pid in processes if _lives(pid)] == []
+    assert [pid for pid in processes if lives(pid)] == []
     assert not Path(folder).exists()
     connection.terminate()
 
@@ -150,13 +149,3 @@ def _with_children(pid: int | None) -> list[int]:
     for one in found:
         found += [child for child, parent in parents.items() if parent == one]
     return found
-
-
-def _lives(pid: int) -> bool:
-    """One that has ended and that nobody has asked about yet does not."""
-    try:
-        os.kill(pid, 0)
-        status = Path(f"/proc/{pid}/stat")
-        return not status.exists() or status.read_text(errors="replace").rpartition(")")[2].split()[0] != "Z"
-    except (ProcessLookupError, FileNotFoundError):
-        return False
