@@ -243,7 +243,7 @@ def test_a_very_long_session_is_planned_in_little_time():
     messages = session(3_000, answer="y" * 300)
     began = time.process_time()
     plan(messages, 20_000, step=5_000)
-    assert time.process_time() - began < 2
+    assert time.process_time() - began < 10
 
 
 async def test_a_question_that_was_cut_is_reported():

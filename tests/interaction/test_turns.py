@@ -1,7 +1,6 @@
 """Whole turns as a user has them: settings from the environment, a real HTTP API, real tools, both providers."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from pathlib import Path
@@ -117,11 +116,11 @@ async def test_all_results_of_a_round_go_back_together(app: App, upstream: Upstr
 
 
 @pytest.mark.parametrize("api", ["anthropic", "openai"])
-async def test_two_calls_of_one_second_each_take_little_more_than_one_second_together(
-    api: Literal["anthropic", "openai"], upstream: Upstream
-):
+async def test_two_calls_of_one_message_run_at_the_same_time(api: Literal["anthropic", "openai"], upstream: Upstream):
+    both_run = asyncio.Barrier(2)
+
     async def wait(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
-        await asyncio.sleep(1)
+        await both_run.wait()
         yield said("waited")
 
     both = together(call("wait", {"n": 1}, id="toolu_1"), call("wait", {"n": 2}, id="toolu_2"))
@@ -129,9 +128,8 @@ async def test_two_calls_of_one_second_each_take_little_more_than_one_second_tog
     base = upstream.url if api == "anthropic" else f"{upstream.url}/v1"
     async with Net() as net:
         model = build_model(api, Endpoint(api, base, KEY), "m", Profile(), net=net)
-        began = time.monotonic()
-        play = await Stage(model, [tool("wait", wait)]).play()
-    assert time.monotonic() - began < 1.3
+        async with asyncio.timeout(30):
+            play = await Stage(model, [tool("wait", wait)]).play()
     assert play.text == "Both."
 
 
@@ -188,10 +186,9 @@ async def test_a_stop_closes_the_socket_and_the_next_question_works(app: App, up
         events.append(event)
         if shown(events) == "One":
             run.cancel()
-            cancelled = time.monotonic()
     check(events)
-    await asyncio.wait_for(upstream.requests[0].connection.closed.wait(), 1)
-    assert time.monotonic() - cancelled < 0.5
+    async with asyncio.timeout(30):
+        await upstream.requests[0].connection.closed.wait()
     assert stop_reason(events) == "aborted"
     again = await app.ask("Go on.", after=run)
     assert shown(await follow(again)) == "Fine."
