@@ -7,11 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from documents.ticker import ticking
-
 CANARY = "canary-4f1d7c"
-RESPONSIVE = 0.5
-"""Seconds: on a busy machine, with the process that works beside it."""
 
 
 class Trap:
@@ -34,14 +30,6 @@ async def trapping() -> AsyncIterator[Trap]:
         trap.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         yield trap
     assert trap.connections == 0
-
-
-@asynccontextmanager
-async def responsive() -> AsyncIterator[None]:
-    """Everybody else goes on meanwhile."""
-    async with ticking() as ticker:
-        yield
-    assert ticker.longest < RESPONSIVE
 
 
 def planted(folder: Path) -> Path:

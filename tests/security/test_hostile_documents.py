@@ -17,7 +17,8 @@ from documents.office import LAUGHS, OUTSIDE
 from footnote.documents.work import Conversion, Target
 from footnote.documents.workshop.workshop import Workshop
 from footnote.protocol.errors import Unworkable
-from security.hostile import CANARY, Trap, planted, png, responsive, svg, trapping
+from responsive import responsive
+from security.hostile import CANARY, Trap, planted, png, svg, trapping
 
 # One workshop for all of them, as in a server.
 pytestmark = pytest.mark.asyncio(loop_scope="module")

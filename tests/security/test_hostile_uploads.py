@@ -28,7 +28,8 @@ from footnote.documents.inspection.inspection import DOCX, ODS, PPTX, XLSX, insp
 from footnote.documents.work import Reading, TextOf
 from footnote.documents.workshop.workshop import Workshop
 from footnote.protocol.errors import Unworkable, UsageError
-from security.hostile import CANARY, planted, responsive, svg, trapping
+from responsive import responsive
+from security.hostile import CANARY, planted, svg, trapping
 
 # One workshop for all of them, as in a server.
 pytestmark = pytest.mark.asyncio(loop_scope="module")
