@@ -86,13 +86,13 @@ def test_a_decoder_that_was_flushed_begins_anew():
 
 
 def test_a_frame_of_ours_has_its_number_its_name_and_one_line_of_json():
-    event = BlockDelta(4, TextGrowth("a\nb\u2028c"))
+    event = BlockDelta(4, TextGrowth("a\nb\u2028c\u2029d\x85e ậ 氧"))
 
     written = frame(17, event)
 
     assert written.startswith(b"id: 17\nevent: content_block_delta\ndata: {")
     assert written.endswith(b"}\n\n")
-    assert written.count(b"\n") == 4
+    assert written.count(b"\n") == len(written.decode().splitlines()) == 4
     assert decoded(written) == [encode(event)]
     assert msgspec.json.decode(encode(event), type=BlockDelta) == event
 

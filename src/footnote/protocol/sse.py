@@ -11,6 +11,7 @@ LONGEST_LINE = 32_000_000
 
 _BOM = b"\xef\xbb\xbf"
 _encoder = msgspec.json.Encoder()
+_LINE_MARKS = [(mark.encode(), f"\\u{ord(mark):04x}".encode()) for mark in "\x85\u2028\u2029"]
 
 
 class SseDecoder:
@@ -68,13 +69,18 @@ class SseDecoder:
 
 
 def encode(event: Event) -> bytes:
-    """The event as one line of JSON."""
-    return _encoder.encode(event)
+    """The event as one line of JSON, also for those who take U+2028 and its kin for the end of a line: many do."""
+    encoded = _encoder.encode(event)
+    if encoded.isascii():
+        return encoded
+    for mark, escape in _LINE_MARKS:
+        encoded = encoded.replace(mark, escape)
+    return encoded
 
 
 def frame(seq: int, event: Event) -> bytes:
     """The event as one server-sent event with its id."""
-    return b"id: %d\nevent: %b\ndata: %b\n\n" % (seq, _names[type(event)], _encoder.encode(event))
+    return b"id: %d\nevent: %b\ndata: %b\n\n" % (seq, _names[type(event)], encode(event))
 
 
 _names: dict[type[Event], bytes] = {kind: str(kind.__struct_config__.tag).encode() for kind in get_args(Event)}
