@@ -140,6 +140,13 @@ describe("the fold", () => {
     expect(again).toEqual(once);
   });
 
+  test("begins anew with a server that never sent what it has", () => {
+    const known = LIVE.slice(0, 14).map((event, at) => ({ id: 5000 + at, event }));
+    const restart = { id: 0, event: { type: "round_restart", from_index: 0 } as const };
+    const anew = LIVE.map((event, at) => ({ id: at + 1, event }));
+    expect([...known, restart, ...anew].reduce(receive, EMPTY_ANSWER)).toEqual(anew.reduce(receive, EMPTY_ANSWER));
+  });
+
   test("shows the progress of a call in its card until it is done", () => {
     const running = folded(LIVE.slice(0, 8)).blocks[1];
     expect(running).toMatchObject({ status: "running", progress: { stage: "reading", done: 3 } });

@@ -12,9 +12,13 @@ import type {
 import type { Envelope } from "../protocol/sse";
 import type { Answer, Block, CallPart, Phase } from "./answer";
 
-/** An event that came before is passed over, so that following again from an earlier place doubles no word. */
+/**
+ * An event that came before is passed over, so that following again from an earlier place doubles no word. A server
+ * that never sent what we have (its data was brought back from a copy) says so with the id 0: we begin anew with it.
+ */
 export function receive(answer: Answer, { id, event }: Envelope): Answer {
   if (id === null) return event.type === "error" ? answer : reduce(answer, event);
+  if (id === 0 && event.type === "round_restart") return { ...reduce(answer, event), lastEventId: 0 };
   if (id <= answer.lastEventId) return answer;
   return { ...reduce(answer, event), lastEventId: id };
 }

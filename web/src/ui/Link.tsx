@@ -27,13 +27,7 @@ export function Link({ href, className, children }: { href: string; className?: 
   const safe = safeHref(href);
   if (safe === null) return <span className={className}>{children}</span>;
   return (
-    <a
-      href={safe}
-      className={className}
-      target="_blank"
-      rel="noopener noreferrer nofollow"
-      title={hostOf(safe) || undefined}
-    >
+    <a href={safe} className={className} target="_blank" rel="noopener noreferrer" title={hostOf(safe) || undefined}>
       {children}
     </a>
   );

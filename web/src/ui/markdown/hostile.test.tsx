@@ -98,7 +98,7 @@ function check(markup: string): void {
     }
   }
   for (const [link = ""] of markup.matchAll(/<a [^>]*target[^>]*>/g)) {
-    expect(link).toContain('rel="noopener noreferrer nofollow"');
+    expect(link).toContain('rel="noopener noreferrer"');
   }
 }
 

@@ -92,7 +92,7 @@ function Result({ source, page }: { source: Source; page: PageReport | null }) {
           className="chat-result-out"
           href={outside}
           target="_blank"
-          rel="noopener noreferrer nofollow"
+          rel="noopener noreferrer"
           aria-label={t.newTab(source.domain)}
           title={t.newTab(source.domain)}
         >
