@@ -33,11 +33,22 @@ _AGAIN = (
     asyncpg.InvalidCachedStatementError,  # another version has changed the tables
     asyncpg.OutdatedSchemaCacheError,
 )
+_TO_A_POOLER = (
+    "PgBouncer has to have `ignore_startup_parameters = default_transaction_read_only, "
+    "idle_in_transaction_session_timeout, lock_timeout`, and docs/scale.md says what else"
+)
 
 
 def is_away(error: BaseException) -> bool:
     """The server, or the way to it: another connection, in a moment, may do better."""
-    return isinstance(error, _AWAY) and not isinstance(error, ValueError)  # that is a value of the wrong kind
+    if isinstance(error, ValueError) or _is_of_a_pooler(error):  # a value of the wrong kind, or for good
+        return False
+    return isinstance(error, _AWAY)
+
+
+def _is_of_a_pooler(error: BaseException) -> bool:
+    """PostgreSQL itself knows all that we ask of a connection."""
+    return isinstance(error, asyncpg.ProtocolViolationError) and "startup parameter" in str(error)
 
 
 def is_forbidden(error: BaseException) -> bool:
@@ -61,6 +72,8 @@ def explained(error: Exception, name: str) -> DatabaseFailed:
             found = DatabaseClosed(name, "it refuses the user or the password")
         case asyncpg.InvalidCatalogNameError():
             found = DatabaseClosed(name, "there is no such database; `createdb` makes one")
+        case _ if _is_of_a_pooler(error):
+            found = DatabaseClosed(name, f"a pooler before it says `{_reason(error)}`; {_TO_A_POOLER}")
         case asyncpg.InsufficientPrivilegeError():
             found = DatabaseClosed(name, _reason(error))
         case asyncpg.UndefinedTableError() | asyncpg.UndefinedColumnError():
