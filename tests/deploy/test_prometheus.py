@@ -1,0 +1,102 @@
+"""A real Prometheus, with the shipped file: it reads a server, and understands every rule and query."""
+
+import asyncio
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from service_process import Service, asked, free_ports
+
+from deploy.shipped import FOLDER
+from server.house import LOCAL_TOKEN, answers_always, open_house
+from server.test_observing import ALERTS, queries
+from upstream import Upstream
+
+SECONDS = 60
+PROGRAM = shutil.which("prometheus")
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.embedded,
+    pytest.mark.skipif(PROGRAM is None, reason="prometheus is not installed on this machine"),
+]
+
+
+class Prometheus(Service):
+    name = "Prometheus"
+
+    def __init__(self, folder: Path, server: str) -> None:
+        super().__init__(folder)
+        [port] = free_ports(1)
+        self._port = port
+        self._server = server
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._port}"
+
+    def command(self) -> list[str]:
+        shutil.copy(FOLDER / "prometheus" / "footnote.rules.yml", self.folder)
+        token, settings = self.folder / "footnote.token", self.folder / "prometheus.yml"
+        token.write_text(LOCAL_TOKEN)
+        shipped = (FOLDER / "prometheus" / "prometheus.yml").read_text(encoding="utf-8")
+        own = shipped.replace("/etc/prometheus/footnote.token", str(token)).replace(": 15s", ": 1s")
+        settings.write_text(re.sub(r"targets: \[.*\]", f'targets: ["{self._server}"]', own), encoding="utf-8")
+        return [
+            str(PROGRAM),
+            f"--config.file={settings}",
+            f"--web.listen-address=127.0.0.1:{self._port}",
+            f"--storage.tsdb.path={self.folder / 'data'}",
+        ]
+
+    def answers(self) -> bool:
+        return b" 200 " in asked(self._port, b"GET /-/ready HTTP/1.0\r\n\r\n")
+
+
+@contextmanager
+def watching(folder: Path, server: str) -> Iterator[Prometheus]:
+    prometheus = Prometheus(folder, server)
+    prometheus.start()
+    try:
+        yield prometheus
+    finally:
+        prometheus.stop()
+
+
+def _of_grafana(query: str) -> str:
+    """As Grafana would send it, for all replicas."""
+    return query.replace("$instance", ".*").replace("$__rate_interval", "1m").replace("$__interval", "15s")
+
+
+async def test_it_reads_the_figures_and_understands_every_query(tmp_path: Path, upstream: Upstream) -> None:
+    answers_always(upstream)
+    async with open_house(tmp_path / "house", upstream) as house, aiohttp.ClientSession() as http:
+        await house.local.told(await house.local.session())
+        with watching(tmp_path / "prometheus", house.url.removeprefix("http://")) as prometheus:
+
+            async def found(query: str) -> Any:
+                async with http.get(f"{prometheus.url}/api/v1/query", params={"query": query}) as answer:
+                    told = await answer.json()
+                assert told["status"] == "success", (query, told)
+                return told["data"]["result"]
+
+            async with asyncio.timeout(SECONDS):
+                while [up["value"][1] for up in await found('up{job="footnote"}')] != ["1"]:
+                    await asyncio.sleep(0.1)
+                while len(await found("count_over_time(footnote_info[1m]) >= 3")) == 0:
+                    await asyncio.sleep(0.1)
+            told = {query: await found(_of_grafana(query)) for query in queries()}
+            assert [query for query in queries() if "$" in _of_grafana(query)] == []
+            shown = [query for query, result in told.items() if result]
+            assert len(shown) > len(told) / 2, "most of the dashboard has something to show after one question"
+            async with http.get(f"{prometheus.url}/api/v1/rules") as answer:
+                groups = (await answer.json())["data"]["groups"]
+    rules = [rule for group in groups for rule in group["rules"]]
+    assert [rule["name"] for rule in rules] == [alert["alert"] for alert in ALERTS]
+    assert {rule["health"] for rule in rules} == {"ok"}
+    assert [rule["name"] for rule in rules if rule["state"] == "firing"] == []
