@@ -133,6 +133,14 @@ describe("the fold", () => {
     expect(turnsOf(HISTORY)[0]?.answer).toEqual(folded(LIVE));
   });
 
+  test("shows what was attached at the end, also of a turn that broke off behind a call", () => {
+    const [question, asked, found] = HISTORY.messages;
+    const broken = { ...asked, attachments: [FILE] } as typeof asked;
+    const messages = [question, broken, found] as History["messages"];
+    const blocks = turnsOf({ ...HISTORY, messages })[0]?.answer.blocks.map((block) => block.type);
+    expect(blocks).toEqual(["thinking", "tool_use", "tool_result", "attachments"]);
+  });
+
   test("takes an event in once, however often it comes", () => {
     const envelopes = LIVE.map((event, at) => ({ id: at + 1, event }));
     const once = envelopes.reduce(receive, EMPTY_ANSWER);

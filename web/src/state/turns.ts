@@ -72,12 +72,10 @@ function* eventsOf(turn: PastTurn, said: readonly Said[]): Generator<StreamEvent
   const { message_id: id, run_id, model } = turn;
   yield { type: "message_start", message: { id, role: "assistant", run_id, session_id: "", model } };
   let index = 0;
-  for (const message of said) {
-    for (const events of message.role === "tool" ? [resultEvents(message)] : blockEvents(message)) {
-      for (const event of events) yield { ...event, index } as StreamEvent;
-      yield { type: "content_block_stop", index };
-      index += 1;
-    }
+  for (const events of blocksOf(said)) {
+    for (const event of events) yield { ...event, index } as StreamEvent;
+    yield { type: "content_block_stop", index };
+    index += 1;
   }
   if (turn.error) yield { type: "error", error: turn.error };
   yield {
@@ -91,6 +89,16 @@ function* eventsOf(turn: PastTurn, said: readonly Said[]): Generator<StreamEvent
 
 /** Their index is given to them where they are played. */
 type Unplaced = Record<string, unknown>;
+
+/** What was attached stands behind everything else, as it came live. */
+function* blocksOf(said: readonly Said[]): Generator<Unplaced[]> {
+  for (const message of said) {
+    if (message.role === "tool") yield resultEvents(message);
+    else yield* blockEvents(message);
+  }
+  const files = said.flatMap((message) => (message.role === "tool" ? [] : message.attachments));
+  if (files.length > 0) yield [{ type: "content_block_start", content_block: { type: "attachments", files } }];
+}
 
 function resultEvents(message: PastToolMessage): Unplaced[] {
   const { tool_call_id: tool_use_id, name, status, content, artifact } = message;
@@ -111,8 +119,6 @@ function* blockEvents(message: PastAssistantMessage): Generator<Unplaced[]> {
       yield [{ type: "content_block_start", content_block: block }];
     }
   }
-  if (message.attachments.length > 0)
-    yield [{ type: "content_block_start", content_block: { type: "attachments", files: message.attachments } }];
 }
 
 function growth(delta: Unplaced): Unplaced {
