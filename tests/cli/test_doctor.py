@@ -60,7 +60,8 @@ async def test_on_a_fresh_machine_nothing_is_missing(tmp_path: Path) -> None:
     assert found["search"] == ok("agent researcher searches with duckduckgo")
     (reading,) = found["reading"]
     assert [timeless(reading)] == ok("a page was taken apart in … ms, the start of the process included")
-    assert found["library"] == ok(f"{tmp_path}/footnote.db is made when the first page is read")
+    assert found["database"] == ok(f"{tmp_path}/footnote.db is made when the first page is read")
+    assert found["network"] == ok("reached: duckduckgo")
     assert found["ollama"] == ok(f"not running at {CLOSED}, and not needed if there is a key")
     assert {finding["status"] for findings in found.values() for finding in findings} == {"OK"}
     assert list(tmp_path.iterdir()) == []
@@ -90,6 +91,7 @@ async def test_the_default_model_is_asked_whether_it_is_there(
         code, found = await doctor(tmp_path, **variables)
     name = api.lower()
     assert (code, found["model"]) == (0, ok(f"{name}/{model} (there is a key for {name}): the server answers"))
+    assert found["network"] == ok(f"reached: {name}")
     assert found["keys"] == ok(f"models.providers.{name}.apiKey is set (environment: {api}_API_KEY)")
     (head,) = server.heads
     assert head.startswith(path)
@@ -198,9 +200,29 @@ async def test_every_problem_of_the_configuration_is_a_failure_and_the_rest_is_s
     assert [(finding["status"], finding["message"]) for finding in found["configuration"]] == [
         ("FAIL", f'{tmp_path}/config.json, line 1, sever: unknown key "sever"; the nearest valid key is "server".'),
         ("FAIL", f"{tmp_path}/config.json, line 2, bus: expected an object, found a number."),
-        ("WARN", "keys, models, search, documents and tool servers were not checked"),
+        (
+            "WARN",
+            (
+                "keys, models, search, network, documents and tool servers were not checked; "
+                "database and storage were, as they are without settings"
+            ),
+        ),
     ]
-    assert set(found) == {"configuration", "home", "disk", "extras"}
+    assert set(found) == {"configuration", "home", "disk", "extras", "database", "storage"}
+    assert found["database"] == ok(f"{tmp_path}/footnote.db is made when the first page is read")
+
+
+async def test_with_a_broken_configuration_a_broken_database_is_still_found(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{")
+    (tmp_path / "footnote.db").write_text("This is no database, and longer than the head of one. " * 20)
+    (tmp_path / "files").write_text("This is no folder.")
+    code, found = await doctor(tmp_path)
+    assert (code, [found[check][0]["status"] for check in ("database", "storage")]) == (1, ["FAIL", "FAIL"])
+
+
+async def test_everything_that_the_contract_names_is_looked_at(tmp_path: Path) -> None:
+    _, found = await doctor(tmp_path)
+    assert {"configuration", "keys", "provider", "network", "fonts", "database", "storage"} <= set(found)
 
 
 async def test_a_key_in_a_file_that_others_can_read_is_pointed_out(tmp_path: Path) -> None:

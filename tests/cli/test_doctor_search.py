@@ -9,11 +9,14 @@ import pytest
 
 import engines
 from cli.examining import at, doctor, ok, timeless
-from footnote.cli.search_checks import ANYWAY
+from cli.process import CLOSED
+from footnote.cli.search_checks import ANYWAY, OFFLINE
 from footnote.db.engine import Database
 from footnote.library import Library, file_url
 from footnote.protocol.sources import Snapshot
 from web.providers import WITH_KEY, Name, SearchServer, hang, recorded
+
+MODELS_AWAY = {"FOOTNOTE_MODELS_PROVIDERS_OPENAI_BASE_URL": CLOSED}
 
 
 async def test_every_provider_that_can_be_asked_is_asked_once(tmp_path: Path) -> None:
@@ -67,6 +70,14 @@ async def test_offline_is_a_warning_because_the_library_still_answers(tmp_path: 
     (offline,) = found["provider"]
     assert (code, offline["status"], offline["remedy"]) == (0, "WARN", ANYWAY)
     assert offline["message"].startswith("duckduckgo: it could not be reached: the connection was refused")
+    none = {"status": "WARN", "message": "none was reached of duckduckgo", "remedy": OFFLINE}
+    assert found["network"] == [none]
+
+
+async def test_one_provider_that_answers_in_any_way_is_a_network(tmp_path: Path) -> None:
+    async with SearchServer("brave", key="another") as brave:
+        _, found = await doctor(tmp_path, **at(brave), OPENAI_API_KEY="k", **MODELS_AWAY)
+    assert found["network"] == ok("reached: brave")
 
 
 @pytest.mark.slow
@@ -83,6 +94,7 @@ async def test_providers_that_hang_are_waited_for_together_and_not_for_long(tmp_
     assert time.monotonic() - before < 12
     assert code == 0
     assert [finding["status"] for finding in found["provider"]] == ["WARN"] * 3
+    assert found["network"][0]["message"] == "none was reached of duckduckgo, brave, tavily"
     assert "no answer within 6 seconds" in found["provider"][0]["message"]
 
 
@@ -92,6 +104,7 @@ async def test_nobody_is_asked_where_no_agent_searches(tmp_path: Path) -> None:
         _, found = await doctor(tmp_path, **at(duckduckgo))
     assert found["search"] == ok("no agent searches: webSearch.enabled is true for none")
     assert "provider" not in found
+    assert found["network"] == ok("not needed: no agent searches, and the model is on this machine")
     assert duckduckgo.requests == []
 
 
@@ -102,16 +115,16 @@ async def test_what_is_in_the_library_is_counted(tmp_path: Path) -> None:
         await library.keep(Snapshot(url="https://b.example/", text="氧是一种化学元素。"))
         await library.add(Snapshot(url=file_url("mine.md"), text="A file of mine."), "mine.md")
     _, found = await doctor(tmp_path)
-    (finding,) = found["library"]
+    (finding,) = found["database"]
     assert re.sub(r"[\d.]+ MiB", "… MiB", finding["message"]) == (
-        f"{tmp_path}/footnote.db opens: 2 pages, 1 file, 0 of documentation; … MiB"
+        f"{tmp_path}/footnote.db opens: the library holds 2 pages, 1 file, 0 of documentation; … MiB"
     )
 
 
 async def test_a_library_that_cannot_be_opened_is_a_failure(tmp_path: Path) -> None:
     (tmp_path / "footnote.db").write_text("This is no database, and longer than the head of one. " * 20)
     code, found = await doctor(tmp_path)
-    (finding,) = found["library"]
+    (finding,) = found["database"]
     assert (code, finding["status"]) == (1, "FAIL")
     assert finding["message"].startswith(f"{tmp_path}/footnote.db cannot be read (")
     assert finding["remedy"] == "Until then nothing that is read is kept, and no footnote can be opened later."

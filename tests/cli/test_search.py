@@ -44,8 +44,9 @@ async def test_the_summary_and_the_sources_are_on_stdout_and_what_it_took_on_std
     stages = err.splitlines()
     assert stages[0] == "⏳ searching"
     assert stages[1].startswith("⏳ reading 1/5 · ")
-    assert timeless(stages[2]).startswith("duckduckgo: 6 results … s · 2 of 5 pages read · 1 not opened · ")
-    assert timeless(stages[2]).endswith(" · summary of quotations · … s")
+    assert stages[2] == "⏳ summarising"
+    assert timeless(stages[3]).startswith("duckduckgo: 6 results … s · 2 of 5 pages read · 1 not opened · ")
+    assert timeless(stages[3]).endswith(" · summary of quotations · … s")
 
 
 async def test_as_json_the_whole_artifact_is_one_object(web: Web, tmp_path: Path) -> None:
@@ -70,7 +71,7 @@ async def test_as_json_the_whole_artifact_is_one_object(web: Web, tmp_path: Path
 async def test_with_json_progress_is_still_on_stderr(web: Web, tmp_path: Path) -> None:
     async with SearchServer("duckduckgo", hits(web, "/oxygen")) as duckduckgo:
         _, out, err = await footnote("search", "oxygen", "--json", env=env_for(tmp_path, web, duckduckgo))
-    assert err.splitlines() == ["⏳ searching", f"⏳ reading 1/1 · {web.address}"]
+    assert err.splitlines() == ["⏳ searching", f"⏳ reading 1/1 · {web.address}", "⏳ summarising"]
     json.loads(out)
 
 
@@ -98,6 +99,16 @@ async def test_a_provider_that_blocks_us_is_told_and_the_next_one_answers(web: W
     assert " · brave: 1 result " in err
     assert "\nNote: duckduckgo did not answer (" in err
     assert KEY not in out + err
+
+
+async def test_a_provider_without_its_key_is_replaced_with_one_line_about_it(web: Web, tmp_path: Path) -> None:
+    async with SearchServer("duckduckgo", hits(web, "/oxygen")) as duckduckgo:
+        env = env_for(tmp_path, web, duckduckgo) | {"FOOTNOTE_TOOLS_WEB_SEARCH_DEFAULT_PROVIDER": "brave"}
+        code, _, err = await footnote("search", "oxygen", env=env)
+        named = await footnote("search", "oxygen", "--provider", "brave", env=env)
+    said = "Warning: Footnote searches with duckduckgo instead of brave, which needs a key: set BRAVE_API_KEY."
+    assert (code, err.splitlines().count(said)) == (0, 1)
+    assert (named[0], named[2]) == (2, "footnote: The search provider brave needs a key: set BRAVE_API_KEY.\n")
 
 
 async def test_when_all_are_dead_every_cause_is_named(web: Web, tmp_path: Path) -> None:
@@ -195,7 +206,7 @@ async def test_a_reader_that_leaves_is_no_failure(web: Web, tmp_path: Path) -> N
         async with Footnote("search", "oxygen", env=env) as process:
             process.out.close()
             assert await process.exit_code() == 0
-    assert [line[:1] for line in process.err.text.splitlines()] == ["⏳", "⏳"]
+    assert [line[:1] for line in process.err.text.splitlines()] == ["⏳"] * 3
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is always full")

@@ -30,6 +30,26 @@ def test_an_unknown_key_is_named_with_its_place_and_the_nearest_valid_one(compla
     ]
 
 
+def test_both_names_of_one_provider_are_an_error_that_names_them(complaints: Complaints) -> None:
+    text = '{"tools": {"webSearch": {"providers": {\n "duckduckgo": {},\n "duck-duck-scrape": {}}}}}'
+    assert complaints(text) == [
+        (
+            'config.json, line 3, tools.webSearch.providers.duck-duck-scrape: "duck-duck-scrape" is another name of '
+            '"duckduckgo", which stands here too; keep one of them.'
+        )
+    ]
+
+
+def test_what_is_wrong_under_another_name_is_told_with_its_line(complaints: Complaints) -> None:
+    text = '{"tools": {"webSearch": {"providers": {\n "duck-duck-scrape": {\n "apikey": "x"}}}}}'
+    assert complaints(text) == [
+        (
+            'config.json, line 3, tools.webSearch.providers.duckduckgo.apikey: unknown key "apikey"; '
+            'the nearest valid key is "apiKey".'
+        )
+    ]
+
+
 def test_an_unknown_key_at_the_top_and_in_an_agent_is_named_too(complaints: Complaints) -> None:
     assert complaints({"sever": {}}, agents=agent(sistemPrompt="x")) == [
         'config.json, line 1, sever: unknown key "sever"; the nearest valid key is "server".',

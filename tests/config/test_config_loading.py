@@ -47,6 +47,14 @@ def test_the_defaults_are_those_of_the_contract() -> None:
     }
 
 
+def test_the_other_name_of_duckduckgo_is_taken_for_it(loaded: Load, home: Path) -> None:
+    text = '{"tools": {"webSearch": {"providers": {\n "duck-duck-scrape": {\n  "baseUrl": "https://proxy.example"}}}}}'
+    configuration = loaded(text)
+    assert configuration.settings.tools.web_search.providers.duckduckgo.base_url == "https://proxy.example"
+    path = ("tools", "webSearch", "providers", "duckduckgo", "baseUrl")
+    assert configuration.origins == {path: Origin("file", f"{home}/config.json", ".".join(path), 3)}
+
+
 def test_an_agent_has_the_defaults_of_the_contract(loaded: Load) -> None:
     (agent,) = loaded(agents={"agents": [{"id": "plain"}]}).agents
     assert agent == Agent(

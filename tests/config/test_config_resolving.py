@@ -17,8 +17,9 @@ from footnote.config.resolve import (
     resolve_model,
     resolve_server,
     resolve_web_search,
+    search_with,
 )
-from footnote.config.settings import ModelProvider, Models, ProfileFacts, Settings
+from footnote.config.settings import ModelProvider, Models, ProfileFacts, Settings, Tools, WebSearch
 from footnote.models.base import Endpoint
 from footnote.models.profiles import Profile, profile_of
 from footnote.protocol.errors import ConfigError
@@ -106,6 +107,21 @@ def test_a_provider_that_lacks_something_falls_back_with_one_log_line(
     assert caplog.messages == [f"Agent a searches with duckduckgo instead of {wanted}, which needs {missing}."]
 
 
+def test_a_search_without_an_agent_falls_back_with_the_same_log_line(caplog: pytest.LogCaptureFixture) -> None:
+    settings = Settings(Tools(WebSearch(default_provider="brave")))
+    with caplog.at_level(logging.WARNING):
+        assert search_with(settings).provider == "duckduckgo"
+    assert caplog.messages == [
+        "Footnote searches with duckduckgo instead of brave, which needs a key: set BRAVE_API_KEY."
+    ]
+
+
+def test_a_provider_that_was_asked_for_by_name_is_not_replaced(caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(ConfigError, match="The search provider brave needs a key: set BRAVE_API_KEY"):
+        search_with(Settings(), "brave")
+    assert caplog.messages == []
+
+
 def test_a_key_from_the_environment_makes_its_provider_usable(loaded: Load) -> None:
     resolved = resolve_web_search(loaded(environ={"BRAVE_API_KEY": "k"}).settings, searching(provider="brave"))
     assert resolved
@@ -135,6 +151,14 @@ KEY = ModelProvider(api_key="k")
         ),
         (models(openai=KEY), None, ("m",), "openai/gpt-6.1-sol", "there is a key for openai"),
         (models(openrouter=KEY), None, ("qwen3:8b", "m"), "ollama/qwen3:8b", "Ollama is running"),
+        (models(), None, ("nomic-embed-text:latest", "bge-m3", "m"), "ollama/m", "Ollama is running"),
+        (
+            models(),
+            None,
+            ("all-minilm:33m", "x/e5-base"),
+            "footnote/reader",
+            "there is no key, and Ollama has only models for embeddings",
+        ),
         (models(), None, None, "footnote/reader", "there is no key, and no Ollama"),
         (models(), None, (), "footnote/reader", "there is no key, and no Ollama"),
         (models(anthropic=KEY), "footnote/reader", None, "footnote/reader", "explicit choice"),

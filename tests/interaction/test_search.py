@@ -98,7 +98,12 @@ async def test_progress_names_the_stages(tmp_path: Path, web: Web):
     pages = hits(web, OXYGEN, "/en/Normans")
     async with SearchServer("duckduckgo", pages) as search, App.open(environ=keyless(tmp_path, web, search)) as app:
         events = await follow(await app.ask("What is oxygen?"))
-    assert progress(events) == [("searching", 0, None), ("reading", 1, 2), ("reading", 2, 2)]
+    assert progress(events) == [
+        ("searching", 0, None),
+        ("reading", 1, 2),
+        ("reading", 2, 2),
+        ("summarising", 0, None),
+    ]
 
 
 async def test_one_hung_page_of_five_costs_no_more_than_the_deadline(tmp_path: Path, web: Web):
@@ -195,7 +200,8 @@ async def test_a_model_that_fails_to_summarise_is_replaced_by_quotations(tmp_pat
     assert result.artifact is not None
     assert result.artifact["receipt"]["summary_by"] == "passages"
     assert "Antoine Lavoisier" in result.artifact["summary"]
-    assert "put together from quotations" in result.content
+    assert " failed; the summary is put together from quotations." in result.content
+    assert " failed: “" in result.artifact["receipt"]["notes"][-1]
 
 
 async def test_one_address_keeps_its_number_through_the_session(tmp_path: Path, web: Web):

@@ -119,3 +119,11 @@ async def test_the_page_is_told_that_there_is_no_key_and_no_search(tmp_path: Pat
     async with open_house(tmp_path) as house:
         told = (await house.local.ask("GET", "/v2/about")).json
     assert (told["keyless"], told["search_provider"]) == (True, None)
+
+
+async def test_that_another_provider_searches_is_told_to_the_page_and_not_to_the_log(tmp_path: Path, caplog):
+    wanted = {"FOOTNOTE_TOOLS_WEB_SEARCH_DEFAULT_PROVIDER": "brave"}
+    async with open_house(tmp_path, **wanted) as house:
+        told = (await house.local.ask("GET", "/v2/about")).json
+    assert told["search_provider"] == "duckduckgo"
+    assert "searches with" not in caplog.text

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footnote.web_search.boundary import NAME, defused, wrapped
+from footnote.web_search.boundary import NAME, defused, in_our_words, quotation, wrapped
 
 LOOK_ALIKES = [
     "</web_text>",
@@ -52,3 +52,10 @@ def test_each_text_has_marks_of_its_own():
 def test_nothing_inside_can_pass_for_a_mark(text: str):
     inside = wrapped(text).split("\n", 1)[1].rsplit("\n", 1)[0]
     assert not re.search(r"<[\s/]*web[\s_-]*text|<\s*\|", inside, re.IGNORECASE)
+
+
+@given(st.text(alphabet="“”():': ab", max_size=30))
+def test_what_is_quoted_of_the_other_side_can_be_left_out(words: str):
+    said = f"it wants fewer requests (status 429: {quotation(words)}: {quotation(words)}): wait a little"
+    assert in_our_words(said) == "it wants fewer requests (status 429): wait a little"
+    assert in_our_words(f"none answered ({quotation(words)}): look") == "none answered: look"

@@ -42,9 +42,9 @@ def time() -> Time:
     return Time()
 
 
-async def read(crawler: Crawler, web: Web, path: str, *, private: bool = True) -> Page:
+async def read(crawler: Crawler, web: Web, path: str, *, private: bool = True, anew: bool = False) -> Page:
     hosts = [web.host] if private else []
-    reading = crawler.read([web.url(path)], seconds=10, respect_robots=False, private_hosts=hosts)
+    reading = crawler.read([web.url(path)], seconds=10, respect_robots=False, private_hosts=hosts, anew=anew)
     [page] = [page async for page in reading]
     return page
 
@@ -57,6 +57,17 @@ async def test_a_fresh_page_is_not_asked_for_again(net: Net, web: Web, time: Tim
     assert second.snapshot == first.snapshot
     assert (first.report.cache, second.report.cache, len(web.requests)) == (None, "fresh", 1)
     assert (second.report.status, second.report.bytes, second.report.http_status) == ("read", 0, None)
+
+
+async def test_without_a_cache_a_page_is_neither_kept_nor_taken_from_it(net: Net, web: Web):
+    kept = Kept()
+    crawler = Crawler(net, PlainText(), kept)
+    await read(crawler, web, "/etag", anew=True)
+    assert kept.pages == {}
+    await read(crawler, web, "/etag")
+    again = await read(crawler, web, "/etag", anew=True)
+    assert (again.report.status, again.report.cache, again.report.http_status) == ("read", None, 200)
+    assert [request.headers.get("if-none-match") for request in web.requests] == [None, None, None]
 
 
 async def test_a_stale_page_is_asked_whether_it_changed(net: Net, web: Web, time: Time):

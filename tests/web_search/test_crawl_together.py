@@ -10,6 +10,7 @@ import pytest
 from footnote.net.client import Net
 from footnote.web_search.reading.crawl import Crawler, Page
 from footnote.web_search.reading.download import Caps
+from footnote.web_search.reading.fetch import turn_within
 from web import Reply, Web, drip, hang, hang_after_head, page
 from web_search.plain_text import PlainText
 
@@ -133,13 +134,17 @@ async def test_hosts_do_not_wait_for_each_other(net: Net):
 async def test_two_hung_pages_do_not_hold_back_the_others_of_their_host_until_the_deadline(net: Net):
     async with Web({"/a": hang(), "/b": drip(), "/c": page("Read."), "/d": page("Read too.")}) as web:
         crawler = Crawler(net, PlainText())
-        pages = [page async for page in read(crawler, web, "/a", "/b", "/c", "/d", seconds=0.8)]
+        pages = [page async for page in read(crawler, web, "/a", "/b", "/c", "/d", seconds=2)]
     assert ends(pages) == {
         "a": ("failed", "timeout"),
         "b": ("failed", "timeout"),
         "c": ("read", None),
         "d": ("read", None),
     }
+
+
+def test_a_page_keeps_its_turn_for_two_seconds_or_half_of_a_short_deadline():
+    assert [turn_within(seconds) for seconds in (8, 4, 2, 1)] == [2, 2, 1, 0.5]
 
 
 async def test_closing_the_reading_closes_every_connection_at_once(net: Net):

@@ -102,7 +102,7 @@ async def test_when_all_fail_one_error_names_each_cause():
         with pytest.raises(SearchFailed) as failure:
             await Finder(net, Shelf(), clock=Watch().clock).find(asking(), settings(server, brave))
     robot = "it takes this machine for a robot: wait a minute, or set BRAVE_API_KEY, SERPER_API_KEY or TAVILY_API_KEY"
-    key = "it did not accept the key (status 422: The provided subscription token is invalid): check BRAVE_API_KEY"
+    key = "it did not accept the key (status 422: “The provided subscription token is invalid”): check BRAVE_API_KEY"
     assert failure.value.tries == (
         ProviderTry(provider="duckduckgo", outcome="blocked", reason=f"{robot} (status 202)"),
         ProviderTry(provider="brave", outcome="error", reason=key),
@@ -113,6 +113,7 @@ async def test_when_all_fail_one_error_names_each_cause():
         "library: nothing that was read before matches."
     )
     assert (failure.value.type, isinstance(failure.value, UpstreamError)) == ("search_failed", True)
+    assert "it did not accept the key (status 422): check BRAVE_API_KEY." in failure.value.for_a_model
 
 
 async def test_a_library_that_fails_is_one_more_cause():

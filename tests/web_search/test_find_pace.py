@@ -7,6 +7,7 @@ import pytest
 from footnote.net.client import Net
 from footnote.protocol.receipts import ProviderTry
 from footnote.protocol.sources import SearchHit
+from footnote.web_search.clock import Clock
 from footnote.web_search.finding.find import Finder
 from footnote.web_search.providers.pace import Limits, Pace, Rate, header_limits
 from web.providers import HITS, Name, Reply, SearchServer, found, recorded
@@ -47,15 +48,41 @@ async def test_the_others_are_not_slowed_down_by_a_few_searches(provider: Name):
     assert (watch.slept, len(server.requests)) == ([], 20)
 
 
+async def test_waiting_for_a_turn_takes_nothing_of_the_time_of_a_request():
+    watch = Watch(frozen=True)
+    async with SearchServer("duckduckgo") as server, Net() as net:
+        finder, wanted = Finder(net, Shelf(KEPT), clock=watch.clock), settings(server, timeout_seconds=1)
+        answers = await asyncio.gather(*(finder.find(asking(f"oxygen {number}"), wanted) for number in range(4)))
+    assert [answer.results.provider for answer in answers] == ["duckduckgo"] * 4
+
+
 async def test_a_search_whose_turn_comes_too_late_goes_to_the_next_provider():
     watch = Watch(frozen=True)
     async with SearchServer("duckduckgo") as server, SearchServer("searxng") as other, Net() as net:
-        finder = Finder(net, clock=watch.clock)
-        wanted = settings(server, other, timeout_seconds=4)
-        answers = await asyncio.gather(*(finder.find(asking(f"oxygen {number}"), wanted) for number in range(4)))
-    assert [answer.results.provider for answer in answers] == ["duckduckgo"] * 3 + ["searxng"]
-    assert answers[3].tries[0] == ProviderTry(
-        provider="duckduckgo", outcome="skipped", reason="its limit of requests leaves no room for 3 s"
+        finder, wanted = Finder(net, clock=watch.clock), settings(server, other)
+        answers = await asyncio.gather(*(finder.find(asking(f"oxygen {number}"), wanted) for number in range(32)))
+    assert [answer.results.provider for answer in answers] == ["duckduckgo"] * 31 + ["searxng"]
+    assert answers[31].tries[0] == ProviderTry(
+        provider="duckduckgo", outcome="skipped", reason="its limit of requests leaves no room for 31 s"
+    )
+
+
+async def test_whoever_waits_for_a_turn_hears_that_the_provider_blocks_us_by_then():
+    turn = asyncio.Event()
+
+    async def until_its_turn(_: float) -> None:
+        await turn.wait()
+
+    async with SearchServer("duckduckgo") as server, Net() as net:
+        server.script(recorded("ddg_html_blocked_202.html", 202))
+        finder = Finder(net, Shelf(KEPT), clock=Clock(sleep=until_its_turn))
+        first, second = (asyncio.create_task(finder.find(asking(query), settings(server))) for query in ("a", "b"))
+        assert (await first).tries[0].outcome == "blocked"
+        turn.set()
+        tried = (await second).tries[0]
+    assert (tried.outcome, len(server.requests)) == ("skipped", 1)
+    assert (tried.reason or "").startswith(
+        "it is left alone for 60 s more; last time, it takes this machine for a robot"
     )
 
 
@@ -112,10 +139,10 @@ async def test_a_request_that_was_too_fast_waits_also_where_the_rate_would_allow
 async def test_searches_that_find_no_room_are_no_errors_of_the_provider():
     watch = Watch(frozen=True)
     async with SearchServer("duckduckgo") as server, Net() as net:
-        finder, wanted = Finder(net, Shelf(KEPT), clock=watch.clock), settings(server, timeout_seconds=4)
-        for number in range(8):
+        finder, wanted = Finder(net, Shelf(KEPT), clock=watch.clock), settings(server)
+        for number in range(36):
             answer = await finder.find(asking(f"oxygen {number}"), wanted)
-            assert answer.results.provider == ("duckduckgo" if number < 3 else "library")
+            assert answer.results.provider == ("duckduckgo" if number < 31 else "library")
         watch.time += 3
         assert (await finder.find(asking("ozone"), wanted)).results.provider == "duckduckgo"
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from footnote.protocol.sources import SearchHit
+from footnote.web_search.boundary import in_our_words
 from footnote.web_search.providers import builtin_providers
 from footnote.web_search.providers.base import HttpAnswer, Outcome, Unreadable, WebProvider
 from web.providers import FIXTURES, HITS, NAMES, Hit, Name, found
@@ -135,9 +136,14 @@ def test_the_same_pages_come_out_of_every_format(provider: Name):
         *((name, found(name, ()).body) for name in NAMES),
         ("duckduckgo", fixture("ddg_html_no_results.html")),
         ("tavily", fixture("tavily_empty.json")),
+        ("brave", b"{}"),
+        ("brave", b'{"type": "search"}'),
+        ("brave", b'{"web": {}}'),
         ("brave", b'{"query": {"original": "x"}}'),
         ("brave", b'{"type": "search", "web": {"results": []}}'),
         ("serper", b'{"searchParameters": {"q": "x"}, "knowledgeGraph": {"title": "X"}}'),
+        ("serper", b"{}"),
+        ("serper", b'{"answerBox": {"answer": "7"}}'),
         ("serper", fixture("serper_news.json")),
     ],
 )
@@ -180,13 +186,42 @@ def test_a_page_about_challenges_is_no_challenge():
         b"<html><body>DuckDuckGo</body></html>",
         b'<div class="results"><div class="hit"><a class="hit__a" href="https://a.example">A</a></div></div>',
         b'<div class="result"><a class="renamed" href="https://a.example">A</a></div>',
-        b'<article><a class="result__a" href="https://a.example">A</a></article>',
         b'{"results": []}',
     ],
 )
 def test_a_page_that_is_not_known_is_an_error_and_not_an_empty_answer(page: bytes):
     with pytest.raises(Unreadable, match="neither results nor says that there are none"):
         read("duckduckgo", page)
+
+
+@pytest.mark.parametrize("provider", ["tavily", "searxng"])
+def test_the_results_are_left_out_by_nobody_else(provider: str):
+    with pytest.raises(Unreadable, match="no list of results"):
+        read(provider, b"{}")
+
+
+def test_results_are_found_without_the_frames_around_them():
+    page = """<main><h2><a class="result__a" href="//duckduckgo.com/l/?uddg=https%3A%2F%2Fa.example%2F">A</a></h2>
+    <a class="result__snippet" href="#">Of <b>a</b>.</a>
+    <h2><a class="result__a" href="https://b.example/">B</a></h2>
+    <h2><a class="result__a" href="https://duckduckgo.com/y.js?ad_domain=x">Buy</a></h2><a class="result__snippet">!</a>
+    <h2><a class="result__a" href="https://c.example/">C</a></h2>
+    <div class="result__extras__url"><span>2024-03-02T00:00:00.0000000</span></div><p class="result__snippet">Of c.</p>
+    <div class="result">A frame of something else.</div></main>"""
+    found = [(hit.url, hit.title, hit.description, hit.published) for hit in read("duckduckgo", page.encode()).hits]
+    assert found == [
+        ("https://a.example/", "A", "Of a.", None),
+        ("https://b.example/", "B", "", None),
+        ("https://c.example/", "C", "Of c.", "2024-03-02"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mark", "kind"), [('<div class="no-results">', "empty"), ('<div class="anomaly-modal">', "blocked")]
+)
+def test_a_link_without_a_frame_hides_neither_that_nothing_was_found_nor_a_block(mark: str, kind: str):
+    link = '<p><a class="result__a" href="https://a.example/">A</a></p>'
+    assert read("duckduckgo", f"{link}{mark}</div>".encode()).kind == kind
 
 
 def test_advertisements_alone_are_nothing():
@@ -210,9 +245,9 @@ def test_a_block_that_is_never_closed_ends_where_the_next_one_speaks_for_itself(
 
 
 REFUSED = [
-    ("brave", "brave_error_422_bad_key.json", 422, "(status 422: The provided subscription token is invalid)"),
-    ("serper", "serper_error_403.json", 403, "(status 403: Unauthorized)"),
-    ("tavily", "tavily_error_401.json", 401, "(status 401: Unauthorized: missing or invalid API key)"),
+    ("brave", "brave_error_422_bad_key.json", 422, "(status 422: “The provided subscription token is invalid”)"),
+    ("serper", "serper_error_403.json", 403, "(status 403: “Unauthorized”)"),
+    ("tavily", "tavily_error_401.json", 401, "(status 401: “Unauthorized: missing or invalid API key”)"),
 ]
 
 
@@ -236,7 +271,7 @@ def test_brave_asks_for_a_slower_pace_and_is_worth_another_try(
 ):
     assert read("brave", fixture("brave_error_429.json"), 429, headers) == Outcome(
         kind="blocked",
-        reason="it wants fewer requests (status 429: Request rate limit exceeded for plan): wait a little",
+        reason="it wants fewer requests (status 429: “Request rate limit exceeded for plan”): wait a little",
         again=again,
         retry_after=retry_after,
     )
@@ -245,7 +280,7 @@ def test_brave_asks_for_a_slower_pace_and_is_worth_another_try(
 def test_an_option_that_brave_does_not_accept_is_named():
     assert read("brave", fixture("brave_error_422_validation.json"), 422) == Outcome(
         kind="error",
-        reason="it did not accept the request (status 422: Unable to validate request parameter(s): search_lang)",
+        reason="it did not accept the request (status 422: “Unable to validate request parameter(s)”: “search_lang”)",
     )
 
 
@@ -262,7 +297,7 @@ def test_a_quota_that_is_used_up_is_a_block_that_lasts(provider: str, status: in
     outcome = read(provider, json.dumps(body).encode(), status)
     assert (outcome.kind, outcome.retry_after, outcome.again) == ("blocked", 600.0, None)
     assert outcome.reason is not None
-    assert outcome.reason.startswith(f"{what} is used up (status {status}: No more")
+    assert outcome.reason.startswith(f"{what} is used up (status {status}: “No more")
     assert outcome.reason.endswith("raise it with the provider, or wait")
 
 
@@ -282,6 +317,7 @@ def test_a_searxng_whose_engines_all_failed_has_not_found_nothing():
     assert outcome.kind == "error"
     assert outcome.reason is not None
     assert "google', 'Suspended: CAPTCHA" in outcome.reason
+    assert in_our_words(outcome.reason) == "none of its engines answered: look at them in its preferences"
 
 
 @pytest.mark.parametrize("provider", NAMES)
@@ -319,11 +355,11 @@ MALFORMED: list[bytes] = [
     b"[]",
     b"7",
     b'"text"',
-    b"{}",
     b'{"other": 1}',
+    b'{"error": "no"}',
     b'{"results": {}, "web": 5, "organic": 5}',
     b'{"results": "text", "web": {"results": "text"}, "organic": "text"}',
-    b'{"web": {}, "organic": {}, "results": null}',
+    b'{"web": {"results": {}}, "organic": {}, "results": null}',
     b"\xff\xfe\x00",
     b"[" * 100_000,
     b"not JSON at all",

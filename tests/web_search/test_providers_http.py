@@ -157,7 +157,7 @@ async def test_the_password_of_an_address_is_shown_to_nobody(shown: str):
         address = server.url.replace("http://", "http://me:pass%2Fword1@")
         access = {"searxng": ProviderAccess(base_url=address)}
         tried = await Finder(net).probe("searxng", WebSearchSettings(providers=access))
-    assert tried.reason == "it has a problem of its own (status 500: no backend for ***): try again later"
+    assert tried.reason == "it has a problem of its own (status 500: “no backend for ***”): try again later"
 
 
 async def test_what_is_missing_is_told_without_a_request():

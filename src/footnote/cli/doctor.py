@@ -2,7 +2,7 @@
 
 A check is an async generator of findings. A new one is a function in `CHECKS`, or in `BASIC_CHECKS` if it also
 makes sense when the configuration cannot be used. All of them run side by side, so that the whole takes as long as the
-slowest.
+slowest; only `network_is_there` goes by what the others met with.
 """
 
 import argparse
@@ -20,8 +20,8 @@ import msgspec
 from footnote.cli import Exit
 from footnote.cli.document_checks import converter_works, fonts_are_there, storage_can_be_used
 from footnote.cli.findings import Check, Examined, Finding
-from footnote.cli.keeping_checks import bus_answers, library_opens
-from footnote.cli.search_checks import pages_can_be_read, search_is_ready
+from footnote.cli.keeping_checks import bus_answers, database_opens
+from footnote.cli.search_checks import network_is_there, pages_can_be_read, search_is_ready
 from footnote.cli.terminal.clean import clean_line
 from footnote.config.configuration import Configuration, entries
 from footnote.config.environment import process_environment
@@ -61,10 +61,11 @@ async def _examine(configuration: Configuration, problems: tuple[Problem, ...], 
     findings: list[Finding] = []
     async with Net(Proxies.of(process_environment())) as net:
         examined = Examined(configuration, problems, net)
-        async for finding in _found(BASIC_CHECKS if problems else BASIC_CHECKS + CHECKS, examined):
-            findings.append(finding)
-            if not as_json:
-                print(_line(finding), flush=True)
+        for checks in (BASIC_CHECKS + KEEPING_CHECKS,) if problems else (BASIC_CHECKS + CHECKS, LAST_CHECKS):
+            async for finding in _found(checks, examined):
+                findings.append(finding)
+                if not as_json:
+                    print(_line(finding), flush=True)
     failed = any(finding.status == "FAIL" for finding in findings)
     if as_json:
         report = msgspec.json.encode({"ok": not failed, "findings": findings})
@@ -101,7 +102,10 @@ async def configuration_is_valid(examined: Examined) -> AsyncIterator[Finding]:
         message = f"{one.variable} is set, but {one.place} in {one.file} wins over it."
         yield Finding("configuration", "WARN", message, "Remove one of the two.")
     if examined.problems:
-        unchecked = "keys, models, search, documents and tool servers were not checked"
+        unchecked = (
+            "keys, models, search, network, documents and tool servers were not checked; "
+            "database and storage were, as they are without settings"
+        )
         yield Finding("configuration", "WARN", unchecked, "Correct the problems above first.")
         return
     origins = examined.configuration.origins.values()
@@ -176,7 +180,7 @@ async def _wanted_model(examined: Examined, model: str | None, ollama_models: li
         choice = resolve_model(examined.configuration.settings, model, ollama_models)
     except ConfigError as error:
         return Finding("model", "FAIL", error.message, "Do that, or choose another model.")
-    return await _model_finding(examined.net, choice)
+    return await _model_finding(examined, choice)
 
 
 def _ollama_finding(listed: list[str] | UpstreamError, address: str) -> Finding:
@@ -196,12 +200,14 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
 
 
-async def _model_finding(net: Net, choice: ModelChoice) -> Finding:
+async def _model_finding(examined: Examined, choice: ModelChoice) -> Finding:
     about = f"{choice.id} ({choice.origin})"
     if choice.type == "reader":
         ways = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama"
         return Finding("model", "OK", f"{about}: answers quote pages; for answers that reason, {ways}")
-    listed = await _listed(net, choice.type, choice.endpoint)
+    listed = await _listed(examined.net, choice.type, choice.endpoint)
+    if choice.provider != "ollama":  # which is on this machine, most of the time
+        examined.reached[choice.provider] = not isinstance(listed, ConnectionFailed)
     setting = f"models.providers.{choice.provider}"
     match listed:
         case ConnectionFailed():
@@ -246,15 +252,16 @@ async def tool_servers_answer(examined: Examined) -> AsyncIterator[Finding]:
 
 
 BASIC_CHECKS: tuple[Check, ...] = (configuration_is_valid, home_is_writable, extras_are_installed)
+KEEPING_CHECKS: tuple[Check, ...] = (database_opens, storage_can_be_used)
 CHECKS: tuple[Check, ...] = (
     keys_are_present,
     models_answer,
     search_is_ready,
     pages_can_be_read,
-    library_opens,
     fonts_are_there,
     converter_works,
-    storage_can_be_used,
+    *KEEPING_CHECKS,
     bus_answers,
     tool_servers_answer,
 )
+LAST_CHECKS: tuple[Check, ...] = (network_is_there,)

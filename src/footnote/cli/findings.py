@@ -1,7 +1,7 @@
 """What a check of `footnote doctor` looks at, and what it finds."""
 
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -22,11 +22,15 @@ class Finding(Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What the checks look at. With `problems`, `configuration` holds nothing but the home folder."""
+    """What the checks look at. With `problems`, `configuration` holds nothing but the home folder.
+
+    `reached`: the providers of searches and models that were asked, and whether somebody was there.
+    """
 
     configuration: Configuration
     problems: tuple[Problem, ...]
     net: Net
+    reached: dict[str, bool] = field(default_factory=dict[str, bool])
 
 
 Check: TypeAlias = Callable[[Examined], AsyncIterator[Finding]]

@@ -17,27 +17,30 @@ from footnote.workspace.text import counted
 BUS_SECONDS = 5.0
 
 
-async def library_opens(examined: Examined) -> AsyncIterator[Finding]:
-    """Whether what is read can be kept, and how much there is by now. A file that is not there is not made here."""
+async def database_opens(examined: Examined) -> AsyncIterator[Finding]:
+    """Whether what is read can be kept, and how much the library holds. A file that is not there is not made here."""
     configuration = examined.configuration
     file = _file_of(configuration)
     try:
         async with Database.open(configuration.settings.database.url, configuration.home) as database:
             if file is not None and not file.exists():
-                yield Finding("library", "OK", f"{file} is made when the first page is read")
+                yield Finding("database", "OK", f"{file} is made when the first page is read")
                 return
             kinds = Counter(page.kind for page in await database.read(pages(LOCAL_USER)))
     except FootnoteError as error:
         remedy = "Until then nothing that is read is kept, and no footnote can be opened later."
-        yield Finding("library", "FAIL", error.message, remedy)
+        yield Finding("database", "FAIL", error.message, remedy)
         return
-    held = ", ".join(
-        (counted(kinds["web"], "page"), counted(kinds["upload"], "file"), f"{kinds['documentation']} of documentation")
+    kept = (
+        counted(kinds["web"], "page"),
+        counted(kinds["upload"], "file"),
+        f"{kinds['documentation']} of documentation",
     )
+    held = f"the library holds {', '.join(kept)}"
     if file is None:
-        yield Finding("library", "OK", f"{masked_address(configuration.settings.database.url)} opens: {held}")
+        yield Finding("database", "OK", f"{masked_address(configuration.settings.database.url)} opens: {held}")
     else:
-        yield Finding("library", "OK", f"{file} opens: {held}; {file.stat().st_size / 1024**2:.1f} MiB")
+        yield Finding("database", "OK", f"{file} opens: {held}; {file.stat().st_size / 1024**2:.1f} MiB")
 
 
 async def bus_answers(examined: Examined) -> AsyncIterator[Finding]:

@@ -1,4 +1,4 @@
-"""What `footnote doctor` checks about searching: the providers, how pages are read, the library."""
+"""What `footnote doctor` checks about searching: the providers, the network, how pages are read."""
 
 import asyncio
 import time
@@ -9,17 +9,23 @@ from msgspec.structs import replace
 from footnote.cli.findings import Examined, Finding
 from footnote.config.agents import Agent
 from footnote.config.environment import process_environment
-from footnote.config.providers import SEARCH_KEYS, SEARCH_PROVIDERS, SearchProvider, search_provider
-from footnote.config.resolve import missing_for_search, search_with
+from footnote.config.providers import SEARCH_KEYS, SEARCH_PROVIDERS, SearchProvider
+from footnote.config.resolve import first_asked, missing_for_search, search_settings
 from footnote.config.settings import Settings
 from footnote.documents.extract import Unreadable
 from footnote.documents.extract.pool import Extractor
 from footnote.protocol.receipts import ProviderTry
 from footnote.web_search.finding.find import Finder
+from footnote.web_search.finding.line import SILENT
+from footnote.web_search.providers.base import UNREACHED
 from footnote.workspace.text import counted
 
 PROBE_SECONDS = 6.0
 SAMPLE = b"<!doctype html><title>A page</title><article><h1>A page</h1><p>It says something to be read.</p></article>"
+OFFLINE = (
+    "Without a network, Footnote answers from its library. To search the web, check the connection and the DNS of this "
+    "machine; behind a proxy, set HTTPS_PROXY."
+)
 ANYWAY = "Until then a search takes the next provider, and at last the library: what was read before."
 
 
@@ -32,21 +38,33 @@ async def search_is_ready(examined: Examined) -> AsyncIterator[Finding]:
     if not searching:
         yield Finding("search", "OK", "no agent searches: webSearch.enabled is true for none")
         return
-    usual = search_with(settings)
+    usual = search_settings(settings, "duckduckgo")
     probing = replace(usual, timeout_seconds=min(PROBE_SECONDS, usual.timeout_seconds))
     finder = Finder(examined.net)
     tries = await asyncio.gather(*(finder.probe(provider, probing) for provider in _asked(settings)))
     for tried in tries:
+        examined.reached[tried.provider] = not (tried.reason or "").startswith((UNREACHED, SILENT))
         yield _provider_finding(tried, settings)
 
 
+async def network_is_there(examined: Examined) -> AsyncIterator[Finding]:
+    """By the providers that were asked: nobody else is."""
+    there = [name for name, reached in examined.reached.items() if reached]
+    if there:
+        yield Finding("network", "OK", f"reached: {', '.join(there)}")
+    elif examined.reached:
+        message = f"none was reached of {', '.join(examined.reached)}"
+        yield Finding("network", "WARN", message, OFFLINE)
+    else:
+        yield Finding("network", "OK", "not needed: no agent searches, and the model is on this machine")
+
+
 def _agent_finding(settings: Settings, agent: Agent) -> Finding:
-    wanted = search_provider(agent.web_search.provider or settings.tools.web_search.default_provider)
-    missing = missing_for_search(settings, wanted)
-    if missing:
-        message = f"agent {agent.id} searches with duckduckgo instead of {wanted}, which needs {missing}"
+    first = first_asked(settings, agent.web_search.provider)
+    if first.missing:
+        message = f"agent {agent.id} searches with duckduckgo instead of {first.wanted}, which needs {first.missing}"
         return Finding("search", "WARN", message, "Do that, or choose another provider.")
-    return Finding("search", "OK", f"agent {agent.id} searches with {wanted}")
+    return Finding("search", "OK", f"agent {agent.id} searches with {first.provider}")
 
 
 def _asked(settings: Settings) -> list[SearchProvider]:

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import inspect
 
 from footnote.config.agents import AgentsFile, researcher
+from footnote.config.aliases import with_usual_names
 from footnote.config.configuration import Configuration, Ignored, Origin
 from footnote.config.environment import AGENTS, HOME, SETTINGS, Given, given_by, process_environment, text_of
 from footnote.config.json_file import Document, parse, read
@@ -44,7 +45,7 @@ def load(
     """
     environ = process_environment() if environ is None else environ
     home = home_folder(environ) if home is None else home.expanduser().absolute()
-    layers = _Layers(read(config_file or home / "config.json", required=config_file is not None))
+    layers = _Layers(with_usual_names(read(config_file or home / "config.json", required=config_file is not None)))
     problems = layers.lay_over(environ)
     agents = _agents_document(home, environ)
     problems += _problems_of_agents(agents, provider_names(layers.tree))

@@ -1,6 +1,6 @@
 """Facts about providers, as data: what they speak, where they are, which variable usually holds their key."""
 
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, cast, get_args
 
 from msgspec import Struct
 
@@ -16,6 +16,7 @@ SEARCH_KEYS: dict[SearchProvider, str] = {
     "tavily": "TAVILY_API_KEY",
 }
 """The search providers that need a key, and the usual variable of each."""
+SEARCH_ALIASES: dict[SearchProviderName, SearchProvider] = {"duck-duck-scrape": "duckduckgo"}
 
 
 class KnownProvider(Struct, frozen=True):
@@ -40,7 +41,7 @@ READER = "reader"
 
 
 def search_provider(name: SearchProviderName) -> SearchProvider:
-    return "duckduckgo" if name == "duck-duck-scrape" else name
+    return SEARCH_ALIASES[name] if name in SEARCH_ALIASES else cast("SearchProvider", name)
 
 
 def usual_key_variables() -> dict[tuple[str, ...], str]:

@@ -24,7 +24,7 @@ from footnote.config.providers import (
 )
 from footnote.config.settings import SearchAccess, Settings
 from footnote.models.base import ApiType, Endpoint
-from footnote.models.profiles import Profile, profile_of
+from footnote.models.profiles import Profile, can_answer, profile_of
 from footnote.protocol.errors import ConfigError
 from footnote.tools.mcp import McpServer
 from footnote.web_search.settings import ProviderAccess, WebSearchSettings
@@ -36,28 +36,45 @@ def resolve_web_search(settings: Settings, agent: Agent) -> WebSearchSettings | 
     """The search of this agent, or `None`: then the tool is not registered and the model never sees it."""
     if not agent.web_search.enabled:
         return None
-    wanted = search_provider(agent.web_search.provider or settings.tools.web_search.default_provider)
-    if missing := missing_for_search(settings, wanted):
-        _log.warning("Agent %s searches with duckduckgo instead of %s, which needs %s.", agent.id, wanted, missing)
-        wanted = "duckduckgo"
-    return _web_search(settings, wanted)
+    return search_settings(settings, _told(first_asked(settings, agent.web_search.provider), f"Agent {agent.id}"))
 
 
 def search_with(settings: Settings, provider: str | None = None) -> WebSearchSettings:
     """The search with a provider that somebody chose by name, or with the default one if it can be asked."""
     if provider is None:
-        wanted = search_provider(settings.tools.web_search.default_provider)
-        return _web_search(settings, "duckduckgo" if missing_for_search(settings, wanted) else wanted)
+        return search_settings(settings, _told(first_asked(settings), "Footnote"))
     if provider not in get_args(SearchProviderName):
         meant = nearest(provider, SEARCH_PROVIDERS)
         raise ConfigError(f"There is no search provider {provider!r}; the nearest one is {meant!r}.")
     wanted = search_provider(cast("SearchProviderName", provider))
     if missing := missing_for_search(settings, wanted):
         raise ConfigError(f"The search provider {wanted} needs {missing}.")
-    return _web_search(settings, wanted)
+    return search_settings(settings, wanted)
 
 
-def _web_search(settings: Settings, provider: SearchProvider) -> WebSearchSettings:
+class FirstAsked(Struct, frozen=True):
+    """The provider to which a search goes first. `missing`: what the `wanted` one needs, if it is another for that."""
+
+    provider: SearchProvider
+    wanted: SearchProvider
+    missing: str | None
+
+
+def first_asked(settings: Settings, wanted: SearchProviderName | None = None) -> FirstAsked:
+    """The wanted one, else the default; duckduckgo, which needs nothing, in place of one that cannot be asked."""
+    name = search_provider(wanted or settings.tools.web_search.default_provider)
+    missing = missing_for_search(settings, name)
+    return FirstAsked("duckduckgo" if missing else name, name, missing)
+
+
+def _told(first: FirstAsked, who: str) -> SearchProvider:
+    if first.missing:
+        _log.warning("%s searches with duckduckgo instead of %s, which needs %s.", who, first.wanted, first.missing)
+    return first.provider
+
+
+def search_settings(settings: Settings, provider: SearchProvider) -> WebSearchSettings:
+    """The global section, with everything that is known of each provider."""
     chosen = settings.tools.web_search
     accesses = {name: _search_access(settings, name) for name in SEARCH_PROVIDERS}
     return WebSearchSettings(
@@ -111,6 +128,7 @@ def resolve_model(
     """The model of a run: the explicit choice, else `models.default`, else the first that is there.
 
     `ollama_models` are the names that a running Ollama lists; `None` if it does not run or was not asked.
+    Those that only make embeddings are passed by.
     """
     if agent_model:
         return _chosen(settings, agent_model, "explicit choice")
@@ -120,9 +138,10 @@ def resolve_model(
         if settings.models.provider(provider).api_key:
             model = f"{provider}/{MODEL_PROVIDERS[provider].default_model}"
             return _chosen(settings, model, f"there is a key for {provider}")
-    if ollama_models:
-        return _chosen(settings, f"ollama/{ollama_models[0]}", "Ollama is running")
-    return _chosen(settings, f"{BUILT_IN}/{READER}", "there is no key, and no Ollama")
+    if answering := next(filter(can_answer, ollama_models or ()), None):
+        return _chosen(settings, f"ollama/{answering}", "Ollama is running")
+    missing = "Ollama has only models for embeddings" if ollama_models else "no Ollama"
+    return _chosen(settings, f"{BUILT_IN}/{READER}", f"there is no key, and {missing}")
 
 
 def needs_ollama(settings: Settings, agent_model: str | None = None) -> bool:

@@ -1,5 +1,7 @@
 """Which kinds of documents are read."""
 
+from footnote.documents.wide import narrowed, wide_encoding
+
 ACCEPT = "text/html, application/xhtml+xml, text/markdown, text/plain, application/pdf;q=0.9, */*;q=0.5"
 PDF = "application/pdf"
 
@@ -30,6 +32,6 @@ def seen_type(content_type: str, beginning: bytes) -> str | None:
         return PDF
     if media_type(content_type) not in _NOTHING_SAID:
         return content_type
-    if b"\0" in beginning and not beginning.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if b"\0" in beginning and wide_encoding(beginning, content_type) is None:
         return None
-    return "text/html" if beginning.lstrip()[:1] == b"<" else "text/plain"
+    return "text/html" if narrowed(beginning, content_type).lstrip()[:1] == b"<" else "text/plain"

@@ -2,6 +2,8 @@
 
 The marks of each text carry an id of their own, which a page cannot know. What looks like a mark inside the text, also
 in full-width letters, with look-alike brackets or with invisible characters between the letters, is defused.
+
+What is said to people beside such texts may quote the other side, between “ and ”; a model is told the rest of it.
 """
 
 import re
@@ -22,6 +24,9 @@ _INVISIBLE = re.compile(
 _MARK = re.compile(r"<(?=[\s/\\]*w\s*e\s*b[\s_\-\u2010-\u2015]*t\s*e\s*x\s*t)|<(?=\s*\|)", re.IGNORECASE)
 """The second kind is the form in which many models mark the parts of a conversation: `<|im_start|>`."""
 
+_CURLY = str.maketrans("“”", "''")
+_QUOTATION = re.compile(r" \(“[^”]*”\)|(?:: )?“[^”]*”")
+
 
 def wrapped(text: str) -> str:
     """`text` as a model may read it."""
@@ -37,6 +42,16 @@ def defused(text: str) -> str:
     for found in _MARK.finditer(folded):
         defused[found.start()] = "("
     return "".join(defused)
+
+
+def quotation(words: str) -> str:
+    """Words of the other side, in a sentence of ours."""
+    return f"“{words.translate(_CURLY)}”"
+
+
+def in_our_words(text: str) -> str:
+    """A sentence of ours without what it quotes."""
+    return _QUOTATION.sub("", text)
 
 
 def _folded(letter: str) -> str:

@@ -5,15 +5,16 @@ from collections.abc import Iterable, Sequence
 from footnote.language.quotation import blockquote
 from footnote.protocol.receipts import Passage, ProviderTry
 from footnote.protocol.sources import Citation, Quote, Snapshot, Source
-from footnote.web_search.boundary import wrapped
+from footnote.web_search.boundary import in_our_words, wrapped
 from footnote.web_search.gather import Gathered
 from footnote.web_search.rank import Ranked
 
 
 def content(summary: str, sources: Iterable[Source], notes: Iterable[str]) -> str:
-    """The summary, a blank line, `Sources:` and a link per source, as web text; then what else is to be known."""
+    """The summary, a blank line, `Sources:` and a link per source, as web text; then what else is to be known, in no
+    words but ours."""
     listed = "\n".join(f"[{source.number}] {_link(source)}" for source in sources)
-    told = "".join(f"\nNote: {note}" for note in notes)
+    told = "".join(f"\nNote: {in_our_words(note)}" for note in notes)
     return wrapped(f"{summary}\n\nSources:\n{listed}") + told
 
 

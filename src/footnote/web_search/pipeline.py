@@ -147,6 +147,7 @@ class WebSearch:
             seconds=min(READING_SECONDS, self.settings.timeout_seconds),
             respect_robots=self.settings.respect_robots,
             private_hosts=frozenset(self.settings.allow_private_hosts),
+            anew=not self.settings.cache_ttl_minutes,
         )
 
     async def _kept(self, urls: Sequence[str]) -> AsyncGenerator[Page, None]:
@@ -185,10 +186,10 @@ class WebSearch:
 
     async def _summarise(self, course: _Course) -> AsyncGenerator[Progress, None]:
         """By the model; by quotations where there is none, or where it fails."""
+        yield Progress("summarising")
         course.summary = Summary(quoted(course.quotes), "passages")
         if self._model is None or not course.ranked.passages:
             return
-        yield Progress("summarising")
         writing = summarise.by_model(self._model, course.request, course.ranked.passages, self._sources)
         async with aclosing(writing) as steps:
             async for step in steps:

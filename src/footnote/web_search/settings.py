@@ -10,6 +10,8 @@ from msgspec import Struct
 from footnote.protocol.errors import InvalidArguments
 
 _COUNTRY = re.compile("[A-Z]{2}")
+_DAYS = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})to([0-9]{4}-[0-9]{2}-[0-9]{2})")
+"""Python also knows days without hyphens and days of weeks; providers do not."""
 
 
 class ProviderAccess(Struct, frozen=True):
@@ -85,8 +87,9 @@ def _freshness(freshness: str | None) -> str | None:
     wanted = (freshness or "").strip()
     if not wanted or wanted.lower() in ("pd", "pw", "pm", "py"):
         return wanted.lower() or None
+    days = _DAYS.fullmatch(wanted)
     try:
-        first, last = (date.fromisoformat(day) for day in wanted.split("to"))
+        first, last = (date.fromisoformat(day) for day in (days.groups() if days else ()))
     except ValueError:
         raise InvalidArguments(
             f"freshness is {freshness!r}; it is pd, pw, pm or py (the past day, week, month, year), "

@@ -13,7 +13,7 @@ from footnote.models.base import Context, Model, Options
 from footnote.protocol.messages import Usage, user
 from footnote.protocol.receipts import Passage
 from footnote.protocol.stream import Done, Failed, TextDelta
-from footnote.web_search.boundary import NOTICE, wrapped
+from footnote.web_search.boundary import NOTICE, quotation, wrapped
 from footnote.web_search.compose import paged
 from footnote.web_search.settings import SearchRequest
 
@@ -74,7 +74,7 @@ def _finished(event: Done | Failed, model: str, text: str) -> Summary:
     usage = event.message.usage
     failure = event.message.failure
     if failure is not None:
-        return Summary("", model, usage, note=f"{model} failed: {failure.message}")
+        return Summary("", model, usage, note=f"{model} failed: {quotation(failure.message)}")
     if not text:
         return Summary("", model, usage, note=f"{model} said nothing")
     return Summary(text, model, usage)

@@ -6,7 +6,9 @@ import unicodedata
 
 from cchardet import detect
 
-_BOMS = ((b"\xef\xbb\xbf", "utf_8"), (b"\xff\xfe", "utf_16_le"), (b"\xfe\xff", "utf_16_be"))
+from footnote.documents.wide import wide_encoding, widened
+
+_UTF_8_MARK = b"\xef\xbb\xbf"
 
 _WIDER = {
     "ascii": "cp1252",
@@ -76,9 +78,10 @@ _SURE = 4
 
 
 def decode(body: bytes, content_type: str) -> str:
-    for mark, name in _BOMS:
-        if body.startswith(mark):
-            return body[len(mark) :].decode(name, "replace")
+    if body.startswith(_UTF_8_MARK):
+        return body[len(_UTF_8_MARK) :].decode("utf-8", "replace")
+    if wide := wide_encoding(body, content_type):
+        return widened(body, wide)
     name = _encoding(body, content_type)
     text = body.decode(name, "replace")
     # Vietnamese has its tones as characters of their own there, and nowhere else.
@@ -86,9 +89,6 @@ def decode(body: bytes, content_type: str) -> str:
 
 
 def _encoding(body: bytes, content_type: str) -> str:
-    wide = _wide(body)
-    if wide:
-        return wide
     if body.isascii():
         return "iso2022_jp" if b"\x1b$" in body else "utf-8"
     told = _told(body, content_type)
@@ -144,15 +144,6 @@ def _fits(body: bytes, name: str) -> bool:
     text = body.decode(name, "replace").removesuffix("\ufffd")
     foreign = len(text) - len(text.encode("ascii", "ignore"))
     return text.count("\ufffd") * 20 <= foreign
-
-
-def _wide(body: bytes) -> str | None:
-    """UTF-16 without its mark: one half of each letter of markup, and each space, is zero."""
-    sample = body[:_DECLARED_WITHIN]
-    even, odd = sample[::2].count(0), sample[1::2].count(0)
-    if max(even, odd) * 25 < len(sample) or min(even, odd) * 10 > max(even, odd):
-        return None
-    return "utf-16-be" if even > odd else "utf-16-le"
 
 
 def _guess(sample: bytes) -> str | None:

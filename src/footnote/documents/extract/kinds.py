@@ -5,6 +5,7 @@ from enum import Enum, auto
 from urllib.parse import urlsplit
 
 from footnote.documents.media import media_type
+from footnote.documents.wide import narrowed
 
 
 class Kind(Enum):
@@ -44,7 +45,6 @@ _NAMED = {
     ".rss": Kind.XML,
     ".atom": Kind.XML,
 }
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _PICTURES_AND_ARCHIVES = (
     *(
         b"\x89PNG\r\n",
@@ -83,7 +83,7 @@ def kind_of(body: bytes, content_type: str, url: str) -> Kind | None:
         return Kind.PDF
     if body.startswith(_PICTURES_AND_ARCHIVES) or declared.startswith(("image/", "audio/", "video/", "font/")):
         return None
-    beginning = _narrow(body[:_BEGINNING]).lstrip()
+    beginning = narrowed(body[:_BEGINNING], content_type).lstrip()
     if (len(beginning) - len(beginning.translate(None, _CONTROL)) - 1) * 50 > len(beginning):
         return None
     if kind in (None, Kind.TEXT, Kind.PDF):
@@ -116,17 +116,6 @@ def _seen(beginning: bytes) -> Kind | None:
     if _JSON.match(beginning):
         return Kind.JSON
     return None
-
-
-def _narrow(beginning: bytes) -> bytes:
-    """Without what UTF-16 and byte order marks put between the letters."""
-    if beginning.startswith(_UTF_16):
-        return beginning[2:].replace(b"\0", b"")
-    if beginning.count(0) * 20 > len(beginning):
-        even, odd = beginning[::2].count(0), beginning[1::2].count(0)
-        if min(even, odd) * 10 <= max(even, odd):
-            return beginning.replace(b"\0", b"")
-    return beginning.removeprefix(b"\xef\xbb\xbf")
 
 
 def _ending(url: str) -> str:

@@ -5,7 +5,7 @@ from msgspec import Struct
 
 from footnote import __version__
 from footnote.config.providers import BUILT_IN, READER
-from footnote.config.resolve import resolve_web_search
+from footnote.config.resolve import first_asked
 from footnote.protocol.errors import NotAllowed, NotLoggedIn
 from footnote.protocol.schema import event_schemas
 from footnote.server.access import is_from_this_machine
@@ -42,10 +42,10 @@ class Health(Struct, frozen=True):
 
 async def _about(call: Call) -> About:
     settings = call.app.configuration.settings
-    search = resolve_web_search(settings, call.app.configuration.agent())
+    search = call.app.configuration.agent().web_search
     return About(
         version=__version__,
-        search_provider=search.provider if search else None,
+        search_provider=first_asked(settings, search.provider).provider if search.enabled else None,
         upload_bytes=settings.limits.upload_bytes,
         storage=Storage(await call.app.uploads.used(call.user_id), settings.limits.storage_bytes_per_user),
         keyless=await default_model(call.app) == f"{BUILT_IN}/{READER}",

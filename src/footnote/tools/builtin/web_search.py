@@ -59,4 +59,4 @@ async def web_search(params: Search, context: ToolContext) -> AsyncIterator[Outc
             yield outcome
     except SearchFailed as error:
         artifact = SearchArtifact(query=request.query, sources=(), receipt=Receipt(providers=error.tries))
-        yield result_of(Answer(error.message, artifact, failed=True))
+        yield result_of(Answer(error.for_a_model, artifact, failed=True))

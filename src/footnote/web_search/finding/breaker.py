@@ -42,6 +42,12 @@ class Breaker:
         self._trying = True
         return None
 
+    def opened(self, now: float) -> Pause | None:
+        """For one who went ahead and then had to wait: what the provider has told others since."""
+        if self._until is None or now >= self._until:
+            return None
+        return Pause(self._until - now, self._cause, self._reason)
+
     def record(self, outcome: Outcome, now: float) -> None:
         self._trying = False
         self._reason = outcome.reason or ""

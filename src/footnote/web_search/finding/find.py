@@ -10,6 +10,7 @@ from footnote.net.client import Net
 from footnote.protocol.errors import UpstreamError
 from footnote.protocol.receipts import ProviderTry
 from footnote.protocol.sources import SearchResults
+from footnote.web_search.boundary import in_our_words
 from footnote.web_search.clock import Clock
 from footnote.web_search.finding.asking import Answered, Asking, search_results
 from footnote.web_search.finding.cache import SearchStore
@@ -21,7 +22,8 @@ PROBE = SearchRequest(query="footnote", prompt="footnote", count=1)
 
 
 class SearchFailed(UpstreamError):
-    """Nobody answered. The message has the cause of each, `tries` the same as values."""
+    """Nobody answered. The message has the cause of each, `tries` the same as values; `for_a_model` is the message
+    without what it quotes of their answers."""
 
     type = "search_failed"
 
@@ -29,6 +31,7 @@ class SearchFailed(UpstreamError):
         causes = " ".join(f"{tried.provider}: {tried.reason or tried.outcome}." for tried in tries)
         super().__init__(f"No search provider had an answer. {causes}")
         self.tries = tries
+        self.for_a_model = in_our_words(self.message)
 
 
 class Found(Struct, frozen=True):

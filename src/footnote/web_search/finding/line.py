@@ -3,6 +3,7 @@
 import asyncio
 import logging
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from footnote.web_search.clock import Clock
@@ -14,8 +15,22 @@ from footnote.web_search.settings import ProviderAccess, SearchRequest
 
 log = logging.getLogger(__name__)
 
-SHARE_FOR_WAITING = 0.5
-"""Of the time of a request, this much may go by before it is sent: the rest is for the answer."""
+LONGEST_WAIT = 30.0
+"""For a turn. That is our own doing, and takes nothing of the time of the request, which begins with its turn."""
+LONGEST_WAIT_AGAIN = 7.5
+"""For the turn of a second try: a provider that wants to be left alone for longer has answered."""
+
+SILENT = "there was no answer"
+"""How the reason of a time-out begins."""
+
+
+class _Asked(Struct, frozen=True):
+    """`seconds` are for the request alone."""
+
+    request: SearchRequest
+    seconds: float
+    reach: Reach
+    in_any_case: bool
 
 
 class Line:
@@ -36,7 +51,7 @@ class Line:
         if pause is not None:
             return _left_alone(pause)
         try:
-            outcome = await self._within(request, seconds, reach)
+            outcome = await self._in_turn(_Asked(request, seconds, reach, in_any_case))
         except BaseException:
             self._breaker.leave()
             raise
@@ -47,22 +62,15 @@ class Line:
         self._breaker.record(outcome, self._clock.now())
         return outcome
 
-    async def _within(self, request: SearchRequest, seconds: float, reach: Reach) -> Outcome:
-        try:
-            async with asyncio.timeout(seconds):
-                return await self._in_turn(request, seconds * SHARE_FOR_WAITING, reach)
-        except TimeoutError:
-            return failed(f"there was no answer within {seconds:g} seconds: try again, or raise timeoutSeconds")
-
-    async def _in_turn(self, request: SearchRequest, longest: float, reach: Reach) -> Outcome:
-        outcome = await self._once(request, longest, reach)
+    async def _in_turn(self, asked: _Asked) -> Outcome:
+        outcome = await self._once(asked, LONGEST_WAIT)
         if outcome.again is None:
             return outcome
         self._pace.hold(self._clock.now(), outcome.again)
-        second = await self._once(request, longest, reach)
+        second = await self._once(asked, LONGEST_WAIT_AGAIN)
         return outcome if second.kind == "skipped" else second
 
-    async def _once(self, request: SearchRequest, longest: float, reach: Reach) -> Outcome:
+    async def _once(self, asked: _Asked, longest: float) -> Outcome:
         now = self._clock.now()
         wait = self._pace.wait(now)
         if wait > longest:
@@ -70,8 +78,15 @@ class Line:
         self._pace.take(now)
         if wait > 0:
             await self._clock.sleep(wait)
+            # Others were before us: one of them may have learned that the provider is to be left alone.
+            pause = None if asked.in_any_case else self._breaker.opened(self._clock.now())
+            if pause is not None:
+                return _left_alone(pause)
         try:
-            outcome = await self._provider.search(request, self._access, reach)
+            async with asyncio.timeout(asked.seconds):
+                outcome = await self._provider.search(asked.request, self._access, asked.reach)
+        except TimeoutError:
+            return failed(f"{SILENT} within {asked.seconds:g} seconds: try again, or raise timeoutSeconds")
         except Exception:  # the code of a provider may be a plugin's, and a broken one is only out of order
             log.exception("The search provider %s failed.", self._provider.id)
             return failed("its answer could not be understood, which is an error of ours: please report it")

@@ -5,6 +5,7 @@ from typing import Any, TypeAlias, cast
 
 from footnote.models import wire
 from footnote.models.retry import asked_delay
+from footnote.web_search.boundary import quotation
 from footnote.web_search.providers.base import HttpAnswer, Outcome, Unreadable, blocked, failed
 from footnote.web_search.providers.hits import clean
 
@@ -55,12 +56,11 @@ def error_fields(answer: HttpAnswer) -> Fields:
 
 
 def said(answer: HttpAnswer) -> str:
-    """The status and, if the provider says more, that in its own words: `(status 429: Slow down)`."""
+    """The status and, if the provider says more, that in its own words: `(status 429: “Slow down”)`."""
     found = error_fields(answer)
     words = (clean(found.get(name), QUOTE_LENGTH) for name in ("detail", "message", "error", "msg"))
-    quoted = next(filter(None, words), "").rstrip(".")
-    parts = (str(answer.status), quoted, clean(_place(found), QUOTE_LENGTH))
-    return f"(status {': '.join(filter(None, parts))})"
+    parts = (next(filter(None, words), "").rstrip("."), clean(_place(found), QUOTE_LENGTH))
+    return f"(status {': '.join((str(answer.status), *map(quotation, filter(None, parts))))})"
 
 
 def _place(error: Fields) -> Any:

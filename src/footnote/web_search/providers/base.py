@@ -20,6 +20,8 @@ from footnote.web_search.providers.secrets import without_secrets
 from footnote.web_search.settings import ProviderAccess, SearchRequest
 
 BODY_LIMIT = 2_000_000
+UNREACHED = "it could not be reached"
+"""How the reason begins where there was no connection."""
 
 
 Cause: TypeAlias = Literal["block", "errors", "key"]
@@ -182,7 +184,7 @@ class WebProvider(Provider, frozen=True, kw_only=True):
         try:
             answer = await self._send(self.ask(request, access), access, reach)
         except ConnectionFailed as error:
-            return failed(f"it could not be reached: {error.message}; check the network and {self._base_url_setting}")
+            return failed(f"{UNREACHED}: {error.message}; check the network and {self._base_url_setting}")
         if len(answer.body) > BODY_LIMIT:
             return failed(f"it answered with more than {BODY_LIMIT // 1_000_000} MB; check {self._base_url_setting}")
         try:

@@ -10,6 +10,7 @@ _COUNTRIES = (
     "AR AT AU BE BR CA CH CL CN DE DK ES FI FR GB HK ID IN IT JP KR MX MY NL NO NZ PH PL PT RU SA SE TR TW US ZA"
 )
 _LANGUAGES = {"vi": "vi", "ja": "jp", "zh": "zh-hans"}
+_PARTS = frozenset(("type", "query", "web", "mixed", "discussions", "faq", "infobox", "locations", "news", "videos"))
 
 
 def ask(request: SearchRequest, access: ProviderAccess) -> HttpRequest:
@@ -29,10 +30,12 @@ def read(request: SearchRequest, answer: HttpAnswer) -> Outcome:
     if answer.status != 200:
         return _refusal(answer)
     body = answers.json_object(answer)
-    if not {"web", "query"} & body.keys():
-        raise Unreadable("its answer has neither results nor a query")
+    if body and not _PARTS & body.keys():
+        raise Unreadable("its answer has none of the parts of an answer of Brave")
     found = body.get("web")  # left out when there is nothing
-    rows = () if found is None else answers.rows(answers.fields(found).get("results"), "results")
+    if not isinstance(found, dict | None):
+        raise Unreadable("its answer has no list of results")
+    rows = answers.rows(answers.fields(found).get("results", []), "results")
     return hits.results_of(rows, request.count, answer.received, published=("page_age", "age"))
 
 

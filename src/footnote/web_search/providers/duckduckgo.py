@@ -2,6 +2,8 @@
 
 import re
 
+from msgspec import Struct
+
 from footnote.protocol.sources import SearchHit
 from footnote.web_search.providers import answers, base, hits, options
 from footnote.web_search.providers.countries import DUCKDUCKGO_REGIONS
@@ -16,6 +18,13 @@ _CHALLENGE_SCRIPT = re.compile(r"<(?:form|script)\b[^<>]*\banomaly\.js")
 _AD = re.compile(r"https?://(?:[\w-]+\.)*(?:duckduckgo\.com/y\.js|bing\.com/aclick)")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}T[\d:.]+(?=\s*</span>)")
 _ROBOT = "it takes this machine for a robot: wait a minute, or set BRAVE_API_KEY, SERPER_API_KEY or TAVILY_API_KEY"
+
+
+class _Block(Struct, frozen=True):
+    """One result: the classes of what is around it, and its parts in their order."""
+
+    names: frozenset[str]
+    parts: list[Element]
 
 
 def ask(request: SearchRequest, access: ProviderAccess) -> base.HttpRequest:  # noqa: ARG001 - it has no key
@@ -38,15 +47,28 @@ def read(request: SearchRequest, answer: base.HttpAnswer) -> base.Outcome:
         return base.blocked(f"{_ROBOT} (status {answer.status})", retry_after=answers.retry_after(answer) or 60.0)
     if answer.status != 200:
         return answers.refusal(answer)
-    if "result__a" in names and (blocks := [one for one in found if "result" in one.names]):
+    if blocks := _framed(found) or ([] if names & _NO_RESULT else _without_a_frame(found)):
         return hits.results((_hit(block, answer.received) for block in blocks), request.count)
     if names & _NO_RESULT:
         return base.Outcome(kind="empty")
     raise base.Unreadable("it answered with a page that has neither results nor says that there are none")
 
 
-def _hit(block: Element, received: float) -> SearchHit | None:
-    parts = {name: part for part in reversed(elements(block.inner, _RESULT)) for name in part.names}
+def _framed(found: list[Element]) -> list[_Block]:
+    around = [one for one in found if "result" in one.names][: hits.MOST_ROWS]
+    blocks = [_Block(one.names, elements(one.inner, _RESULT)) for one in around]
+    return [block for block in blocks if any("result__a" in part.names for part in block.parts)]
+
+
+def _without_a_frame(found: list[Element]) -> list[_Block]:
+    """Each link with what follows it, for a page whose frames around the results have other names by now."""
+    starts = [index for index, one in enumerate(found) if "result__a" in one.names]
+    ends = [*starts[1:], len(found)]
+    return [_Block(frozenset(), found[start:end]) for start, end in zip(starts, ends, strict=False)]
+
+
+def _hit(block: _Block, received: float) -> SearchHit | None:
+    parts = {name: part for part in reversed(block.parts) for name in part.names}
     title, snippet, extras = (parts.get(f"result__{name}", Element()) for name in ("a", "snippet", "extras__url"))
     url = target(title.attributes.get("href", ""), site="https://duckduckgo.com/", parameter="uddg")
     is_ad = "result--ad" in block.names or _AD.match(url)

@@ -1,11 +1,12 @@
 """SearXNG: an instance of one's own that asks other engines. It answers in JSON only where that is switched on."""
 
+from footnote.web_search.boundary import quotation
 from footnote.web_search.providers import answers, hits, options
 from footnote.web_search.providers.base import HttpAnswer, HttpRequest, Outcome, WebProvider, failed, get
 from footnote.web_search.providers.countries import LANGUAGES
 from footnote.web_search.settings import ProviderAccess, SearchRequest
 
-_PAST = {"pd": "day", "pw": "month", "pm": "month", "py": "year"}
+_PAST = {"pd": "day", "pw": "week", "pm": "month", "py": "year"}
 _SWITCHED_OFF = "its JSON answers are switched off: add json to search.formats in the settings.yml of the instance"
 
 
@@ -15,8 +16,6 @@ def ask(request: SearchRequest, access: ProviderAccess) -> HttpRequest:  # noqa:
     locale = f"{language}-{request.country}" if language else options.language(request.query)
     if language:
         notes.append(f"country {request.country} was asked for as the language {locale}")
-    if request.freshness == "pw":
-        notes.append("freshness pw was asked for as the past month: this provider knows no weeks")
     query = {
         "q": request.query,
         "format": "json",
@@ -35,7 +34,8 @@ def read(request: SearchRequest, answer: HttpAnswer) -> Outcome:
     body = answers.json_object(answer)
     rows = list(answers.rows(body.get("results"), "results"))
     if not rows and (silent := body.get("unresponsive_engines")):
-        return failed(f"none of its engines answered ({hits.clean(str(silent), 200)}): look at them in its preferences")
+        which = quotation(hits.clean(str(silent), 200))
+        return failed(f"none of its engines answered ({which}): look at them in its preferences")
     return hits.results_of(rows, request.count, answer.received, description="content", published=("publishedDate",))
 
 

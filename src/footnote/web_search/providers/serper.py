@@ -8,6 +8,9 @@ from footnote.web_search.providers.pace import Rate
 from footnote.web_search.settings import ProviderAccess, SearchRequest
 
 KEY = "SERPER_API_KEY"
+_PARTS = frozenset(
+    ("organic", "searchParameters", "credits", "knowledgeGraph", "answerBox", "peopleAlsoAsk", "relatedSearches")
+)
 _PAST = {"pd": "qdr:d", "pw": "qdr:w", "pm": "qdr:m", "py": "qdr:y"}
 
 
@@ -27,8 +30,8 @@ def read(request: SearchRequest, answer: HttpAnswer) -> Outcome:
     if answer.status != 200:
         return answers.refusal(answer, KEY)
     body = answers.json_object(answer)
-    if not {"organic", "searchParameters", "credits"} & body.keys():
-        raise Unreadable("its answer has neither results nor the parameters of a search")
+    if body and not _PARTS & body.keys():
+        raise Unreadable("its answer has none of the parts of an answer of Serper")
     rows = answers.rows(body.get("organic", []), "results")  # left out when nothing was found
     return hits.results_of(rows, request.count, answer.received, url="link", description="snippet", published=("date",))
 

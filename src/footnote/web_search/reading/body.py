@@ -11,6 +11,9 @@ made to be expanded."""
 MEMBERS = 1_000
 """Files of many members exist; millions of empty ones only cost time."""
 
+_NOT_ASKED_FOR = frozenset(("br", "zstd", "compress", "x-compress", "bzip2", "x-bzip2", "xz", "lzma", "dcb", "dcz"))
+"""What else there is. A header can say anything, and why a page could not be read is told to a model."""
+
 _GZIP = b"\x1f\x8b"
 _HEAD = 2
 
@@ -108,4 +111,5 @@ def _is_compressed(encoding: str | None) -> bool:
         case "gzip" | "x-gzip" | "deflate":
             return True
         case other:
-            raise PageFailed("unreadable", f"it is compressed as {other[:20]!r}, which was not asked for")
+            how = f"as {other!r}" if other in _NOT_ASKED_FOR else "in an unknown way"
+            raise PageFailed("unreadable", f"it is compressed {how}, which was not asked for")

@@ -18,7 +18,7 @@ from footnote.protocol.sources import Snapshot
 from footnote.tracing import SLOW, Count, Span, Work
 from footnote.web_search.clock import Clock
 from footnote.web_search.reading.download import Caps, Course, Document, Downloader, Terms
-from footnote.web_search.reading.fetch import TURN_SECONDS, PageFailed
+from footnote.web_search.reading.fetch import PageFailed, turn_within
 from footnote.web_search.reading.freshness import fresh_seconds
 
 STORE_SECONDS = 1.0
@@ -53,11 +53,12 @@ class TextExtractor(Protocol):
 
 
 class _Reading(Struct, frozen=True):
-    """Pages that are read together, and until when."""
+    """Pages that are read together, and until when. `anew`: nothing that was read before counts."""
 
     terms: Terms
     seconds: float
     deadline: float
+    anew: bool
 
 
 class _Visit(Course):
@@ -109,14 +110,20 @@ class Crawler:
         self._downloader = Downloader(net, self._caps, self._clock)
 
     async def read(
-        self, urls: Sequence[str], *, seconds: float, respect_robots: bool = True, private_hosts: Collection[str] = ()
+        self,
+        urls: Sequence[str],
+        *,
+        seconds: float,
+        respect_robots: bool = True,
+        private_hosts: Collection[str] = (),
+        anew: bool = False,
     ) -> AsyncGenerator[Page, None]:
         """Every page, in the order in which they are done; those that are not done after `seconds` as failed.
 
-        Closing the generator ends all that is under way.
+        `anew`: without the cache. Closing the generator ends all that is under way.
         """
-        terms = Terms(respect_robots, frozenset(private_hosts), min(TURN_SECONDS, seconds / 4))
-        reading = _Reading(terms, seconds, asyncio.get_running_loop().time() + seconds)
+        terms = Terms(respect_robots, frozenset(private_hosts), turn_within(seconds))
+        reading = _Reading(terms, seconds, asyncio.get_running_loop().time() + seconds, anew)
         tasks = [asyncio.create_task(self._page(url, reading)) for url in urls]
         waiting = set(tasks)
         try:
@@ -134,7 +141,7 @@ class Crawler:
             visit = _Visit(url, asyncio.get_running_loop().time())
             page = await self._visited(visit, reading)
             _tell(span, visit, page.report)
-        if visit.to_keep is not None:
+        if visit.to_keep is not None and not reading.anew:
             await self._keep(visit.to_keep, reading)
         return page
 
@@ -159,7 +166,7 @@ class Crawler:
         url = PageUrl.parse(visit.asked)
         if not url.is_among(reading.terms.private_hosts):
             url.check_host()
-        known = await self._known(url)
+        known = None if reading.anew else await self._known(url)
         if known is not None and self._clock.wall() < known.fresh_until:
             visit.url = PageUrl.parse(known.final_url)
             visit.cache = "fresh"

@@ -15,6 +15,29 @@ from footnote.web_search.reading.robots import Robots
 
 SNIFFED = 512
 
+_NAMED = frozenset(
+    {
+        *(f"image/{kind}" for kind in ("png", "jpeg", "gif", "webp", "avif", "bmp", "tiff", "svg+xml", "x-icon")),
+        *(f"audio/{kind}" for kind in ("mpeg", "mp4", "ogg", "wav", "x-wav", "webm", "flac", "aac")),
+        *(f"video/{kind}" for kind in ("mp4", "webm", "ogg", "mpeg", "quicktime", "x-msvideo")),
+        *(f"font/{kind}" for kind in ("woff", "woff2", "ttf", "otf")),
+        *(f"text/{kind}" for kind in ("css", "javascript", "calendar", "rtf", "event-stream")),
+        *(
+            f"application/{kind}"
+            for kind in ("zip", "gzip", "x-gzip", "x-tar", "x-7z-compressed", "vnd.rar", "x-bzip2")
+        ),
+        *(f"application/{kind}" for kind in ("javascript", "rtf", "epub+zip", "msword", "wasm", "x-msdownload")),
+        *(f"application/vnd.ms-{kind}" for kind in ("excel", "powerpoint")),
+        *(
+            f"application/vnd.openxmlformats-officedocument.{kind}"
+            for kind in ("wordprocessingml.document", "spreadsheetml.sheet", "presentationml.presentation")
+        ),
+        *(f"application/vnd.oasis.opendocument.{kind}" for kind in ("text", "spreadsheet", "presentation")),
+    }
+)
+"""Kinds that are repeated when they are not read. A header can say anything, and the reason is told to a model."""
+_FAMILIES = {"image": "an image", "audio": "a recording", "video": "a video", "font": "a font"}
+
 
 class Caps(Struct, frozen=True):
     """What one page may cost. Bytes are counted on the wire and again after decompression; text beyond them is left
@@ -64,19 +87,20 @@ class Downloader:
         trail = Trail(url)
         while True:
             course.url = trail.url
-            if terms.respect_robots:
-                await self._robots.check(trail.url, terms.private_hosts)
-            async with self._fetcher.exchange(
-                trail.url,
-                headers=_headers(trail.url, known),
-                private_hosts=terms.private_hosts,
-                seconds=self._caps.seconds,
-                turn_seconds=terms.turn_seconds,
-            ) as response:
-                course.status = response.status
-                onwards = trail.leads_on(response)
-                if onwards is None:
-                    return await self._take(trail.url, response, known, course)
+            with trail.told_in_our_words():
+                if terms.respect_robots:
+                    await self._robots.check(trail.url, terms.private_hosts)
+                async with self._fetcher.exchange(
+                    trail.url,
+                    headers=_headers(trail.url, known),
+                    private_hosts=terms.private_hosts,
+                    seconds=self._caps.seconds,
+                    turn_seconds=terms.turn_seconds,
+                ) as response:
+                    course.status = response.status
+                    onwards = trail.leads_on(response)
+                    if onwards is None:
+                        return await self._take(trail.url, response, known, course)
             trail.follow(onwards)
 
     async def _take(self, url: PageUrl, response: Response, known: CachedPage | None, course: Course) -> Document:
@@ -88,7 +112,7 @@ class Downloader:
             raise PageFailed("status", f"HTTP {response.status}")
         declared = response.headers.get("Content-Type", "")
         if not media.is_readable(declared):
-            raise PageFailed("media_type", f"{media.media_type(declared)[:60]} is not read")
+            raise PageFailed("media_type", f"{_kind(declared)} is not read")
         body = Body(response.headers.get("Content-Encoding"), self._caps.text_bytes)
         await _read(response, body, SNIFFED, course)
         content_type = media.seen_type(declared, bytes(body.data[:SNIFFED]))
@@ -110,6 +134,11 @@ class Downloader:
 
     def _too_large(self) -> PageFailed:
         return PageFailed("too_large", f"a PDF of more than {self._caps.pdf_bytes:,} bytes is not read")
+
+
+def _kind(declared: str) -> str:
+    kind = media.media_type(declared)
+    return kind if kind in _NAMED else _FAMILIES.get(kind.partition("/")[0], "a document of an unknown kind")
 
 
 async def _read(response: Response, body: Body, enough: int, course: Course) -> None:

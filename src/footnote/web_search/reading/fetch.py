@@ -2,16 +2,22 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Collection, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Collection, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 
 from footnote.net.client import Net, Response
+from footnote.net.failures import AddressRefused
 from footnote.net.guard import PageUrl
 from footnote.protocol.receipts import PageFailure
 
 REDIRECTS = 5
 PER_HOST = 2
 TURN_SECONDS = 2.0
+
+
+def turn_within(seconds: float) -> float:
+    """How long a page has its turn where all of them have `seconds`: those that come after it need some, too."""
+    return min(TURN_SECONDS, seconds / 2)
 
 
 class PageFailed(Exception):
@@ -96,6 +102,17 @@ class Trail:
         """Where a response redirects to, if it does."""
         location = response.headers.get("Location")
         return self.url.join(location) if response.status in (301, 302, 303, 307, 308) and location else None
+
+    @contextmanager
+    def told_in_our_words(self) -> Generator[None, None, None]:
+        """A refusal names the address. One that was redirected to is not repeated: a page could have chosen it for what
+        it says, and the reason is told to a model."""
+        try:
+            yield
+        except AddressRefused:
+            if len(self._seen) == 1:
+                raise
+            raise AddressRefused("it redirects to an address that is not on the public web") from None
 
     def follow(self, url: PageUrl) -> None:
         if url in self._seen:

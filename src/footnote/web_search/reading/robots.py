@@ -142,12 +142,13 @@ class Robots:
 
     async def _follow(self, trail: Trail, private_hosts: frozenset[str]) -> Rules:
         while True:
-            async with self._fetcher.exchange(
-                trail.url, seconds=SECONDS, headers={"Accept": "text/plain"}, private_hosts=private_hosts
-            ) as response:
-                onwards = trail.leads_on(response)
-                if onwards is None:
-                    return await _rules_in(response)
+            with trail.told_in_our_words():
+                async with self._fetcher.exchange(
+                    trail.url, seconds=SECONDS, headers={"Accept": "text/plain"}, private_hosts=private_hosts
+                ) as response:
+                    onwards = trail.leads_on(response)
+                    if onwards is None:
+                        return await _rules_in(response)
             trail.follow(onwards)
 
 
