@@ -100,6 +100,7 @@ def of_history(history: dict[str, Any], message_id: str) -> list[dict[str, Any]]
     messages = history["messages"]
     start = max(at for at, message in enumerate(messages) if message["role"] == "user")
     blocks: list[dict[str, Any]] = []
+    files: list[dict[str, Any]] = []
     for message in messages[start + 1 :]:
         if message["role"] == "tool":
             blocks.append(
@@ -116,5 +117,5 @@ def of_history(history: dict[str, Any], message_id: str) -> list[dict[str, Any]]
             blocks += message["content"]
             if message["attachments"]:
                 assert message["id"] == message_id
-                blocks.append({"type": "attachments", "files": message["attachments"]})
-    return blocks
+                files = message["attachments"]
+    return [*blocks, {"type": "attachments", "files": files}] if files else blocks

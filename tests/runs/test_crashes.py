@@ -180,13 +180,14 @@ SLOW = """
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ["agent gone", "cancel wanted"])
-async def test_a_run_that_cannot_go_on_keeps_the_results_that_its_calls_had(
+async def test_a_run_that_cannot_go_on_keeps_the_results_that_its_calls_had_and_shows_its_files(
     upstream: Upstream, tmp_path: Path, ending: str
 ):
     calls = together(
         call("effect", {"name": "quick"}, id="c1"), call("effect", {"name": "slow", "wait": True}, id="c2")
     )
-    upstream.script(reply(say("I do it."), calls, stop("toolUse")))
+    write = call("write_file", {"file_path": "/report.md", "content": "one"}, id="c0")
+    upstream.script(reply(write, stop("toolUse")), reply(say("I do it."), calls, stop("toolUse")))
     settings = _settings(tmp_path)
     (tmp_path / "site" / "effect_package.py").write_text(dedent(SLOW), encoding="utf-8")
     process = await Process.start(tmp_path, upstream, **settings)
@@ -196,7 +197,7 @@ async def test_a_run_that_cannot_go_on_keeps_the_results_that_its_calls_had(
         run_id = await client.start(session_id, "Do it")
         following = asyncio.create_task(client.follow(run_id, folded))
         async with asyncio.timeout(20):
-            while not any(block["type"] == "tool_result" for block in folded.blocks.values()):
+            while not any(block.get("tool_use_id") == "c1" for block in folded.blocks.values()):
                 await asyncio.sleep(0.01)
         await process.kill()
         await following
@@ -212,9 +213,11 @@ async def test_a_run_that_cannot_go_on_keeps_the_results_that_its_calls_had(
         history = await client.json("GET", f"/v2/sessions/{session_id}/history")
     assert await process.stop() == 0
     assert view["state"] == ("failed" if ending == "agent gone" else "cancelled")
-    assert view["usage"]["input_tokens"] == 10, "what was used before the crash was used"
+    assert view["usage"]["input_tokens"] == 20, "what was used before the crash was used"
     assert of_history(history, view["message_id"]) == folded.shown["blocks"]
-    assert folded.statuses == {"c1": "done", "c2": "error"}
+    assert folded.shown["blocks"][-1] == {"type": "attachments", "files": history["workspace"]["workspace_files"]}
+    assert [file["path"] for file in folded.shown["blocks"][-1]["files"]] == ["/report.md"]
+    assert folded.statuses == {"c0": "done", "c1": "done", "c2": "error"}
     results = {message["tool_call_id"]: message for message in history["messages"] if message["role"] == "tool"}
     assert (results["c1"]["status"], results["c1"]["content"]) == ("success", "done")
     assert "may or may not have had its effect" in results["c2"]["content"]

@@ -84,6 +84,28 @@ async def test_history_has_both_kinds_of_files_and_the_attachments_of_the_answer
     assert "/v2/downloads/" not in str(history)
 
 
+async def test_a_changed_question_keeps_its_files_unless_it_says_otherwise(house: House, upstream: Upstream):
+    upstream.script(lambda _: reply(say("So it is."), stop()))
+    session_id = await house.local.session()
+    first, second, other = [await upload(house, session_id, f"{name}.txt", name.encode()) for name in "abc"]
+    path = f"/v2/sessions/{session_id}/messages"
+    ask = {"content": "What is it?", "attachments": [first.path, second.path]}
+    question_id = events((await house.local.ask("POST", path, ask)).body)[0]["message"]["id"]
+
+    async def attached(**fields: object) -> list[str]:
+        body = {"content": "And what is it now?", **fields}
+        assert (await house.local.ask("POST", f"{path}/{question_id}/edit", body)).status == 200
+        history = (await house.local.ask("GET", f"/v2/sessions/{session_id}/history")).json
+        return [file["path"] for file in history["messages"][0]["attachments"]]
+
+    assert await attached() == [first.path, second.path]
+    assert await attached(attachments=None) == [first.path, second.path]
+    assert await attached(attachments=[]) == []
+    assert await attached(attachments=[other.path]) == [other.path]
+    await house.app.sessions.workspace("local", session_id).delete(first.path)
+    assert await attached() == [second.path], "what is gone cannot come along"
+
+
 async def test_a_file_of_somebody_else_cannot_come_with_a_question(house: House, upstream: Upstream):
     ann = await house.person("ann")
     session_id = await house.local.session()

@@ -63,7 +63,7 @@ async def test_one_file_of_several_that_is_refused_is_named_and_the_others_are_k
     answer = await uploaded(
         desk.person, desk.session_id, ("a.txt", b"a"), ("lying.pdf", b"no PDF at all"), ("b.txt", b"b")
     )
-    assert answer.status in (415, 422)
+    assert answer.status == 415
     message = answer.json["error"]["message"]
     assert message.startswith("lying.pdf was not taken: ")
     assert message.endswith(" 2 other files were taken.")
@@ -104,6 +104,47 @@ async def test_a_text_is_shown_exactly_as_it_was_written(desk: Desk):
         "download_url": None,
     }
     assert written.headers["etag"] == shown.headers["etag"] == f'"{hash_of(text)}"'
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "text"),
+    [
+        ("a.txt", "Größe und Maß, 100 °C\n".encode("latin-1") * 3, "Größe und Maß, 100 °C\n" * 3),
+        ("a.csv", "Tên,Giá\nGạo,1\n".encode("utf-16"), "Tên,Giá\nGạo,1\n"),
+        ("a.md", "plain letters\n".encode("utf-16-le"), "plain letters\n"),
+        (
+            "a.txt",
+            ("人人生而自由，在尊严和权利上一律平等。" * 5).encode("gb18030"),
+            "人人生而自由，在尊严和权利上一律平等。" * 5,
+        ),
+    ],
+)
+async def test_a_text_in_another_encoding_is_shown_as_a_text(desk: Desk, name: str, content: bytes, text: str):
+    path = (await uploaded(desk.person, desk.session_id, (name, content))).json["files"][0]["path"]
+    shown = (await desk.ask("GET", "/content", file_path=path)).json
+    assert shown == {"content": text, "filename": name, "file_path": path, "download_url": None}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "icon"),
+    [
+        ("a.pdf", b"%PDF-1.4 fake", "pdf"),
+        ("a.docx", b"PK\x03\x04" + b"junk" * 50, "docx"),
+        ("b.zip", b"PK\x03\x04 junk", "archive"),
+        ("a.bin", bytes(range(256)) * 4, "file"),
+        ("a.7z", b"7z\xbc\xaf\x27\x1c" + bytes(20), "archive"),
+    ],
+)
+async def test_what_cannot_be_read_is_kept_and_can_be_fetched(desk: Desk, name: str, content: bytes, icon: str):
+    answer = await uploaded(desk.person, desk.session_id, (name, content))
+    assert (answer.status, [one["icon_type"] for one in answer.json["files"]]) == (201, [icon])
+    path = answer.json["files"][0]["path"]
+    shown = (await desk.ask("GET", "/content", file_path=path)).json
+    assert shown["content"] is None
+    assert (await desk.person.house.ask("GET", shown["download_url"])).body == content
+    said = await desk.ask("GET", "/text", file_path=path)
+    assert (said.status, said.error) == (422, "unprocessable")
+    assert said.json["error"]["message"].startswith(f"{name} has no text to be read: it is ")
 
 
 async def test_what_is_no_text_is_fetched_from_an_address(desk: Desk, picture: bytes):

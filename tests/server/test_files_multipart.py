@@ -65,7 +65,10 @@ async def test_a_part_that_is_not_read_to_its_end_is_passed_over():
     [
         ('form-data; name="f"; filename="a b.txt"', "a b.txt"),
         ("form-data; name=f; filename=a.txt", "a.txt"),
-        ('form-data; name="f"; filename="b%C3%A1o.txt"', "b%C3%A1o.txt"),
+        ('form-data; name="f"; filename="t%C3%A0i%20li%E1%BB%87u%20100%25.pdf"', "tài liệu 100%.pdf"),
+        ('form-data; name="f"; filename="a%20b.txt"', "a%20b.txt"),
+        ('form-data; name="f"; filename="100%25.txt"', "100%25.txt"),
+        ('form-data; name="f"; filename="b%E1o.txt"', "b%E1o.txt"),
         ('form-data; name="f"; filename="b_o.txt"; filename*=UTF-8\'\'b%C3%A1o.txt', "báo.txt"),
         ("form-data; name=\"f\"; filename*=utf-8''b%C3%A1o%3B.txt", "báo;.txt"),
         ('form-data; name="f"; filename="a\\"b.txt"', 'a"b.txt'),

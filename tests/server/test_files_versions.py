@@ -71,6 +71,23 @@ async def test_an_earlier_version_is_shown_compared_and_brought_back(desk: Desk)
     assert numbers == [5, 4, 3, 2, 1]
 
 
+async def test_what_is_brought_back_may_be_named_in_the_query(desk: Desk):
+    await desk.write("/a.md", "one")
+    await desk.write("/a.md", "two", base="one")
+    named = await desk.ask("POST", "/restore", file_path="/a.md", version=1)
+    in_both = await desk.ask("POST", "/versions/restore", {"file_path": "/a.md", "version": 2}, file_path="/a.md")
+    assert (named.status, in_both.status) == (200, 200)
+    assert (await desk.ask("GET", "/content", file_path="/a.md")).json["content"] == "two"
+    for body, query in (
+        ({"version": 2}, {"file_path": "/a.md", "version": 1}),
+        ({"file_path": "/b.md"}, {"file_path": "/a.md", "version": 1}),
+        ({"version": 1}, {}),
+        (None, {"file_path": "/a.md"}),
+    ):
+        answer = await desk.ask("POST", "/restore", body, **query)
+        assert (answer.status, answer.error) == (400, "invalid_request")
+
+
 async def test_the_only_version_differs_in_nothing_from_itself(desk: Desk):
     await desk.write("/a.md", "one\n")
     assert (await desk.ask("GET", "/diff", file_path="/a.md")).json == {

@@ -157,11 +157,17 @@ async def test_a_disabled_users_run_ends_at_once(quiet_house: House, upstream: U
     [
         ({}, "vi-VN,vi;q=0.9,en;q=0.5", "Liệt kê tệp"),
         ({"locale": "zh"}, "vi", "列出文件"),
+        ({"locale": "zh-Hans-CN"}, "vi", "列出文件"),
+        ({"locale": "vi_VN", "attachments": None}, "zh", "Liệt kê tệp"),
+        ({"locale": "fr"}, "vi", "Liệt kê tệp"),
+        ({"locale": ""}, "vi", "Liệt kê tệp"),
+        ({"locale": None}, "vi", "Liệt kê tệp"),
+        ({"locale": "fr-CA"}, "de", "List files"),
         ({}, "fr", "List files"),
     ],
 )
 async def test_a_call_is_named_in_the_language_of_who_asks(
-    quiet_house: House, upstream: Upstream, fields: dict[str, str], language: str, title: str
+    quiet_house: House, upstream: Upstream, fields: dict[str, str | None], language: str, title: str
 ):
     upstream.script(reply(call("list_files", {}), stop("toolUse")), reply(say("None."), stop()))
     session_id = await quiet_house.local.session()
@@ -169,6 +175,19 @@ async def test_a_call_is_named_in_the_language_of_who_asks(
     answer = await quiet_house.local.ask("POST", question(session_id), body, accept_language=language)
     blocks = [one["content_block"] for one in events(answer.body) if one["type"] == "content_block_start"]
     assert blocks[0]["tool_content_message"] == title
+
+
+@pytest.mark.parametrize("locale", ["vi VN", "-vi", "tiếng Việt", "vi-", "toolonglanguage", "vi" + "-abcdefgh" * 7, 7])
+async def test_what_is_no_language_is_the_senders_mistake(house: House, locale: object):
+    session_id = await house.local.session()
+    message_id = (await house.local.told(session_id))[0]["message"]["id"]
+    for path, body in (
+        ("", {"content": "Why?"}),
+        (f"/{message_id}/retry", {}),
+        (f"/{message_id}/edit", {"content": "?"}),
+    ):
+        answer = await house.local.ask("POST", f"{question(session_id)}{path}", {**body, "locale": locale})
+        assert (answer.status, answer.error) == (400, "invalid_request")
 
 
 async def test_answers_can_be_tried_again_and_questions_changed(house: House):

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from documents.office import LAUGHS, docx, paragraph
 from footnote.app import App
-from footnote.protocol.errors import LimitReached, TooLarge, Unknown, UsageError, WrongKind
+from footnote.documents.workshop.workshop import Workshop
+from footnote.protocol.errors import LimitReached, TooLarge, Unknown, Unworkable, UsageError, WrongKind
 from footnote.protocol.files import FileRecord
 from footnote.workspace.files import FileMissing, NotText
 from footnote.workspace.uploads import Uploads
@@ -168,6 +170,71 @@ async def test_a_file_without_text_is_kept_and_says_why_it_has_none(app: App, se
     assert record.icon_type == "archive"
     with pytest.raises(NotText, match=r"a\.zip has no text to be read: "):
         await app.sessions.workspace("local", session_id).text_of(record.path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "icon", "why"),
+    [
+        ("a.pdf", b"%PDF-1.4 fake", "pdf", "it is broken: no PDF reader can open it"),
+        ("a.docx", b"PK\x03\x04" + b"junk" * 50, "docx", "it is damaged"),
+        ("a.docx", docx("<w:p>"), "docx", "it is damaged"),
+        ("a.xlsx", b"PK\x03\x04 junk", "xlsx", "it is damaged"),
+        ("b.zip", b"PK\x03\x04 junk", "archive", "it is damaged"),
+        ("a.bin", bytes(range(256)) * 4, "file", "it is of a kind that is not known here"),
+        (
+            "a.tar.gz",
+            b"\x1f\x8b\x08" + bytes(99),
+            "archive",
+            "it is an archive of a kind that is not unpacked here; pack its files as .zip",
+        ),
+        ("a.gif", b"GIF89a" + bytes(99), "image", "it is an image"),
+    ],
+)
+async def test_what_cannot_be_read_is_kept_as_it_came_and_says_why(
+    app: App, session_id: str, name: str, content: bytes, icon: str, why: str
+) -> None:
+    record = await take(app, session_id, name, content)
+    workspace = app.sessions.workspace("local", session_id)
+    assert record.icon_type == icon
+    assert await workspace.list() == (record,)
+    assert await workspace.read(record.path) == content
+    with pytest.raises(NotText) as raised:
+        await workspace.text_of(record.path)
+    assert raised.value.message == f"{name} has no text to be read: {why}."
+    assert not [hit for hit in await app.library.search(name, 5) if hit.url.startswith("footnote://files/")]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("killed SIGALRM", "it takes too long to be read: split it into smaller files"),
+        ("killed SIGKILL", "it is too large to be read: split it into smaller files"),
+        ("fail", "it is damaged, or there is a mistake in Footnote"),
+    ],
+)
+async def test_what_no_process_can_read_is_kept_all_the_same(app: App, session_id: str, name: str, why: str) -> None:
+    async with Workshop(worker="documents.workers:work") as workshop:
+        app.uploads = Uploads(app._database, app.blobs, app.library, workshop, app.spool, most=10_000)
+        record = await take(app, session_id, name, b"words")
+    with pytest.raises(NotText) as raised:
+        await app.sessions.workspace("local", session_id).text_of(record.path)
+    assert raised.value.message == f"{name} has no text to be read: {why}."
+
+
+@pytest.mark.parametrize("head", [b"\x89PNG\r\n\x1a\n", b"ID3\4", b"\x1aE\xdf\xa3", b"\x1f\x8b\x08", b"\1\2\3\4"])
+async def test_what_holds_no_text_is_handed_to_no_process(app: App, session_id: str, head: bytes) -> None:
+    async with Workshop() as workshop:
+        app.uploads = Uploads(app._database, app.blobs, app.library, workshop, app.spool, most=10_000)
+        await take(app, session_id, "a", head + bytes(20))
+        assert workshop._forge is None
+        await take(app, session_id, "a.txt", b"words")
+        assert workshop._forge is not None
+
+
+async def test_what_is_made_to_do_harm_is_refused_by_its_reading(app: App, session_id: str) -> None:
+    with pytest.raises(Unworkable, match=r"a\.docx declares entities, which can be made to expand without end"):
+        await take(app, session_id, "a.docx", docx(paragraph("&j;"), beginning=LAUGHS))
+    assert await app.sessions.workspace("local", session_id).list() == ()
 
 
 async def test_a_zip_is_unpacked_on_request(app: App, session_id: str) -> None:

@@ -92,9 +92,11 @@ class TableOf(Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Refused(Struct, frozen=True, tag=True):
-    """The work cannot or must not be done: too large, damaged, hostile. `reason` is a sentence for the user."""
+    """The work cannot or must not be done: too large, damaged, hostile. `reason` is a sentence for the user.
+    `is_hostile`: the file is made to do harm, and nobody wants to keep it."""
 
     reason: str
+    is_hostile: bool = False
 
 
 Work: TypeAlias = Conversion | Reading | Tabling

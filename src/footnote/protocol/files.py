@@ -122,10 +122,11 @@ class FileEdit(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FileRestore(Struct, frozen=True, forbid_unknown_fields=True):
-    """`base_hash`, where it is given: that of the version that the user saw last, as with an edit."""
+    """`file_path` and `version` may stand in the query instead. `base_hash`, where it is given: that of the version
+    that the user saw last, as with an edit."""
 
-    file_path: FilePath
-    version: Annotated[int, Meta(ge=1)]
+    file_path: FilePath | None = None
+    version: Annotated[int, Meta(ge=1)] | None = None
     base_hash: Hash | None = None
 
 

@@ -7,7 +7,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from footnote.protocol.events import ErrorBody, TurnStopReason, TurnUsage
 from footnote.protocol.history import SessionHead
 from footnote.protocol.sources import Link, Quote, SourceStatus
-from footnote.protocol.tools import Locale
+from footnote.protocol.tools import LOCALES, Locale
 
 LONGEST_TITLE = 200
 LONGEST_QUESTION = 1_000_000
@@ -15,6 +15,9 @@ MOST_ATTACHMENTS = 100
 
 Title: TypeAlias = Annotated[str, Meta(min_length=1, max_length=LONGEST_TITLE)]
 Content: TypeAlias = Annotated[str, Meta(min_length=1, max_length=LONGEST_QUESTION)]
+LanguageTag: TypeAlias = Annotated[str, Meta(max_length=60, pattern=r"^([A-Za-z]{1,8}([-_][A-Za-z0-9]{1,8})*)?$")]
+"""Such as `vi`, `vi-VN` or `zh-Hans-CN`; also an empty one, which says nothing."""
+Attachments: TypeAlias = Annotated[tuple[str, ...], Meta(max_length=MOST_ATTACHMENTS)]
 
 Origin: TypeAlias = Literal["page", "api"]
 """`api`: one call of a compatible door."""
@@ -52,19 +55,20 @@ class SessionPage(Struct, frozen=True):
 
 
 class NewMessage(Struct, frozen=True, forbid_unknown_fields=True):
-    """A question. `attachments` are paths of files of the session."""
+    """A question. `attachments` are paths of files of the session; left out: none or, in the place of another question,
+    those of that one. `locale`: in which language tool calls are named, if it is one of ours."""
 
     content: Content
-    attachments: Annotated[tuple[str, ...], Meta(max_length=MOST_ATTACHMENTS)] = ()
+    attachments: Attachments | None = None
     model: str | None = None
-    locale: Locale | None = None
+    locale: LanguageTag | None = None
 
 
 class Again(Struct, frozen=True, forbid_unknown_fields=True):
     """A question that is answered once more."""
 
     model: str | None = None
-    locale: Locale | None = None
+    locale: LanguageTag | None = None
 
 
 class Started(Struct, frozen=True):
@@ -118,3 +122,9 @@ class SourceView(Struct, frozen=True, kw_only=True):
     published: str | None = None
     fetched_at: str | None = None
     snapshots: tuple[SourceSnapshot, ...] = ()
+
+
+def locale_named(tag: str | None) -> Locale | None:
+    """The one of our languages that a tag names; None: it names another, or nothing."""
+    language = (tag or "").lower().replace("_", "-").partition("-")[0]
+    return next((locale for locale in LOCALES if locale == language), None)

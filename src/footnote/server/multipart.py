@@ -156,9 +156,22 @@ class _Reader:
 
 
 def _filename(disposition: bytes) -> str:
-    """Browsers write UTF-8 as it is; some programs use the form for other headers, which then is the exact one."""
+    """Browsers write UTF-8 as it is; some programs use the form for other headers, which then is the exact one, and
+    some quote all that is not ASCII as in an address, without a word about it."""
     text = disposition.decode("latin-1")
     if extended := _EXTENDED.search(text):
         return unquote_to_bytes(extended[1]).decode("utf-8", "replace")
-    name = parse_options_header(text)[1].get(b"filename", b"").decode("utf-8", "replace")
+    raw = parse_options_header(text)[1].get(b"filename", b"")
+    if raw.isascii() and (quoted := _unquoted(raw)):
+        return quoted
+    name = raw.decode("utf-8", "replace")
     return name.replace("%22", '"')  # the one sign that browsers and curl have to escape in a name
+
+
+def _unquoted(raw: bytes) -> str | None:
+    """None: it quotes no letter, and so may well mean its signs of per cent."""
+    try:
+        name = unquote_to_bytes(raw).decode()
+    except UnicodeDecodeError:
+        return None
+    return None if name.isascii() else name

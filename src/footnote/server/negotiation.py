@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from footnote.protocol.tools import LOCALES, Locale
+from footnote.protocol.sessions import locale_named
+from footnote.protocol.tools import Locale
 
 MOST_WISHES = 50
 
@@ -44,7 +45,7 @@ def locale_of(accept_language: str | None) -> Locale:
     """The best of our languages that was asked for; English if none was."""
     best: tuple[float, Locale] = (0.0, "en")
     for name, quality in _wishes(accept_language or ""):
-        for locale in LOCALES:
-            if quality > best[0] and (name == locale or name.startswith(f"{locale}-")):
-                best = (quality, locale)
+        locale = locale_named(name)
+        if locale is not None and quality > best[0]:
+            best = (quality, locale)
     return best[1]

@@ -4,7 +4,8 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from typing import Literal
 
 from msgspec import Struct
 
@@ -16,6 +17,7 @@ from footnote.db.failures import DatabaseFailed, DatabaseRefused
 from footnote.db.files import addresses_of
 from footnote.db.turns import TurnRow, said_by, turns
 from footnote.protocol.errors import FootnoteError, LimitReached, UsageError
+from footnote.protocol.events import ErrorBody
 from footnote.protocol.files import FileRecord
 from footnote.protocol.messages import Image, Message
 from footnote.sessions.branches import branch_to
@@ -117,19 +119,27 @@ class Carrier:
             async with self._turn(live):
                 await self._answer(live)
         except Cancelled:
-            await live.end_early("aborted")
+            await self._end_early(live, "aborted")
         except DatabaseRefused as error:
             live.drop_unkept()
-            await live.end_early("error", live.told(error))
+            await self._end_early(live, "error", live.told(error))
         except DatabaseFailed as error:
             live.give_up(error)
         except db.LeaseLost:
             raise
         except FootnoteError as error:
-            await live.end_early("error", live.told(error))
+            await self._end_early(live, "error", live.told(error))
         except Exception:
             log.exception("The run %s failed.", live.head.id)
-            await live.end_early("error", INTERNAL)
+            await self._end_early(live, "error", INTERNAL)
+
+    async def _end_early(
+        self, live: LiveRun, reason: Literal["error", "aborted"], error: ErrorBody | None = None
+    ) -> None:
+        written: list[FileRecord] = []
+        with suppress(DatabaseFailed):  # what this process saw of them is shown all the same
+            written = await _written(self._sessions.workspace(live.head.user_id, live.head.session_id), live.head)
+        await live.end_early(reason, error, written)
 
     @asynccontextmanager
     async def _turn(self, live: LiveRun) -> AsyncGenerator[None, None]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import aclosing
 from functools import partial
 from typing import Literal
@@ -106,6 +106,9 @@ class LiveRun:
         self._closing: MessageDelta | None = None
         self._error: ErrorBody | None = None
         self._attachments: tuple[FileRecord, ...] = ()
+        """The files that were shown."""
+        self._written: dict[str, FileRecord] = {}
+        """What its calls wrote, by path."""
         self._unkept: Callable[[], Script[None]] | None = None
         """What could not be stored, and ends the run by that."""
         self._unanswered: list[Callable[[], Script[None]]] = []
@@ -174,6 +177,7 @@ class LiveRun:
             case CallBegun(call_id):
                 return partial(db.begin_call, lease, call_id)
             case CallEnded(call_id, result):
+                self._written |= {file.path: file for file in result.files}
                 return partial(db.end_call, lease, call_id, encode(result))
             case Digested(digest):
                 return partial(db.keep_digest, lease, digest.upto, digest.text)
@@ -200,6 +204,8 @@ class LiveRun:
                     self._calls.see(event)
                     if isinstance(event.content_block, AttachmentsBlock):
                         self._attachments = event.content_block.files
+                elif isinstance(event, ToolStatus):
+                    self._calls.see(event)
                 self._journal.add(self.log, event)
 
     # The end -----------------------------------------------------------------------------------------------
@@ -228,8 +234,12 @@ class LiveRun:
         yield from db.finish(self.log.lease, state, ending, now)
         yield from index.enter(self.head.session_id, self.head.message_id, terms)
 
-    async def end_early(self, reason: Literal["error", "aborted"], error: ErrorBody | None = None) -> None:
-        """Ends a run that could not end by itself: what is open is closed, and the reason said."""
+    async def end_early(
+        self, reason: Literal["error", "aborted"], error: ErrorBody | None = None, written: Iterable[FileRecord] = ()
+    ) -> None:
+        """Ends a run that could not end by itself: what is open is closed, what it wrote shown, and the reason said.
+        `written`: what is known of that from the workspace, also of calls before a crash."""
+        self._written |= {file.path: file for file in written}
         for event in self._last_words(reason, error):
             self._journal.add(self.log, event)
         await self._end()
@@ -261,6 +271,7 @@ class LiveRun:
         if self.log.open_block is not None:
             words.append(BlockStop(self.log.open_block))
         words += self._answers()
+        words += self._files()
         if error is not None:
             self._error = error
             words.append(ErrorEvent(error))
@@ -275,12 +286,20 @@ class LiveRun:
             if not shown:
                 status = "error" if result.is_error else "success"
                 block = ToolResultBlock(call.id, call.name, status, result.text, result.artifact)
-                yield ToolStatus(call.id, "error" if result.is_error else "done")
+                yield from self._calls.left_to_tell(call, result)
                 yield BlockStart(self._blocks, block)
                 yield BlockStop(self._blocks)
                 self._blocks += 1
             message = ToolResultMessage(call.id, call.name, result.content, result.is_error, result.artifact)
             self._unanswered.append(self._keeping(message, self._blocks))
+
+    def _files(self) -> Iterator[Event]:
+        """At the end, as in a turn that ends by itself, which may have shown them before it was broken off."""
+        if self._written and not self._attachments:
+            self._attachments = tuple(self._written.values())
+            yield BlockStart(self._blocks, AttachmentsBlock(self._attachments))
+            yield BlockStop(self._blocks)
+            self._blocks += 1
 
     def _spent(self) -> TurnUsage:
         """What the responses used that are kept: more is not known of a run that did not end by itself."""

@@ -17,15 +17,17 @@ from footnote.db import leases
 from footnote.db import runs as db
 from footnote.db.engine import Database
 from footnote.db.failures import DatabaseFailed
+from footnote.db.turns import TurnRow
 from footnote.models.base import Model
 from footnote.protocol.errors import Unknown
 from footnote.protocol.files import FileRecord
 from footnote.protocol.messages import AssistantMessage, Message, UserMessage
-from footnote.protocol.sessions import Again, NewMessage, RunState, RunView, Started
+from footnote.protocol.sessions import Again, NewMessage, RunState, RunView, Started, locale_named
 from footnote.protocol.times import written
 from footnote.sessions import turns as stored
 from footnote.sessions.asking import Asking
 from footnote.sessions.carrier import Carrier, RunLimits
+from footnote.sessions.conversation import attached_to
 from footnote.sessions.following import follow
 from footnote.sessions.hints import KEEPERS, ORPHANS, cancelling
 from footnote.sessions.journal import Journal
@@ -83,7 +85,7 @@ class Runner:
     async def start(self, user_id: str, session_id: str, new: NewMessage, *, approve: Approve | None = None) -> Started:
         """`RunActive`, `LimitReached`: not now. `Unknown`: no such session or file. `UsageError`: no such model."""
         session = await self._sessions.head(user_id, session_id)
-        files = await self._files(user_id, session_id, new)
+        files = await self._files(user_id, session_id, new.attachments or ())
         model, asked = await self._asked(session.agent_id, new)
         head = await self._asking.ask(user_id, session_id, new, asked, files=files)
         return self._begin(head, model, approve)
@@ -108,21 +110,29 @@ class Runner:
         """Another question in the place of one: a branch. What followed the old one can still be shown."""
         session = await self._sessions.head(user_id, session_id)
         turn = await self._asking.turn(user_id, session_id, message_id)
-        files = await self._files(user_id, session_id, new)
+        if new.attachments is None:
+            files = await self._files_of(user_id, session_id, turn)
+        else:
+            files = await self._files(user_id, session_id, new.attachments)
         model, asked = await self._asked(session.agent_id, new)
         head = await self._asking.ask(user_id, session_id, new, asked, files=files, instead_of=turn)
         return self._begin(head, model, None)
 
-    async def _files(self, user_id: str, session_id: str, new: NewMessage) -> list[FileRecord]:
+    async def _files(self, user_id: str, session_id: str, paths: Sequence[str]) -> list[FileRecord]:
         workspace = self._sessions.workspace(user_id, session_id)
-        records = [await workspace.record(path) for path in new.attachments]
+        records = [await workspace.record(path) for path in paths]
         return list({record.path: record for record in records}.values())
+
+    async def _files_of(self, user_id: str, session_id: str, turn: TurnRow) -> list[FileRecord]:
+        """Those that a question came with, without what was deleted since."""
+        there = {record.path: record for record in await self._sessions.workspace(user_id, session_id).list()}
+        return [there[file.path] for file in attached_to(turn) if file.path in there]
 
     async def _asked(self, agent_id: str, wish: NewMessage | Again) -> tuple[Model, Asked]:
         """Before anything is stored: a wish that cannot be granted leaves no trace."""
         self.carrier.check_room()
         model = await self._wiring.model(agent_id, wish.model)
-        return model, Asked(agent_id, model.id, wish.locale or "en")
+        return model, Asked(agent_id, model.id, locale_named(wish.locale) or "en")
 
     def _begin(self, head: RunHead, model: Model, approve: Approve | None) -> Started:
         live = LiveRun(head, db.Lease(head.id, 0), self.journal, self._clock, model=model, approve=approve)

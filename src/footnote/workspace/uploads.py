@@ -18,9 +18,10 @@ from footnote.db.engine import Database
 from footnote.db.failures import DatabaseFailed
 from footnote.db.script import Steps, lock, script
 from footnote.documents.inspection.archives import Entry, read_entry, safe_entries
-from footnote.documents.inspection.inspection import inspect
+from footnote.documents.inspection.inspection import Inspected, inspect
+from footnote.documents.inspection.without_text import why_no_text
 from footnote.documents.work import Reading, TextOf
-from footnote.documents.workshop.workshop import Workshop
+from footnote.documents.workshop.workshop import NotDone, Workshop
 from footnote.library import Library
 from footnote.library.library import file_url
 from footnote.protocol.errors import FootnoteError, TooLarge, Unknown, Unworkable, UsageError, WrongKind
@@ -74,7 +75,8 @@ class Uploads:
     async def take(self, user_id: str, session_id: str, filename: str, spooled: Spooled) -> FileRecord:
         """Keeps it in the session. The same file with the same name again is the one that is there.
 
-        `WrongKind`, `Unworkable`: it is not taken, and why. `Unknown`: no such session. `LimitReached`: no room.
+        One whose text cannot be read is kept all the same, with the reason. `WrongKind`, `Unworkable`: it is not taken,
+        and why. `Unknown`: no such session. `LimitReached`: no room.
         """
         await self._check(user_id, session_id)
         file_id, name = str(uuid4()), _name(filename)
@@ -83,7 +85,7 @@ class Uploads:
         if known is not None:
             return stored_record(user_id, known, self._blobs.address)
         inspected = await asyncio.to_thread(inspect, spooled.path, name)
-        said = await self._read(spooled, name, inspected.media_type)
+        said = await self._read(spooled, name, inspected)
         row = await self._blobs.keep_for(
             spooled, lambda kept: self._database.write(self._adding(user_id, session_id, key, file_id, kept, said))
         )
@@ -125,11 +127,16 @@ class Uploads:
         if await self._database.read(sessions.session(user_id, session_id)) is None:
             raise Unknown("There is no such session.")
 
-    async def _read(self, spooled: Spooled, name: str, media_type: str) -> TextOf:
+    async def _read(self, spooled: Spooled, name: str, inspected: Inspected) -> TextOf:
+        if reason := inspected.unreadable or why_no_text(inspected.media_type):
+            return TextOf(text=None, reason=reason)
         if spooled.size > READ_BYTES:
             return TextOf(text=None, reason=f"it is larger than {READ_BYTES:,} bytes")
-        reading = Reading(content=_mapped(spooled), filename=name, media_type=media_type)
-        return await self._workshop.do(reading, READ_SECONDS)
+        reading = Reading(content=_mapped(spooled), filename=name, media_type=inspected.media_type)
+        try:
+            return await self._workshop.do(reading, READ_SECONDS)
+        except NotDone as error:
+            return TextOf(text=None, reason=_of_it(error.message, name))
 
     @script
     def _adding(
@@ -189,6 +196,15 @@ def _name(filename: str) -> str:
     except PathRefused:
         return safe_name(last)
     return unicodedata.normalize("NFC", last)
+
+
+def _of_it(message: str, name: str) -> str:
+    """A sentence about the file of this name, as one that goes on from "it has no text"."""
+    said = message.removeprefix(f"{name} ")
+    for verb in ("cannot be read: ", "could not be read: "):
+        if said.startswith(verb):
+            return said.removeprefix(verb)
+    return message if said == message else f"it {said}"
 
 
 def _mapped(spooled: Spooled) -> bytes:

@@ -70,7 +70,7 @@ def test_strings_that_declare_entities_are_refused(beginning: str) -> None:
     strings = f"{beginning}<sst {S}><si><t>&j;&x;</t></si></sst>"
     sheet = '<row r="1"><c r="A1" t="s"><v>0</v></c></row>'
     assert read(xlsx({"One": sheet}, sharedStrings=strings)) == Refused(
-        "a.xlsx declares entities, which can be made to expand without end."
+        "a.xlsx declares entities, which can be made to expand without end.", is_hostile=True
     )
 
 

@@ -104,7 +104,7 @@ def test_what_has_no_text_says_why(media_type: str, reason: str) -> None:
 )
 def test_markup_that_declares_entities_to_do_harm_is_refused(media_type: str, beginning: str) -> None:
     assert read(f"{beginning}<svg>&x;</svg>", media_type) == Refused(
-        "a file declares entities, which can be made to expand without end. Remove its DOCTYPE."
+        "a file declares entities, which can be made to expand without end. Remove its DOCTYPE.", is_hostile=True
     )
 
 

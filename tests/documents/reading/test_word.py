@@ -223,7 +223,7 @@ def test_a_long_document_is_cut() -> None:
 @pytest.mark.parametrize("beginning", [LAUGHS, OUTSIDE], ids=["laughs", "outside"])
 def test_a_document_that_declares_entities_is_refused(beginning: str) -> None:
     assert read(docx(paragraph("&x;&j;"), beginning=beginning)) == Refused(
-        "a.docx declares entities, which can be made to expand without end."
+        "a.docx declares entities, which can be made to expand without end.", is_hostile=True
     )
 
 
@@ -257,7 +257,7 @@ def test_a_document_that_unpacks_to_too_much_is_refused() -> None:
             part.write(f"<w:document {W}><w:body>".encode())
             for _ in range(210):
                 part.write(b" " * 1_000_000)
-    assert read(file.getvalue()) == Refused("a.docx unpacks to more than 200 MB.")
+    assert read(file.getvalue()) == Refused("a.docx unpacks to more than 200 MB.", is_hostile=True)
 
 
 def test_an_open_document_is_read_too() -> None:

@@ -52,6 +52,10 @@ _BROKEN = (
 _OF_THE_SYSTEM = frozenset((".ds_store", "thumbs.db", "desktop.ini"))
 
 
+class Damaged(Unworkable):
+    """What it holds cannot be listed or read."""
+
+
 class Entry(Struct, frozen=True):
     """A file in an archive. `name` is its path there; `size` what it claims to have, and more is not read."""
 
@@ -70,8 +74,7 @@ class Directory(Struct, frozen=True):
 
 
 def directory(path: Path, filename: str, most: int) -> Directory:
-    """Raises `Unworkable` for an archive that is damaged, that cannot be what it claims, or that holds more than
-    `most` bytes."""
+    """`Damaged`: it cannot be listed. `Unworkable`: it cannot be what it claims, or holds more than `most` bytes."""
     with _opened(path, filename) as archive:
         entries = archive.infolist()
         _check(entries, filename, most, archive.start_dir)
@@ -83,7 +86,7 @@ def directory(path: Path, filename: str, most: int) -> Directory:
 
 
 def beginning(path: Path, filename: str, name: str, size: int) -> bytes:
-    """The first bytes of an entry; none, if there is no such entry."""
+    """The first bytes of an entry; none, if there is no such entry. `Damaged`: they cannot be read."""
     with _opened(path, filename) as archive:
         if name not in archive.namelist():
             return b""
@@ -131,7 +134,7 @@ def _opened(path: Path, filename: str) -> Generator[zipfile.ZipFile]:
             with zipfile.ZipFile(file) as archive:
                 yield archive
     except _BROKEN as error:
-        raise Unworkable(f"{filename} is damaged: what it holds cannot be read. Save or pack it again.") from error
+        raise Damaged(f"{filename} is damaged: what it holds cannot be read. Save or pack it again.") from error
 
 
 def _check_end(file: IO[bytes], filename: str) -> None:

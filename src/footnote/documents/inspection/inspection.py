@@ -11,6 +11,7 @@ from msgspec import Struct
 from footnote.documents.inspection.archives import (
     MOST_BYTES,
     MOST_UNPACKED,
+    Damaged,
     Directory,
     Entry,
     beginning,
@@ -18,8 +19,9 @@ from footnote.documents.inspection.archives import (
     read_entry,
     safe_entries,
 )
+from footnote.documents.inspection.old_office import MACROS, OLD, PROTECTED, streams_in
 from footnote.documents.inspection.signatures import PROGRAMS, Seen, is_text, seen_in
-from footnote.protocol.errors import Unworkable, WrongKind
+from footnote.protocol.errors import WrongKind
 
 __all__ = ["Entry", "Inspected", "inspect", "read_entry", "safe_entries"]
 
@@ -33,11 +35,7 @@ ODS = "application/vnd.oasis.opendocument.spreadsheet"
 ODP = "application/vnd.oasis.opendocument.presentation"
 ZIP = "application/zip"
 OLE = "application/x-ole-storage"
-
-TAKEN = (
-    "Taken are text, markdown, code, CSV, JSON, HTML, XML, PDF, Word (.docx), Excel (.xlsx), PowerPoint (.pptx), "
-    "images, sound, video and zip files."
-)
+UNKNOWN = "application/octet-stream"
 
 _HEAD = 8_192
 _TYPES = {
@@ -53,6 +51,7 @@ _TYPES = {
     "rtf": "application/rtf",
 }
 """What is a text, by its suffix. All other texts are plain."""
+_TEXTS = frozenset((*_TYPES, "txt", "text", "log"))
 
 _PACKAGES = {"docx": DOCX, "xlsx": XLSX, "pptx": PPTX, "odt": ODT, "ods": ODS, "odp": ODP}
 _MAIN = re.compile(r"(word/document|xl/workbook|ppt/presentation)[0-9]*\.xml")
@@ -71,7 +70,6 @@ _WITH_MACROS = {
     **dict.fromkeys(("xlsm", "xltm", "xlam", "xlsb"), "xlsx"),
     **dict.fromkeys(("pptm", "potm", "ppam", "ppsm"), "pptx"),
 }
-_OLD = {"doc": "docx", "dot": "docx", "xls": "xlsx", "xlt": "xlsx", "ppt": "pptx", "pps": "pptx"}
 _MACROS = ("vbaproject.bin", "vbadata.xml", "xl/macrosheets/", "basic/script-lc.xml", "scripts/")
 _NAMED = {
     "pdf": ("application/pdf",),
@@ -84,21 +82,32 @@ _NAMED = {
         ("mp4", "m4v", "mov", "mkv", "webm", "avi", "wmv", "mpg", "mpeg", "ogv", "3gp"), ("video/", "audio/")
     ),
     "zip": (ZIP,),
+    **dict.fromkeys(("gz", "tgz"), ("application/gzip",)),
+    **dict.fromkeys(("bz2", "tbz2"), ("application/x-bzip2",)),
+    **dict.fromkeys(("xz", "txz"), ("application/x-xz",)),
+    "zst": ("application/zstd",),
+    "tar": ("application/x-tar",),
+    "7z": ("application/x-7z-compressed",),
+    "rar": ("application/vnd.rar",),
 }
 """What the first bytes of a file with such a suffix must be."""
 
 _RENAME = "Give it the name that fits, or save it again as what it is to be."
 _A = {"pdf": "a PDF", "zip": "a zip file"}
+_DAMAGED = "it is damaged"
+_LOCKED = "it is protected by a password; save it without one"
 
 
 class Inspected(Struct, frozen=True):
-    """What a file is, whatever its name says; for a text, what kind of text its name says."""
+    """What a file is, whatever its name says; for a text, what kind of text its name says. `unreadable`: why nobody
+    need try to read it, as half a sentence."""
 
     media_type: str
+    unreadable: str = ""
 
 
 def inspect(path: Path, filename: str) -> Inspected:
-    """`WrongKind`: it is of a kind that is not taken, or not what its name says. `Unworkable`: a trap, or damaged."""
+    """`WrongKind`: it is of a kind that is not taken, or not what its name says. `Unworkable`: a trap."""
     with path.open("rb") as file:
         head = file.read(_HEAD)
     suffix = _suffix(filename)
@@ -123,18 +132,24 @@ def _suffix(filename: str) -> str:
 
 def _package(path: Path, filename: str, suffix: str, seen: Seen | None, head: bytes) -> Inspected:
     wanted = _PACKAGES[suffix]
+    if seen is not None and seen.media_type == OLE:
+        if PROTECTED in streams_in(path):
+            return Inspected(wanted, _LOCKED)
+        raise WrongKind(f"{filename} is {seen.name}, not {_SAID[wanted]}. Save it as .{suffix}.")
     if seen is None or seen.media_type != ZIP:
-        old = seen is not None and seen.media_type == OLE
-        advice = f"It may be protected by a password, or be an old one: save it as .{suffix} without." if old else ""
-        raise WrongKind(f"{filename} is {_what(seen, head)}, not {_SAID[wanted]}. {advice or _RENAME}")
-    found = directory(path, filename, MOST_UNPACKED)
-    if found.is_encrypted:
-        raise Unworkable(f"{filename} is protected by a password: save it without one.")
-    kind = _kind_of_package(path, filename, found)
+        raise WrongKind(f"{filename} is {_what(seen, head)}, not {_SAID[wanted]}. {_RENAME}")
+    try:
+        found = directory(path, filename, MOST_UNPACKED)
+        # First: their names tell of them also where nothing else can be read.
+        if _has_macros(path, filename, found):
+            raise WrongKind(f"{filename} holds macros, which are not taken: save it without them, as .{suffix}.")
+        if found.is_encrypted:
+            return Inspected(wanted, _LOCKED)
+        kind = _kind_of_package(path, filename, found)
+    except Damaged:
+        return Inspected(wanted, _DAMAGED)
     if kind != wanted:
         raise WrongKind(f"{filename} is {_SAID[kind]}, not {_SAID[wanted]}. {_RENAME}")
-    if _has_macros(path, filename, found):
-        raise WrongKind(f"{filename} holds macros, which are not taken: save it without them, as .{suffix}.")
     return Inspected(wanted)
 
 
@@ -151,36 +166,51 @@ def _kind_of_package(path: Path, filename: str, found: Directory) -> str:
 def _has_macros(path: Path, filename: str, found: Directory) -> bool:
     if any(part in name.lower() for name in found.names for part in _MACROS):
         return True
-    return b"macroEnabled" in beginning(path, filename, "[Content_Types].xml", 1 << 16)
+    return not found.is_encrypted and b"macroEnabled" in beginning(path, filename, "[Content_Types].xml", 1 << 16)
 
 
 def _named(path: Path, filename: str, suffix: str, seen: Seen | None, head: bytes) -> Inspected:
     if seen is None or not seen.media_type.startswith(_NAMED[suffix]):
         raise WrongKind(f"{filename} is {_what(seen, head)}, not {_A.get(suffix, f'a .{suffix} file')}. {_RENAME}")
-    if seen.media_type == ZIP:
+    if seen.media_type != ZIP:
+        return Inspected(seen.media_type)
+    try:
         directory(path, filename, MOST_BYTES)
-    return Inspected(seen.media_type)
+    except Damaged:
+        return Inspected(ZIP, _DAMAGED)
+    return Inspected(ZIP)
 
 
 def _other(path: Path, filename: str, suffix: str, seen: Seen | None, head: bytes) -> Inspected:
-    """A text, or a name that says nothing."""
+    """A text, an old document, or a name that says nothing."""
+    if seen is None and is_text(head):
+        return Inspected(_TYPES.get(suffix, "text/plain"))
+    if seen is not None and seen.media_type == OLE:
+        return _old(path, filename, suffix)
+    if suffix in _TEXTS:
+        raise WrongKind(f"{filename} is {_what(seen, head)}, not a text. {_RENAME}")
     if seen is None:
-        if is_text(head):
-            return Inspected(_TYPES.get(suffix, "text/plain"))
-        raise WrongKind(f"{filename} is of a kind that is not known here. {TAKEN}")
-    if seen.media_type == OLE:
-        new = _OLD.get(suffix, "docx, .xlsx or .pptx")
+        return Inspected(UNKNOWN)
+    return _unnamed_zip(path, filename) if seen.media_type == ZIP else Inspected(seen.media_type)
+
+
+def _old(path: Path, filename: str, suffix: str) -> Inspected:
+    kind = OLD.get(suffix)
+    found = streams_in(path)
+    if kind is None or kind.stream not in found or MACROS in found:
+        new = kind.new if kind else "docx, .xlsx or .pptx"
         raise WrongKind(f"{filename} is an old Office document, which can hide macros: save it as .{new}.")
-    if seen.is_refused:
-        raise WrongKind(f"{filename} is {seen.name}, which is not taken. {TAKEN}")
-    if suffix in _TYPES or suffix in ("txt", "text", "log"):
-        raise WrongKind(f"{filename} is {seen.name}, not a text. {_RENAME}")
-    if seen.media_type != ZIP:
-        return Inspected(seen.media_type)
-    kind = _kind_of_package(path, filename, found := directory(path, filename, MOST_BYTES))
-    if _has_macros(path, filename, found):
-        raise WrongKind(f"{filename} holds macros, which are not taken: save it without them.")
-    return Inspected(kind)
+    return Inspected(kind.media_type)
+
+
+def _unnamed_zip(path: Path, filename: str) -> Inspected:
+    try:
+        found = directory(path, filename, MOST_BYTES)
+        if _has_macros(path, filename, found):
+            raise WrongKind(f"{filename} holds macros, which are not taken: save it without them.")
+        return Inspected(_kind_of_package(path, filename, found))
+    except Damaged:
+        return Inspected(ZIP, _DAMAGED)
 
 
 def _what(seen: Seen | None, head: bytes) -> str:

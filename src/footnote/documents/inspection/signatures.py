@@ -38,8 +38,6 @@ _BEGINNINGS = (
             b"\xca\xfe\xba\xbe",
         )
     ),
-)
-_REFUSED = (
     (b"\x1f\x8b", "application/gzip", "a gzip archive"),
     (b"BZh", "application/x-bzip2", "a bzip2 archive"),
     (b"\xfd7zXZ\0", "application/x-xz", "an xz archive"),
@@ -69,11 +67,10 @@ _MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 class Seen(Struct, frozen=True):
-    """`name` is with its article, for a sentence. `is_refused`: known, and of no use here."""
+    """`name` is with its article, for a sentence."""
 
     media_type: str
     name: str
-    is_refused: bool = False
 
 
 def seen_in(head: bytes) -> Seen | None:
@@ -81,9 +78,6 @@ def seen_in(head: bytes) -> Seen | None:
     for start, media_type, name in _BEGINNINGS:
         if head.startswith(start):
             return Seen(media_type, name)
-    for start, media_type, name in _REFUSED:
-        if head.startswith(start):
-            return Seen(media_type, name, is_refused=True)
     return _of_container(head) or _of_layout(head)
 
 
@@ -110,7 +104,7 @@ def _of_layout(head: bytes) -> Seen | None:
     if head[:2] == b"BM" and head[6:10] == b"\0\0\0\0" and len(head) >= 26:
         return Seen("image/bmp", "a BMP image")
     if head[257:262] == b"ustar":
-        return Seen("application/x-tar", "a tar archive", is_refused=True)
+        return Seen("application/x-tar", "a tar archive")
     # The frames of an MP3: a mark of eleven bits, and then a version, layer and rate that exist.
     first = int.from_bytes(head[:2], "big")
     if first & 0xFFE0 == 0xFFE0 and first & 0x06 and head[:2] not in _MARKS and head[2:3] and head[2] >> 4 < 15:

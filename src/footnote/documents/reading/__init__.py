@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from footnote.documents.extract import Unreadable, extract
 from footnote.documents.extract.charset import decode
-from footnote.documents.inspection.inspection import DOCX, ODP, ODS, ODT, PPTX, XLSX, ZIP
+from footnote.documents.inspection.inspection import DOCX, ODS, ODT, PPTX, XLSX
+from footnote.documents.inspection.without_text import why_no_text
 from footnote.documents.reading.lines import Line, links_of, words
 from footnote.documents.reading.package import Facts, Package
 from footnote.documents.reading.refusal import DECLARES, NotReadable
@@ -15,12 +16,6 @@ from footnote.documents.work import Reading, Refused, TextOf
 
 MOST_CHARACTERS = 2_000_000
 
-_WITHOUT = {
-    ZIP: "it is an archive; unpack it to read its files",
-    ODP: "OpenDocument presentations are not read; save it as .pptx",
-    "application/rtf": "RTF is not read; save it as .docx",
-}
-_KINDS_WITHOUT = {"image": "it is an image", "audio": "it is sound", "video": "it is a video"}
 _NEEDS = 'reading it needs packages that are not installed: pip install "footnote[documents]"'
 _HALVES = re.compile("[\ud800-\udfff\0]")
 _ENTITY = re.compile(r"<!ENTITY\s+(?:%\s+)?[^\s>]{1,200}\s+(?:(SYSTEM|PUBLIC)\b|\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
@@ -32,26 +27,20 @@ def text_of(reading: Reading) -> TextOf | Refused:
     try:
         return _text_of(reading)
     except NotReadable as error:
-        return Refused(f"{reading.filename} {error.reason}.")
+        return Refused(f"{reading.filename} {error.reason}.", is_hostile=error.is_hostile)
 
 
 def _text_of(reading: Reading) -> TextOf:
     media_type = reading.media_type
     if not reading.content:
         return TextOf(text="")
-    if reason := _without_text(media_type):
+    if reason := why_no_text(media_type):
         return TextOf(text=None, reason=reason)
     if media_type in _PACKAGES:
         return _packaged(reading)
     if media_type in ("application/pdf", "text/html"):
         return _extracted(reading)
     return _plain(reading)
-
-
-def _without_text(media_type: str) -> str | None:
-    if media_type == "image/svg+xml":
-        return None
-    return _WITHOUT.get(media_type) or _KINDS_WITHOUT.get(media_type.partition("/")[0])
 
 
 # Office documents -----------------------------------------------------------------------------------------------------
@@ -148,4 +137,4 @@ def _check_entities(text: str) -> None:
     for outside, one, two in _ENTITY.findall(text):
         value = one or two
         if outside or "&" in value or "%" in value or len(value) > _LONG_ENTITY:
-            raise NotReadable(f"{DECLARES}. Remove its DOCTYPE")
+            raise NotReadable(f"{DECLARES}. Remove its DOCTYPE", is_hostile=True)

@@ -113,4 +113,4 @@ def whole(pieces: Iterable[bytes]) -> Node:
 
 
 def _refuse(*_: object) -> NoReturn:
-    raise NotReadable(DECLARES)
+    raise NotReadable(DECLARES, is_hostile=True)

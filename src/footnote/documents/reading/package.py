@@ -53,7 +53,7 @@ class Package:
         except _BROKEN as error:
             raise NotReadable("is damaged") from error
         if len(self._zip.namelist()) > _MOST_PARTS:
-            raise NotReadable("holds too many parts")
+            raise NotReadable("holds too many parts", is_hostile=True)
         self._left = MOST_BYTES
         self.names = frozenset(self._zip.namelist())
 
@@ -66,7 +66,7 @@ class Package:
                 while piece := part.read(_PIECE):
                     self._left -= len(piece)
                     if self._left < 0:
-                        raise NotReadable(f"unpacks to more than {MOST_BYTES // 1_000_000} MB")
+                        raise NotReadable(f"unpacks to more than {MOST_BYTES // 1_000_000} MB", is_hostile=True)
                     yield piece
         except _BROKEN as error:
             raise NotReadable("is damaged") from error
@@ -88,7 +88,7 @@ class Package:
         """For libraries that read the parts in their own way."""
         for name in self.names:
             if name.endswith((".xml", ".rels")) and b"<!DOCTYPE" in next(self.pieces(name), b""):
-                raise NotReadable(DECLARES)
+                raise NotReadable(DECLARES, is_hostile=True)
 
     def main(self, usual: str) -> str:
         """The part that holds the document itself; `usual` is what it is called almost always."""

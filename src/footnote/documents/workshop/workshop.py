@@ -45,6 +45,10 @@ class _Broken(Exception):
     """There is no answer, or none that can be understood."""
 
 
+class NotDone(Unworkable):
+    """It was tried: the file is damaged, or takes more than a job is given. Trying again changes nothing."""
+
+
 class Workshop:
     """Does work of each kind in up to `at_once` processes, the first of which starts with the first job. `worker` names
     the function that does it, MODULE:FUNCTION. Of `environ` they get what a process needs to run, and nothing else.
@@ -88,7 +92,8 @@ class Workshop:
     @overload
     async def do(self, work: Tabling, seconds: float = SECONDS) -> TableOf: ...
     async def do(self, work: Work, seconds: float = SECONDS) -> Converted | TextOf | TableOf:
-        """`Unworkable` says why it cannot be done, for the user; `LimitReached`: too much is waiting already."""
+        """`Unworkable` says why it is not done, for the user; `NotDone`: why it cannot be. `LimitReached`: too much is
+        waiting already."""
         with JOBS(_KINDS[type(work)]):
             return await self._do(work, seconds)
 
@@ -234,8 +239,8 @@ _EXTRAS = {"convert": "Converting", "documents": "Reading such files"}
 
 def _result(work: Work, answer: Answer) -> Converted | TextOf | TableOf:
     match answer:
-        case Answer(result=Refused(reason)):
-            raise Unworkable(reason)
+        case Answer(result=Refused(reason, is_hostile)):
+            raise Unworkable(reason) if is_hostile else NotDone(reason)
         case Answer(result=Converted() as result) if isinstance(work, Conversion):
             return result
         case Answer(result=TextOf() as result) if isinstance(work, Reading):
@@ -243,11 +248,11 @@ def _result(work: Work, answer: Answer) -> Converted | TextOf | TableOf:
         case Answer(result=TableOf() as result) if isinstance(work, Tabling):
             return result
         case Answer(missing=extra) if extra in _EXTRAS:
-            raise Unworkable(f'{_EXTRAS[extra]} needs packages that are not installed: pip install "footnote[{extra}]"')
+            raise NotDone(f'{_EXTRAS[extra]} needs packages that are not installed: pip install "footnote[{extra}]"')
         case _:
             fault = answer.fault or "the answer makes no sense"
             log.warning("A file could not be %s: %s", _done(work), fault)
-            raise Unworkable(
+            raise NotDone(
                 f"{_shown(work)} could not be {_done(work)}: it is damaged, or there is a mistake in Footnote."
             )
 

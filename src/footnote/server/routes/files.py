@@ -4,10 +4,13 @@ import asyncio
 import hashlib
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from msgspec import Meta, Struct
 
+from footnote.documents.inspection.signatures import is_text
+from footnote.documents.work import Reading
+from footnote.documents.workshop.workshop import Workshop
 from footnote.protocol.errors import LimitReached, Unworkable, UsageError, WrongKind
 from footnote.protocol.files import (
     ConvertedFile,
@@ -44,7 +47,9 @@ MOST_BUNDLE_BYTES = 1024**3
 _FORM_BYTES = 1_000_000
 """What stands around the files of a form."""
 _NO_TEXT: frozenset[IconType] = frozenset({"pdf", "image", "xlsx", "docx", "pptx", "archive", "audio", "video"})
+_HEAD = 8_192
 
+T = TypeVar("T")
 _Number = Annotated[int, Meta(ge=1)]
 
 
@@ -56,6 +61,13 @@ class ContentQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """`version`: an earlier one; left out, the newest."""
 
     file_path: FilePath
+    version: _Number | None = None
+
+
+class RestoreQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """What may stand in the body instead."""
+
+    file_path: FilePath | None = None
     version: _Number | None = None
 
 
@@ -97,7 +109,7 @@ async def _content(call: Call) -> Reply:
     wanted: ContentQuery = call.query
     opened = await (await workspace_of(call)).open(wanted.file_path, wanted.version)
     record, version = opened.record, opened.version
-    text = await _text(opened)
+    text = await _text(opened, call.app.workshop)
     url = None
     if text is None:
         path = await call.app.downloads.url(call.user_id, call.path["session_id"], version.hash, record.filename)
@@ -105,15 +117,24 @@ async def _content(call: Call) -> Reply:
     return as_json(FileContent(text, record.filename, record.path, url), etag=f'"{version.hash}"')
 
 
-async def _text(opened: Opened) -> str | None:
-    """What can be shown as it is; None: it is no text, or too much of it."""
+async def _text(opened: Opened, workshop: Workshop) -> str | None:
+    """What can be shown as it is, in whatever encoding it came; None: it is no text, or too much of it."""
     if opened.record.icon_type in _NO_TEXT or opened.version.size > MOST_SHOWN_BYTES:
         return None
     async with aclosing(opened.read(0, None)) as pieces:
         content = b"".join([piece async for piece in pieces])
     try:
-        return None if b"\0" in content else content.decode()
+        if b"\0" not in content:
+            return content.decode()
     except UnicodeDecodeError:
+        pass
+    # What is named like a text may be one in another encoding; of what is named like nothing, bytes are just bytes.
+    if opened.record.icon_type == "file" or not is_text(content[:_HEAD]):
+        return None
+    try:
+        plain = Reading(content=content, filename=opened.record.filename, media_type="text/plain")
+        return (await workshop.do(plain)).text
+    except Unworkable:
         return None
 
 
@@ -150,8 +171,19 @@ async def _diff(call: Call) -> FileDiff:
 
 async def _restore(call: Call) -> FileRecord:
     wanted: FileRestore = call.body
-    workspace = await workspace_of(call)
-    return await workspace.restore(wanted.file_path, wanted.version, base_hash=wanted.base_hash)
+    asked: RestoreQuery = call.query
+    path = _given("file_path", asked.file_path, wanted.file_path)
+    version = _given("version", asked.version, wanted.version)
+    return await (await workspace_of(call)).restore(path, version, base_hash=wanted.base_hash)
+
+
+def _given(name: str, in_query: T | None, in_body: T | None) -> T:
+    if in_query is not None and in_body is not None and in_query != in_body:
+        raise UsageError(f"The query and the body have different values of `{name}`; give one.")
+    given = in_body if in_query is None else in_query
+    if given is None:
+        raise UsageError(f"`{name}` is missing; give it in the query or in the body.")
+    return given
 
 
 async def _convert(call: Call) -> ConvertedFile:
@@ -237,7 +269,15 @@ ROUTES = (
         for path in ("diff", "versions/diff")
     ),
     *(
-        Route("POST", f"{FILES}/{path}", _restore, "Bring an earlier version back", body=FileRestore, answer=FileRecord)
+        Route(
+            "POST",
+            f"{FILES}/{path}",
+            _restore,
+            "Bring an earlier version back",
+            query=RestoreQuery,
+            body=FileRestore,
+            answer=FileRecord,
+        )
         for path in ("restore", "versions/restore")
     ),
     Route("POST", f"{FILES}/convert", _convert, "A file as a document", body=FileConversion, answer=ConvertedFile),

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from footnote.protocol.errors import UsageError
-from footnote.protocol.sessions import Again, NewMessage, RunView, Started
+from footnote.protocol.sessions import Again, NewMessage, RunView, Started, locale_named
 from footnote.server.negotiation import wants_json
 from footnote.server.replies import Reply, as_json
 from footnote.server.stream import PING_SECONDS, EventStream
@@ -15,20 +15,20 @@ MOST_DIGITS = 18
 
 async def _ask(call: Call) -> Reply | EventStream:
     new: NewMessage = call.body
-    new = replace(new, locale=new.locale or call.locale)
+    new = replace(new, locale=locale_named(new.locale) or call.locale)
     return _followed(call, await call.app.runner.start(call.user_id, call.path["session_id"], new))
 
 
 async def _retry(call: Call) -> Reply | EventStream:
     again: Again = call.body
-    again = replace(again, locale=again.locale or call.locale)
+    again = replace(again, locale=locale_named(again.locale) or call.locale)
     session_id, message_id = call.path["session_id"], call.path["message_id"]
     return _followed(call, await call.app.runner.retry(call.user_id, session_id, message_id, again))
 
 
 async def _edit(call: Call) -> Reply | EventStream:
     new: NewMessage = call.body
-    new = replace(new, locale=new.locale or call.locale)
+    new = replace(new, locale=locale_named(new.locale) or call.locale)
     session_id, message_id = call.path["session_id"], call.path["message_id"]
     return _followed(call, await call.app.runner.edit(call.user_id, session_id, message_id, new))
 

@@ -1,0 +1,35 @@
+"""Kinds of files that are kept and hold no text, so that nobody tries to read them."""
+
+from footnote.documents.inspection.inspection import ODP, UNKNOWN, ZIP
+from footnote.documents.inspection.old_office import OLD
+
+_WITHOUT = {
+    ZIP: "it is an archive; unpack it to read its files",
+    **dict.fromkeys(
+        (
+            "application/gzip",
+            "application/x-bzip2",
+            "application/x-xz",
+            "application/zstd",
+            "application/x-tar",
+            "application/x-7z-compressed",
+            "application/vnd.rar",
+        ),
+        "it is an archive of a kind that is not unpacked here; pack its files as .zip",
+    ),
+    ODP: "OpenDocument presentations are not read; save it as .pptx",
+    **{kind.media_type: f"old Office documents are not read; save it as .{kind.new}" for kind in OLD.values()},
+    "application/rtf": "RTF is not read; save it as .docx",
+    "application/vnd.sqlite3": "it is a database",
+    UNKNOWN: "it is of a kind that is not known here",
+}
+_KINDS = {"image": "it is an image", "audio": "it is sound", "video": "it is a video", "font": "it is a font"}
+_DRAWING = "image/svg+xml"
+"""An image that is a text."""
+
+
+def why_no_text(media_type: str) -> str | None:
+    """Half a sentence; None: there may be text in it."""
+    if media_type == _DRAWING:
+        return None
+    return _WITHOUT.get(media_type) or _KINDS.get(media_type.partition("/")[0])
