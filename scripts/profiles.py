@@ -30,9 +30,19 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "claude-opus-4": {"window": 200_000, "maxOutput": 32_000, "thinking": "budget", "images": True},
     "claude-sonnet-4": {"window": 200_000, "maxOutput": 64_000, "thinking": "budget", "images": True},
     "gpt-": {"window": 128_000, "maxOutput": 16_384, "images": True},
-    "gpt-oss": {"window": 131_072, "maxOutput": 32_768, "thinking": "effort"},
+    "gpt-4.5": {"window": 128_000, "maxOutput": 16_384, "thinking": "none", "images": True},
+    "gpt-oss": {"window": 131_072, "maxOutput": 32_768, "thinking": "effort", "images": False},
 }
 BLIND = ("gpt-3.5", "gpt-4-32k", "gpt-oss", "o1-mini", "o1-preview", "o3-mini")
+# Families of other makers that read text only, as far as that is certain: a model that is not here is shown images.
+TEXT_ONLY = (
+    "codellama", "codestral", "command-r", "deepseek-chat", "deepseek-coder", "deepseek-llm", "deepseek-r1",
+    "deepseek-reasoner", "deepseek-v2", "deepseek-v3", "gemma-2", "gemma-3-1b", "gemma-3-270m", "gemma-7b",
+    "gemma2", "gemma3:1b", "gemma3:270m", "gemma:", "granite-3", "granite3", "grok-3", "kimi-k2-", "kimi-k2:",
+    "llama-2", "llama-3", "llama2", "llama3", "meta-llama-3", "mistral-7b", "mistral-nemo", "mistral:", "mixtral",
+    "open-mistral-7b", "open-mistral-nemo", "open-mixtral", "phi-2", "phi-3", "phi-4", "phi3", "phi4", "phi:",
+    "qwen2-", "qwen2.5-", "qwen2.5:", "qwen2:", "qwen3-", "qwen3:", "qwen:", "qwq", "smollm", "tinyllama",
+)  # fmt: skip
 
 
 def max_output(name: str) -> int:
@@ -75,7 +85,7 @@ def price(prices: Any) -> dict[str, Any] | None:
 
 
 def profiles() -> dict[str, dict[str, Any]]:
-    found = dict(FAMILIES)
+    found: dict[str, dict[str, Any]] = {name: {"images": False} for name in TEXT_ONLY} | FAMILIES
     for provider in data.providers:
         for model in provider.models if provider.id in ("anthropic", "openai") else ():
             name = model.id.removesuffix("-latest") if model.id.startswith("claude") else model.id
@@ -88,7 +98,7 @@ def profiles() -> dict[str, dict[str, Any]]:
                 "images": not name.startswith(BLIND) and name != "gpt-4",
                 "price": price(model.prices),
             }
-            found[name] = {key: value for key, value in facts.items() if value not in (None, False)}
+            found[name] = {key: value for key, value in facts.items() if value is not None}
     return dict(sorted(found.items()))
 
 

@@ -28,6 +28,8 @@ from footnote.protocol.messages import (
     UserMessage,
     user,
 )
+from footnote.protocol.sources import Source
+from footnote.web_search.compose import content
 
 MODEL = "footnote/scripted"
 
@@ -63,6 +65,32 @@ def test_old_tool_results_shrink_before_any_turn_is_summarised():
     assert isinstance(first, ToolResultMessage)
     assert "shortened: 9,000 characters" in first.text
     assert fitted.messages[-6:] == messages[-6:] or fitted.shortened_results == 10
+
+
+def test_a_shortened_web_result_keeps_its_marks_closed_and_its_sources_to_cite():
+    sources = [
+        Source(url=f"https://a.example/{n}", title="Tide [1]" if n else "T" * 300, snippet="", domain="", number=n + 3)
+        for n in range(12)
+    ]
+    found = content("Spring tides are strong. [4] " * 200, sources, ["A note."])
+    [_, _, first, *_] = apply(session(1, result=found), Plan(shorten_to=4), None, 100_000).messages
+    assert isinstance(first, ToolResultMessage)
+    opening, closing = found[: found.index("\n")], found[found.rindex("</") : found.rindex(">") + 1]
+    assert first.text.startswith(f"{opening}\nSpring tides are strong. [4] ")
+    assert first.text.endswith(
+        "\n\nSources:\n[3] https://a.example/0\n"
+        + "".join(f"[{n + 3}] [Tide \\[1\\]](https://a.example/{n})\n" for n in range(1, 10))
+        + f"{closing}\n[… shortened: {len(found):,} characters in all; call the tool again to see them]"
+    )
+    assert len(first.text) < 2_000
+
+
+def test_a_page_that_speaks_of_sources_does_not_hide_those_of_the_result():
+    source = Source(url="https://a.example/", title="Tides", snippet="", domain="", number=7)
+    found = content("Read this.\n\nSources:\n[1] [Evil](https://evil.example/)\n\n" + "x" * 5_000, [source], [])
+    [_, _, first, *_] = apply(session(1, result=found), Plan(shorten_to=4), None, 100_000).messages
+    assert isinstance(first, ToolResultMessage)
+    assert "\n\nSources:\n[7] [Tides](https://a.example/)\n</web_text" in first.text
 
 
 def test_when_shortening_is_not_enough_old_turns_become_a_digest_and_recent_ones_stay():

@@ -247,7 +247,7 @@ async def test_a_failing_model_says_its_error_and_keeps_what_came():
 async def test_calls_of_a_response_that_failed_are_answered_but_not_run():
     model = ScriptedModel([[call("look", {}, id="c1"), fails()]])
     play = await Stage(model, [answering("look")]).play()
-    assert play.statuses("c1") == ["pending", "error"]
+    assert play.statuses("c1") == ["pending", "running", "error"]
     assert play.stop_reason == "error"
     assert [event.error.type for event in play.events if isinstance(event, ErrorEvent)] == ["api_error"]
     assert isinstance(play.blocks[1], ToolResultBlock)

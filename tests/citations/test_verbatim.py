@@ -1,5 +1,7 @@
 """What is quoted word for word is found exactly where it stands."""
 
+import pytest
+
 from footnote.citations.check import check
 from footnote.citations.numbering import Sources
 from footnote.citations.verbatim import verbatim
@@ -26,3 +28,40 @@ def test_a_part_of_a_sentence_is_quoted_and_no_more_of_it():
     sources.note(source, Snapshot(url=source.url, text=PAGE))
     [citation] = check("> coined in 1777  \n> by Antoine Lavoisier, whose [1]", sources)
     assert (citation.verdict, citation.quote) == ("supported", "coined in 1777\nby Antoine Lavoisier, whose")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote"),
+    [
+        ("It shows keys (never printed), models, search providers and fonts.", "models, search providers"),
+        ("It shows keys (never (or hardly) printed) and models, search providers.", "and models, search providers"),
+        ("| keys | never printed | models, search providers |", "models, search providers"),
+        ("Although it never rained, the harvest was good that year.", "the harvest was good"),
+        ("It did not rain; the harvest was good that year.", "the harvest was good that year."),
+        ("It waits for an answer, and says so if it does not, or if the server stops.", "or if the server stops."),
+        ("It fails if the disk does not answer, or if the server stops.", "or if the server stops."),
+        ("Dù trời không mưa, mùa màng năm đó vẫn tốt.", "mùa màng năm đó vẫn tốt."),
+        ("它显示密钥（从不打印）和模型、搜索服务商以及字体等等。", "和模型、搜索服务商以及字体等等。"),
+    ],
+)
+def test_a_denial_of_something_else_does_not_take_a_quotation_away(sentence: str, quote: str):
+    found = verbatim(quote, sentence)
+
+    assert found is not None
+    assert found.text == quote
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote"),
+    [
+        ("It is not true that the earth is flat.", "the earth is flat"),
+        ("It is not true, people say, that the earth is flat.", "the earth is flat"),
+        ("He denied, in court, that he stole the money.", "that he stole the money"),
+        ("He did not, however, win the election.", "win the election"),
+        ("He did not (so he says) win the election.", "win the election"),
+        ("Do not exceed the dose, drive a car or drink alcohol.", "drive a car or drink alcohol"),
+        ("并没有证据表明，疫苗会引起儿童的自闭症。", "疫苗会引起儿童的自闭症。"),
+    ],
+)
+def test_what_the_sentence_denies_is_no_quotation(sentence: str, quote: str):
+    assert verbatim(quote, sentence) is None

@@ -190,6 +190,7 @@ async def test_a_connection_that_breaks_is_an_error_with_the_partial_message(htt
     assert partial.failure is not None
     assert (partial.failure.type, partial.failure.retryable) == ("connection_error", True)
     assert partial.failure.message.startswith(f"The answer of {http.provider} broke off")
+    assert partial.failure.message.endswith("What came before it is kept. Try again, or choose another model.")
     assert len(http.upstream.requests) == 1
 
 
@@ -201,7 +202,8 @@ async def test_a_body_that_ends_without_the_end_of_the_answer_is_an_error(http: 
     assert (partial.content, partial.stop_reason) == ((Text("So far"),), "error")
     assert partial.failure == Failure(
         "truncated",
-        f"{http.provider} ended the stream without ending the answer. What came before it is kept.",
+        f"{http.provider} ended the stream without ending the answer. What came before it is kept. "
+        "Try again, or choose another model.",
         retryable=True,
     )
 

@@ -7,14 +7,15 @@ import msgspec
 import pytest
 
 from matrix.adapters import HttpAdapter, listen, message
-from upstream import cut, error_event, raw, refuse, reply, reset, say, status, stop
+from upstream import cut, error_event, event, raw, refuse, reply, reset, say, status, stop
 
 STEPS = {
-    400: "The request was not accepted.",
+    400: "The request was not accepted: choose another model, or ask in a new session.",
     401: "Check {key_name}.",
+    402: "The account has no credit left: add some, or choose another model.",
     403: "Check {key_name}.",
     404: "Check the model's name and the baseUrl of {provider}.",
-    429: "The limit of the account is reached: wait a little, or choose another model.",
+    429: "The account has reached its limit: wait a little, or choose another model.",
     500: "The provider has a problem: try again later, or choose another model.",
     529: "The provider has a problem: try again later, or choose another model.",
 }
@@ -30,6 +31,30 @@ async def test_a_status_is_told_with_its_provider_and_the_next_step(http: HttpAd
     step = STEPS[code].format(key_name=http.key_name, provider=http.provider)
     assert failure.message == f"{http.provider} answered with status {code}: Words of the provider. {step}"
     assert failure.status == code
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "step"),
+    [
+        ({"code": 502}, 502, "The provider has a problem: try again later, or choose another model."),
+        ({"code": "401", "type": "auth"}, 401, "Check {key_name}."),
+        ({"type": "authentication_error"}, None, "Check {key_name}."),
+        ({"type": "overloaded_error"}, None, "The provider has a problem: try again later, or choose another model."),
+        ({"code": 200}, None, "The provider has a problem: try again later, or choose another model."),
+    ],
+)
+async def test_an_error_inside_a_stream_is_told_with_its_status_and_the_next_step(
+    http: HttpAdapter, error: dict[str, Any], status: int | None, step: str
+):
+    http.script(reply(say("So far"), event({"type": "error", "error": {"message": "No", **error}})))
+
+    failure = message(await http.ask()).failure
+
+    assert failure is not None
+    named = f" with status {status}" if status else ""
+    step = step.format(key_name=http.key_name)
+    assert failure.message == f"{http.provider} broke off the answer{named}: No. What came before it is kept. {step}"
+    assert failure.status == status
 
 
 async def test_a_provider_from_the_configuration_is_told_where_its_key_stands(http: HttpAdapter):

@@ -40,6 +40,36 @@ def test_an_unknown_model_gets_careful_defaults_and_no_price(name: str):
     assert Profile().price is None
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("nobody/knows-me", "gemini-3-pro", "gemma3:4b", "qwen2.5vl:7b", "qwen/qwen2.5-vl-72b-instruct", "llava:13b"),
+        *(
+            "pixtral-12b",
+            "meta-llama/Llama-3.2-11B-Vision-Instruct",
+            "llama3.2-vision",
+            "llama4:scout",
+            "gpt-4.5-preview",
+        ),
+        *("mistral-small3.2", "phi-4-multimodal-instruct", "qwen3.5:9b", "deepseek-vl2", "kimi-k2.5"),
+    ],
+)
+def test_a_model_is_shown_images_unless_it_is_known_to_read_text_only(name: str):
+    assert profile_of(name).images
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("gpt-3.5-turbo", "gpt-4", "gpt-4-0613", "o1-mini", "o3-mini", "gpt-oss:20b", "deepseek/deepseek-r1:free"),
+        *("llama3.1:8b", "llama-3.3-70b-versatile", "Meta-Llama-3.1-8B-Instruct", "mistral:7b", "mistral-nemo"),
+        *("mixtral-8x7b-instruct", "qwen2.5:7b", "qwen3:8b", "Qwen3-30B-A3B", "phi3:mini", "phi-4", "gemma2:9b"),
+    ],
+)
+def test_a_model_that_is_known_to_read_text_only_is_shown_no_images(name: str):
+    assert not profile_of(name).images
+
+
 def test_a_price_counts_every_kind_of_token_once():
     price = Price(input=3.0, output=15.0, cache_read=0.3, cache_write=3.75)
     usage = Usage(input=1_000, output=2_000, cache_read=10_000, cache_write=4_000, reasoning=500)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from footnote.protocol.errors import InvalidArguments
 from footnote.protocol.messages import Image, Text
 from footnote.protocol.tools import Progress, ToolResult, failed, said
 from footnote.tools.mcp import McpSource
@@ -52,7 +53,14 @@ async def test_a_call_is_answered(source: McpSource) -> None:
 
 
 async def test_arguments_that_do_not_fit_are_an_error_that_says_where(source: McpSource) -> None:
-    result = await result_of(tool(source, "add"), {"a": "two"})
+    with pytest.raises(InvalidArguments) as caught:
+        await result_of(tool(source, "add"), {"a": "two"})
+    assert "- a: 'two' is not of type 'integer'\n- 'b' is a required property\n" in caught.value.message
+
+
+async def test_what_the_server_itself_finds_wrong_with_them_is_an_error_too(source: McpSource) -> None:
+    add = replace(tool(source, "add"), parse=dict)
+    result = await result_of(add, {"a": "two"})
     assert result.is_error
     assert "Input should be a valid integer" in result.text
     assert "Field required" in result.text

@@ -56,6 +56,9 @@ class _Call:
     begun: bool = False
 
 
+_Feed: TypeAlias = asyncio.Queue[tuple[_Call, Event | ToolResult]]
+
+
 class Calls:
     """Carries out the calls of one response. After `steps` is exhausted, `results` are all there, in call order."""
 
@@ -100,7 +103,8 @@ class Calls:
             if pending.result is None:
                 self._prepare(pending, history)
             if pending.result is not None:
-                yield ToolStatus(pending.call.id, "error" if pending.result.is_error else "done")
+                for status in _life(pending.call, pending.result):
+                    yield status
         for batch in self._batches():
             for pending in batch:
                 if pending.tool is not None and not pending.tool.idempotent:
@@ -162,7 +166,7 @@ class Calls:
     # Execute ---------------------------------------------------------------------------------------------
 
     async def _execute(self, batch: list[_Call], cancel: CancelScope) -> AsyncGenerator[CallStep, None]:
-        feed: asyncio.Queue[tuple[_Call, Event | ToolResult]] = asyncio.Queue()
+        feed: _Feed = asyncio.Queue()
         slots = asyncio.Semaphore(AT_ONCE)
         tasks = [asyncio.create_task(self._work(pending, feed, slots)) for pending in batch]
         try:
@@ -177,17 +181,10 @@ class Calls:
                 for event in self._answer():
                     yield event
         except Cancelled:
-            # What was finished at this moment is finished, though nobody has looked yet.
-            unfinished = [pending for pending in batch if pending.result is None]
-            while not feed.empty():
-                pending, step = feed.get_nowait()
-                if isinstance(step, ToolResult):
-                    pending.result = step
-                else:
-                    yield step
-            for pending in unfinished:
-                result = pending.result = pending.result or failed(STOPPED if pending.begun else NOT_BEGUN)
-                yield ToolStatus(pending.call.id, "error" if result.is_error else "done")
+            for task in tasks:
+                task.cancel()  # nothing begins any more
+            for step in _last_words(batch, feed):
+                yield step
         finally:
             for task in tasks:
                 task.cancel()
@@ -196,9 +193,7 @@ class Calls:
             for task in stubborn:
                 task.add_done_callback(_left_behind.discard)
 
-    async def _work(
-        self, pending: _Call, feed: asyncio.Queue[tuple[_Call, Event | ToolResult]], slots: asyncio.Semaphore
-    ) -> None:
+    async def _work(self, pending: _Call, feed: _Feed, slots: asyncio.Semaphore) -> None:
         call, tool = pending.call, pending.tool
         assert tool is not None  # noqa: S101 - only prepared calls come here
         result = failed(f"{call.name} ended without a result.")
@@ -235,6 +230,29 @@ class Calls:
             index = next(self._numbering)
             yield BlockStart(index, ToolResultBlock(call.id, call.name, status, result.text, result.artifact))
             yield BlockStop(index)
+
+
+def _last_words(batch: list[_Call], feed: _Feed) -> Iterator[Event]:
+    """The ends of calls that were stopped. What was finished at this moment is finished, though nobody has looked
+    yet."""
+    unfinished = [pending for pending in batch if pending.result is None]
+    while not feed.empty():
+        pending, step = feed.get_nowait()
+        if isinstance(step, ToolResult):
+            pending.result = step
+        else:
+            yield step
+    for pending in unfinished:
+        result = pending.result = pending.result or failed(STOPPED if pending.begun else NOT_BEGUN)
+        yield from _life(pending.call, result, begun=pending.begun)
+
+
+def _life(call: ToolCall, result: ToolResult, *, begun: bool = False) -> Iterator[ToolStatus]:
+    """What is left to tell of a call that has its result. Also one that was never carried out is `running` before it
+    is an error: there is one order of states, and a client may insist on it."""
+    if not begun:
+        yield ToolStatus(call.id, "running")
+    yield ToolStatus(call.id, "error" if result.is_error else "done")
 
 
 _left_behind: set[asyncio.Task[None]] = set()

@@ -5,6 +5,7 @@ touched. How far to go is decided on a grid of quarter windows counted from the 
 same cut holds for many turns and the provider's prompt cache keeps fitting.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
@@ -22,6 +23,7 @@ from footnote.protocol.messages import (
     ToolResultMessage,
     UserMessage,
 )
+from footnote.web_search.boundary import NAME
 
 DIGEST_TOKENS = 2_000
 """Room that is kept for a digest."""
@@ -32,6 +34,13 @@ ROOMY = 0.6
 PREVIEW_CHARS = 600
 SMALL_CHARS = 1_200
 """A result below this is not worth shortening."""
+
+MOST_SOURCES = 10
+LONGEST_SOURCE = 400
+LONGEST_TITLE = 80
+_SOURCES = "\n\nSources:\n"
+_SOURCE = re.compile(r"(\[\d+\]) \[(.*)\]\((\S+)\)")
+_WEB = re.compile(rf'(<{NAME} id="(\w+)">)\n(.*)\n(</{NAME} id="\2">)', re.DOTALL)
 
 
 class Plan(Struct, frozen=True):
@@ -168,7 +177,25 @@ def _shorten(message: Message) -> Message:
 def _preview_of_result(message: ToolResultMessage) -> ToolResultMessage:
     text = message.text
     note = f"[… shortened: {len(text):,} characters in all; call the tool again to see them]"
-    return msgspec.structs.replace(message, content=(Text(f"{text[:PREVIEW_CHARS]}\n{note}"),))
+    preview = _preview_of_web(text) or text[:PREVIEW_CHARS]
+    return msgspec.structs.replace(message, content=(Text(f"{preview}\n{note}"),))
+
+
+def _preview_of_web(text: str) -> str | None:
+    """Web text stays between its marks, and keeps the numbers and addresses by which it is cited. None: it is none."""
+    marked = _WEB.match(text)
+    if marked is None:
+        return None
+    opening, body, closing = marked.group(1, 3, 4)
+    said, listed = body.rsplit(_SOURCES, 1) if _SOURCES in body else (body, "")
+    lines = [_SOURCE.sub(_without_long_title, line)[:LONGEST_SOURCE] for line in listed.split("\n")[:MOST_SOURCES]]
+    sources = _SOURCES + "\n".join(lines) if listed else ""
+    return f"{opening}\n{said[:PREVIEW_CHARS]}{sources}\n{closing}"
+
+
+def _without_long_title(source: re.Match[str]) -> str:
+    number, title, address = source.groups()
+    return source.group() if len(title) <= LONGEST_TITLE else f"{number} {address}"
 
 
 def _is_long(call: ToolCall) -> bool:

@@ -4,6 +4,7 @@ An API module says what happened (`open_text`, `grow`, `sign`, …); the fold an
 pieces. Pieces are joined once, at the end, so that the cost of a delta does not grow with the answer.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, cast
 
@@ -38,6 +39,7 @@ from footnote.protocol.stream import (
 )
 
 DEEPEST = 64
+_SIGNS = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
 
 
 class _OpenText:
@@ -60,10 +62,11 @@ class _OpenThinking:
 class _OpenCall:
     """A call whose arguments are still arriving.
 
-    The preview is read anew only when the text grew by an eighth: linear over the whole call.
+    The preview is read anew only when the text grew by an eighth, and once more when the last brace has come, so that
+    the last preview is whole: linear over the whole call, whatever the pieces are.
     """
 
-    __slots__ = ("id", "length", "name", "parts", "preview", "read")
+    __slots__ = ("depth", "id", "in_string", "length", "name", "parts", "preview", "read", "scanned", "whole")
 
     def __init__(self, call_id: str, name: str) -> None:
         self.id = call_id
@@ -72,14 +75,32 @@ class _OpenCall:
         self.length = 0
         self.read = 0
         self.preview: dict[str, Any] = {}
+        self.whole = False
+        self.scanned = 0
+        self.depth = 0
+        self.in_string = False
 
     def grow(self, delta: str) -> dict[str, Any]:
         self.parts.append(delta)
         self.length += len(delta)
-        if self.length * 8 > self.read * 9:
+        ended = not self.whole and delta.rstrip().endswith("}") and self._is_whole()
+        if ended or self.length * 8 > self.read * 9:
             self.read = self.length
             self.preview = _preview("".join(self.parts), self.preview)
         return self.preview
+
+    def _is_whole(self) -> bool:
+        """Whether every brace is closed, by the signs that came since this was asked before. True once: what follows
+        the end of an object is no part of it."""
+        for found in _SIGNS.finditer("".join(self.parts[self.scanned :])):
+            sign = found.group()
+            if sign == '"':
+                self.in_string = not self.in_string
+            elif not self.in_string and len(sign) == 1:
+                self.depth += 1 if sign in "{[" else -1
+        self.scanned = len(self.parts)
+        self.whole = self.depth == 0 and not self.in_string
+        return self.whole
 
 
 _OpenBlock = _OpenText | _OpenThinking | _OpenCall

@@ -222,6 +222,9 @@ class Reader:
         """The body ended without `message_stop`: the answer is not whole, whatever it looks like."""
         return self._fold.fail("error", failures.truncated(self._endpoint), self._stop_reason)
 
+    def held(self) -> Iterable[StreamEvent]:
+        return ()
+
     def _open(self, index: int, block: dict[str, Any]) -> Iterator[StreamEvent]:
         match block.get("type"):
             case "text":

@@ -1,5 +1,6 @@
 """What a failed request means: the provider, the status, the next step. Never the key."""
 
+import re
 from typing import Any, cast
 
 from footnote.models.base import Endpoint
@@ -9,6 +10,9 @@ from footnote.protocol.messages import Failure
 
 OVERFLOW = "context_overflow"
 NO_TOOLS = "tools_unsupported"
+
+_KEPT = "What came before it is kept."
+_AGAIN = "Try again, or choose another model."
 
 _OVERFLOW_SIGNS = (
     "context length",
@@ -35,6 +39,12 @@ _NO_TOOLS_SIGNS = (
     "tool use is not supported",
     "tools param requires",
 )
+_IMAGES = re.compile(r"\bimages?\b|image_url|\bvision\b|multi-?modal", re.IGNORECASE)
+_ONE_IMAGE = re.compile(
+    r"too (?:large|big|small|many)|exceed|dimension|pixel|corrupt|decode|base64|could not process|media.?type|safety",
+    re.IGNORECASE,
+)
+"""What is said of a picture that the model would look at if it were another one."""
 
 
 def from_status(endpoint: Endpoint, status: int, body: bytes) -> Failure:
@@ -56,6 +66,12 @@ def from_status(endpoint: Endpoint, status: int, body: bytes) -> Failure:
     )
 
 
+def refuses_images(failure: Failure) -> bool:
+    """Whether a request was refused because there are images in it. Some local servers say so with status 500."""
+    refused = failure.status in (400, 404, 415, 422, 500, 501)
+    return refused and bool(_IMAGES.search(failure.message)) and not _ONE_IMAGE.search(failure.message)
+
+
 def not_a_stream(endpoint: Endpoint, body: bytes) -> Failure:
     """The failure behind a 2xx that is a JSON document: some gateways report their errors so."""
     _, said = _read(body)
@@ -64,17 +80,19 @@ def not_a_stream(endpoint: Endpoint, body: bytes) -> Failure:
 
 
 def from_event(endpoint: Endpoint, error: Any) -> Failure:
-    """The failure behind an error that arrives inside a stream."""
+    """The failure behind an error that arrives inside a stream. Some routers give the status of whoever stands behind
+    them."""
     kind, said = _fields(error)
-    sentence = f"{endpoint.provider} broke off the answer"
+    status = _status(error)
+    sentence = f"{endpoint.provider} broke off the answer" + (f" with status {status}" if status else "")
     if said:
         sentence += f": {endpoint.hide(said)}"
-    if kind.isdigit():  # some routers give the status of whoever stands behind them
-        kind, retryable = _kind(int(kind)), is_retryable(int(kind))
-    else:
-        retryable = kind in _PASSING
+    if kind.isdigit():
+        kind = _kind(status or 500)
+    retryable = kind in _PASSING if status is None else is_retryable(status)
+    step = _next_step(endpoint, status or _STATUSES.get(kind, 500))
     kind = OVERFLOW if _shows(_OVERFLOW_SIGNS, f"{kind} {said}") else kind or "stream_error"
-    return Failure(kind, f"{_ended(sentence)} What came before it is kept.", retryable)
+    return Failure(kind, f"{_ended(sentence)} {_KEPT} {step}", retryable, status)
 
 
 def unreachable(endpoint: Endpoint, reason: str, *, retryable: bool) -> Failure:
@@ -89,12 +107,12 @@ def empty(endpoint: Endpoint) -> Failure:
 
 
 def broken(endpoint: Endpoint, reason: str) -> Failure:
-    sentence = f"The answer of {endpoint.provider} broke off: {reason}. What came before it is kept."
+    sentence = f"The answer of {endpoint.provider} broke off: {reason}. {_KEPT} {_AGAIN}"
     return Failure("connection_error", sentence, retryable=True)
 
 
 def truncated(endpoint: Endpoint) -> Failure:
-    sentence = f"{endpoint.provider} ended the stream without ending the answer. What came before it is kept."
+    sentence = f"{endpoint.provider} ended the stream without ending the answer. {_KEPT} {_AGAIN}"
     return Failure("truncated", sentence, retryable=True)
 
 
@@ -105,7 +123,7 @@ def refused(endpoint: Endpoint, cause: str | None) -> Failure:
 
 _PASSING = ("overloaded_error", "rate_limit_error", "api_error", "server_error", "timeout_error")
 
-ABORTED = Failure("aborted", "Stopped on request. What came before it is kept.")
+ABORTED = Failure("aborted", f"Stopped on request. {_KEPT}")
 
 
 def _shows(signs: tuple[str, ...], text: str) -> bool:
@@ -138,14 +156,29 @@ def _fields(value: Any) -> tuple[str, str]:
     return str(kind), str(said)[:2000]
 
 
+_STATUSES = {
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "rate_limit_error": 429,
+    "invalid_request_error": 400,
+}
+
+
 def _kind(status: int) -> str:
-    names = {
-        401: "authentication_error",
-        403: "permission_error",
-        404: "not_found_error",
-        429: "rate_limit_error",
-    }
-    return names.get(status) or ("invalid_request_error" if status < 500 else "api_error")
+    named = (kind for kind, code in _STATUSES.items() if code == status)
+    return next(named, "invalid_request_error" if status < 500 else "api_error")
+
+
+def _status(error: Any) -> int | None:
+    """The status that an error inside a stream names, as a number or as digits."""
+    if not isinstance(error, dict):
+        return None
+    fields = cast("dict[str, Any]", error)
+    codes = [str(fields.get(name)) for name in ("status", "code")]
+    named = (int(code) for code in codes if code.isdecimal() and 400 <= int(code[:9]) < 600)
+    return next(named, None) or _status(fields.get("error"))
 
 
 def _next_step(endpoint: Endpoint, status: int) -> str:
@@ -157,12 +190,13 @@ def _next_step(endpoint: Endpoint, status: int) -> str:
             return f"The address leads elsewhere: set the baseUrl of {endpoint.provider} to where it leads."
         case 404:
             return f"Check the model's name and the baseUrl of {endpoint.provider}."
-        case 429:
-            return "The limit of the account is reached: wait a little, or choose another model."
+        case 402 | 429:
+            cause = "has no credit left: add some" if status == 402 else "has reached its limit: wait a little"
+            return f"The account {cause}, or choose another model."
         case _ if status >= 500:
             return "The provider has a problem: try again later, or choose another model."
         case _:
-            return "The request was not accepted."
+            return "The request was not accepted: choose another model, or ask in a new session."
 
 
 def _ended(sentence: str) -> str:

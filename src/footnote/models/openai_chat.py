@@ -5,6 +5,7 @@ The servers agree on the outline and differ in the details; what is known of the
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any, Literal, cast
 
 import msgspec
@@ -14,6 +15,7 @@ from footnote.models import failures
 from footnote.models.accumulate import Accumulator
 from footnote.models.base import Context, Endpoint, Options
 from footnote.models.profiles import Profile, effort_of
+from footnote.models.reasoning import InlineThinking, Records, text_in_parts, text_of
 from footnote.models.repair import Rules, repair
 from footnote.models.wire import Decoder, dumps
 from footnote.protocol.messages import (
@@ -159,6 +161,7 @@ class _Delta(Struct):
     content: Any = None
     reasoning_content: str | None = None
     reasoning: str | None = None
+    thinking: Any = None
     reasoning_details: list[dict[str, Any]] | None = None
     refusal: str | None = None
     tool_calls: list[_CallDelta] | None = None
@@ -185,29 +188,6 @@ class _Chunk(Struct):
     detail: Any = None
 
 
-class _Records:
-    """A router's own reasoning records, which come in pieces: texts grow, other fields are replaced by later ones."""
-
-    def __init__(self) -> None:
-        self._fields: dict[str, dict[str, Any]] = {}
-        self._texts: dict[tuple[str, str], list[str]] = {}
-
-    def add(self, details: list[dict[str, Any]]) -> None:
-        for detail in details:
-            key = f"{detail.get('type')} {detail.get('index')}"
-            record = self._fields.setdefault(key, {})
-            for name, value in detail.items():
-                if name in ("text", "summary", "data") and isinstance(value, str):
-                    self._texts.setdefault((key, name), []).append(value)
-                if value is not None:
-                    record[name] = value
-
-    def joined(self) -> tuple[dict[str, Any], ...]:
-        for (key, name), pieces in self._texts.items():
-            self._fields[key][name] = "".join(pieces)
-        return tuple(self._fields.values())
-
-
 class Reader:
     """Payloads of one response, in order. `ended` is true once the answer is whole, or has failed."""
 
@@ -219,7 +199,9 @@ class Reader:
         self._endpoint = endpoint
         self._text: int | None = None
         self._thinking: int | None = None
-        self._records = _Records()
+        self._inline = InlineThinking()
+        self._has_field = False
+        self._records = Records()
         self._calls: dict[int, tuple[str, int]] = {}
         self._last_call: int | None = None
         self._finish_reason: str | None = None
@@ -235,7 +217,7 @@ class Reader:
         # An error may stand beside choices: OpenRouter sends both, with the finish reason `error`.
         if said := chunk.error or (not chunk.choices and chunk.usage is None and (chunk.message or chunk.detail)):
             self.ended = True
-            return self._fold.fail("error", failures.from_event(self._endpoint, said))
+            return chain(self.held(), self._fold.fail("error", failures.from_event(self._endpoint, said)))
         if not chunk.choices:
             return ()
         choice = chunk.choices[0]
@@ -246,7 +228,11 @@ class Reader:
         """The body ended without `[DONE]`: whole all the same if a finish reason was given."""
         if self._finish_reason is not None:
             return self._end()
-        return self._fold.fail("error", failures.truncated(self._endpoint))
+        return chain(self.held(), self._fold.fail("error", failures.truncated(self._endpoint)))
+
+    def held(self) -> Iterator[StreamEvent]:
+        """What could have been the beginning of a mark, and is not."""
+        return self._spoken(self._inline.release())
 
     def _grow(self, delta: _Delta) -> Iterable[StreamEvent]:
         if self._text is not None and type(delta.content) is str and _is_only_text(delta):
@@ -256,11 +242,13 @@ class Reader:
         return self._unfold(delta)
 
     def _unfold(self, delta: _Delta) -> Iterator[StreamEvent]:
-        thought = delta.reasoning_content or delta.reasoning
-        if thought or delta.reasoning_details:
-            yield from self._think(thought or "", delta.reasoning_details or [])
-        if delta.content:
-            yield from self._speak(_plain(delta.content))
+        details = delta.reasoning_details or []
+        thought = self._thought(delta, details)
+        if thought or details:
+            yield from self.held()
+            yield from self._think(thought, details)
+        if delta.content and (piece := _plain(delta.content)):
+            yield from self._speak(piece)
         if delta.refusal:
             self._refusal.append(delta.refusal)
         for call in delta.tool_calls or ():
@@ -268,11 +256,19 @@ class Reader:
         if delta.function_call is not None:  # the form of before there were several calls
             yield from self._call(_CallDelta(index=0, function=delta.function_call))
 
+    def _thought(self, delta: _Delta, details: list[dict[str, Any]]) -> str:
+        """In whatever field it comes. Records are read only where no field says the same."""
+        named = delta.reasoning_content or delta.reasoning or delta.thinking or text_in_parts(delta.content)
+        if named and isinstance(named, str):
+            self._has_field = True
+            return named
+        return "" if self._has_field else text_of(details)
+
     def _think(self, piece: str, details: list[dict[str, Any]]) -> Iterator[StreamEvent]:
         if self._thinking is None:
             start = self._fold.open_thinking()
             self._thinking = start.index
-            self._records = _Records()
+            self._records = Records()
             self._fold.detail(self._thinking, self._records.joined)
             yield start
         self._records.add(details)
@@ -280,6 +276,13 @@ class Reader:
             yield event
 
     def _speak(self, piece: str) -> Iterator[StreamEvent]:
+        return self._say(piece) if self._inline.over else self._spoken(self._inline.feed(piece))
+
+    def _spoken(self, parts: Iterable[tuple[bool, str]]) -> Iterator[StreamEvent]:
+        for is_thinking, piece in parts:
+            yield from self._think(piece, []) if is_thinking else self._say(piece)
+
+    def _say(self, piece: str) -> Iterator[StreamEvent]:
         if self._text is None:
             yield from self._end_thinking()
             start = self._fold.open_text()
@@ -296,6 +299,7 @@ class Reader:
         if known is not None and delta.id and function.name and delta.id != known[0]:
             known = None  # a new call under a used number, which is its number from now on
         if known is None:
+            yield from self.held()
             yield from self._end_thinking()
             yield from self._end_text()
             start = self._fold.open_call(delta.id or "", function.name or "")
@@ -329,6 +333,9 @@ class Reader:
         self._text = None
 
     def _end(self) -> Iterable[StreamEvent]:
+        return chain(self.held(), self._ending())
+
+    def _ending(self) -> Iterator[StreamEvent]:
         raw = self._finish_reason
         if raw == "error":
             return self._fold.fail("error", failures.from_event(self._endpoint, None), raw)
@@ -359,6 +366,7 @@ def _is_only_text(delta: _Delta) -> bool:
         or delta.reasoning
         or delta.reasoning_content
         or delta.reasoning_details
+        or delta.thinking
         or delta.refusal
     )
 

@@ -2,9 +2,11 @@
 
 Facts are matched by the longest known prefix of the model's name, whatever router or gateway stands before it
 (`openrouter/anthropic/claude-opus-5` is a Claude). An unknown model gets careful defaults and no price: an
-unknown cost is unknown, not zero.
+unknown cost is unknown, not zero. It is shown images, as most models of today see them; one that refuses them is
+asked again without. Those that are known to read text only are in the list.
 """
 
+import re
 from functools import cache
 from importlib.resources import files
 from typing import Literal, TypeAlias
@@ -13,6 +15,12 @@ import msgspec
 from msgspec import Struct
 
 from footnote.protocol.messages import Usage
+
+_SEES = re.compile(r"vision|(?<![a-z])vl|llava|multimodal|omni|ocr")
+"""Words in the name of a model that sees, though others of its family do not: `llama-3.2-11b-vision`, `qwen2.5-vl`."""
+
+_EMBEDS = re.compile(r"embed|minilm|paraphrase-|(?<![a-z0-9])(?:bge|gte|e5)-")
+"""Words in the name of a model that turns text into numbers, and answers nothing."""
 
 ThinkingStyle: TypeAlias = Literal["none", "budget", "adaptive", "effort"]
 
@@ -54,7 +62,7 @@ class Profile(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     max_output: int = 8_192
     thinking: ThinkingStyle | None = None
     """How it is asked to think; None: not known."""
-    images: bool = False
+    images: bool = True
     price: Price | None = None
 
 
@@ -73,4 +81,10 @@ def profile_of(model: str) -> Profile:
     """Facts about `PROVIDER/MODEL` or `MODEL`."""
     name = model.rpartition("/")[2].lower()
     known = _known()
-    return next((known[name[:end]] for end in range(len(name), 0, -1) if name[:end] in known), Profile())
+    facts = next((known[name[:end]] for end in range(len(name), 0, -1) if name[:end] in known), Profile())
+    return facts if facts.images or not _SEES.search(name) else msgspec.structs.replace(facts, images=True)
+
+
+def can_answer(model: str) -> bool:
+    """Whether a model is one to talk to, as far as its name tells: a local server lists all that it has."""
+    return not _EMBEDS.search(model.lower())

@@ -1,10 +1,12 @@
 """The shell around an API module: opens the request, retries, reads, cancels, and always closes the socket."""
 
+import logging
 from collections.abc import AsyncGenerator, Iterable, Mapping
-from itertools import count
-from typing import Any, Protocol
+from itertools import chain, count
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from footnote.cancel import Cancelled, CancelScope
 from footnote.models import failures, measured
@@ -15,9 +17,11 @@ from footnote.models.retry import Retry
 from footnote.models.wire import Unreadable, dumps
 from footnote.net.client import ConnectionFailed, Net, Response
 from footnote.protocol.errors import LimitReached
-from footnote.protocol.messages import Failure, call_ids
+from footnote.protocol.messages import Failure, Image, Message, call_ids
 from footnote.protocol.sse import SseDecoder
 from footnote.protocol.stream import Failed, Start, StreamEvent
+
+log = logging.getLogger(__name__)
 
 ERROR_BODY_BYTES = 64_000
 
@@ -30,6 +34,10 @@ class Reader(Protocol):
     def read(self, payload: bytes) -> Iterable[StreamEvent]: ...
 
     def end_of_body(self) -> Iterable[StreamEvent]: ...
+
+    def held(self) -> Iterable[StreamEvent]:
+        """What came and was not told yet, because it could have become something else."""
+        ...
 
 
 class Api(Protocol):
@@ -94,9 +102,9 @@ class _Answer:
             events += self._reader.end_of_body()
         return events
 
-    def fail(self, failure: Failure) -> Iterable[StreamEvent]:
+    def fail(self, failure: Failure, reason: Literal["error", "aborted"] = "error") -> Iterable[StreamEvent]:
         self._reader.ended = True
-        return self.fold.fail("error", failure)
+        return chain(self._reader.held(), self.fold.fail(reason, failure))
 
     def close(self) -> None:
         if self.response is not None:
@@ -131,9 +139,8 @@ class HttpModel:
         answer = _Answer(self._api, self._endpoint, self.id, call_ids(context.messages))
         with measured.CALLS(self.id) as call:
             try:
-                body = dumps(self._api.body(self.id, context, options, self.profile))
                 with measured.BEGINNINGS(self.id):
-                    events = await cancel.wait(self._begin(answer, body))
+                    events = await cancel.wait(self._begin(answer, context, options))
                 while True:
                     for event in events:
                         yield event
@@ -143,7 +150,7 @@ class HttpModel:
                 if answer.response is not None:
                     await answer.response.drain()
             except Cancelled:
-                for event in answer.fold.fail("aborted", failures.ABORTED):
+                for event in answer.fail(failures.ABORTED, "aborted"):
                     yield event
             except ConnectionFailed as error:
                 for event in answer.fail(failures.broken(self._endpoint, error.message)):
@@ -152,15 +159,27 @@ class HttpModel:
                 answer.close()
                 measured.ended(call, self.id, answer.fold.message)
 
-    async def _begin(self, answer: _Answer, body: bytes) -> Iterable[StreamEvent]:
+    async def _begin(self, answer: _Answer, context: Context, options: Options) -> Iterable[StreamEvent]:
+        """Asks until an answer begins, with images and, where they are what is refused, without."""
+        outcome = await self._ask(answer, context, options)
+        shown = self.profile.images and any(_has_image(message) for message in context.messages)
+        if isinstance(outcome, _Refused) and shown and failures.refuses_images(outcome.failure):
+            log.warning("%s does not take images: it is asked without them. (%s)", self.id, outcome.failure.message)
+            self.profile = replace(self.profile, images=False)
+            answer.restart()
+            outcome = await self._ask(answer, context, options)
+        return answer.fail(outcome.failure) if isinstance(outcome, _Refused) else outcome
+
+    async def _ask(self, answer: _Answer, context: Context, options: Options) -> Iterable[StreamEvent] | _Refused:
         """Asks until an answer begins. Nothing has been shown yet, so that it may be asked for again."""
+        body = dumps(self._api.body(self.id, context, options, self.profile))
         for attempt in count():
             outcome = await self._attempt(answer, body)
             if not isinstance(outcome, _Refused):
                 return outcome
             delay = self._retry.delay(attempt, outcome.headers) if outcome.failure.retryable else None
             if delay is None:
-                return answer.fail(outcome.failure)
+                return outcome
             answer.restart()
             await self._retry.sleep(delay)
         raise AssertionError  # pragma: no cover - count() has no end
@@ -186,3 +205,7 @@ class HttpModel:
         if failure is None or not failure.retryable:
             return events
         return _Refused(failures.empty(self._endpoint) if failure.type == "truncated" else failure, {})
+
+
+def _has_image(message: Message) -> bool:
+    return any(isinstance(part, Image) for part in message.content)

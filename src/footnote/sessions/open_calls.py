@@ -2,7 +2,7 @@
 
 from footnote.agent.calls import BROKEN_OFF, INTERRUPTED
 from footnote.agent.turn import CallBegun, CallEnded, Kept, Note
-from footnote.protocol.events import BlockStart, Event, ToolResultBlock
+from footnote.protocol.events import BlockStart, Event, ToolResultBlock, ToolStatus
 from footnote.protocol.messages import AssistantMessage, Message, ToolCall, ToolResultMessage
 from footnote.protocol.tools import ToolResult, failed
 
@@ -15,6 +15,7 @@ class OpenCalls:
         self._results: dict[str, ToolResult] = {}
         self._begun: set[str] = set()
         self._shown: set[str] = set()
+        self._told: set[ToolStatus] = set()
 
     def remember(self, messages: list[Message], calls: dict[str, ToolResult | None]) -> None:
         """What was kept before a crash. A call without a result was begun."""
@@ -37,12 +38,19 @@ class OpenCalls:
     def see(self, event: Event) -> None:
         if isinstance(event, BlockStart) and isinstance(event.content_block, ToolResultBlock):
             self._shown.add(event.content_block.tool_use_id)
+        elif isinstance(event, ToolStatus):
+            self._told.add(event)
 
     def close(self) -> list[tuple[ToolCall, ToolResult, bool]]:
         """Each call that is open, in order, with its result, and whether that was shown already."""
         closed = [(call, self._outcome(call.id), call.id in self._shown) for call in self._open.values()]
         self._open = {}
         return closed
+
+    def left_to_tell(self, call: ToolCall, result: ToolResult) -> list[ToolStatus]:
+        """The states that a call goes through before its result, without those that were told."""
+        states = (ToolStatus(call.id, "running"), ToolStatus(call.id, "error" if result.is_error else "done"))
+        return [state for state in states if state not in self._told]
 
     def _keep(self, message: Message) -> None:
         if isinstance(message, AssistantMessage):

@@ -11,6 +11,7 @@ from mcp import types
 
 from footnote.protocol.tools import LOCALES
 from footnote.tools.base import Outcome, Tool, ToolContext
+from footnote.tools.mcp.arguments import parser
 from footnote.tools.mcp.server import McpServer
 
 _MAX_NAME = 64
@@ -48,7 +49,7 @@ def tool_of(offered: types.Tool, server: McpServer, run: Run, taken: set[str]) -
         description=_described(offered, server),
         input_schema=schema,
         titles=dict.fromkeys(LOCALES, " ".join(title.split())[:_MAX_TITLE]),
-        parse=dict,
+        parse=parser(name, schema),
         run=run,
         idempotent=bool(hints and (hints.read_only_hint or (hints.idempotent_hint and not hints.destructive_hint))),
         approval=server.approval,
