@@ -46,7 +46,9 @@ async def summarise(
             if isinstance(event, Done | Failed):
                 usage = event.message.usage
                 text = event.message.text.strip() if isinstance(event, Done) else ""
-    makeshift = "\n".join([*notes, *_lines(messages[start:upto], each=200)])
+    # Without what tools found: cut so short, web text would lose the marks that it must not be read without.
+    said = (message for message in messages[start:upto] if not isinstance(message, ToolResultMessage))
+    makeshift = "\n".join([*notes, *_lines(said, each=200)])
     return Summarised(Digest(upto, _middle_out(text or makeshift, LONGEST * 3)), usage, by_model=bool(text))
 
 
