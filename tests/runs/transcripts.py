@@ -1,4 +1,5 @@
-"""Recorded turns as they go over the wire. `python -m runs.transcripts` in the folder `tests` records them anew."""
+"""Recorded turns as they go over the wire. In the folder `tests`,
+`PYTHONPATH=../scripts python -m runs.transcripts` records them anew."""
 
 import asyncio
 import re
