@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request, Response
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request, Response, expect
 
 VIOLATIONS = """
 addEventListener("securitypolicyviolation", (violation) => {
@@ -14,6 +14,8 @@ addEventListener("securitypolicyviolation", (violation) => {
 });
 """
 SECONDS = 30
+"""How long anything on the page may take, on a machine that has much else to do."""
+expect.set_options(timeout=SECONDS * 1000)
 # The browser's own words about an answer that was an error: answers are judged by themselves.
 NETWORK = ("Failed to load resource", "net::ERR_")
 
@@ -76,7 +78,7 @@ async def visiting(
     hands = {"has_touch": True, "is_mobile": True, "device_scale_factor": 2} if phone else {}
     settings = {"viewport": size, "locale": "en-US", "timezone_id": "Asia/Ho_Chi_Minh", **hands, **options}
     context = await browser.new_context(**settings)
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(SECONDS * 1000)
     visitor = Visitor(context, origin)
     context.on("page", visitor.watch)
     context.on("request", visitor.requested)
