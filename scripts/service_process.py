@@ -105,7 +105,8 @@ class Service(ABC):
         if pid is None:
             return []
         # Stopped first, so that it has no more children than those that are found now.
-        os.kill(pid, signal.SIGSTOP)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGSTOP)
         reached = [*_children(pid), pid]
         for one in reached:
             with suppress(ProcessLookupError):

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from footnote.models.reader.words import WORDS
 from footnote.protocol.files import FileRecord
+from footnote.protocol.tools import Locale
 from server.house import House, events, open_house, text_of
 from upstream import Upstream, call, reply, say, stop
 
@@ -146,3 +148,19 @@ async def test_without_a_key_the_file_is_quoted_with_a_footnote_that_opens_it(tm
         (snapshot,) = source["snapshots"]
         quotes = [snapshot["text"][quote["start"] : quote["end"]] for quote in snapshot["quotes"]]
         assert any("Rottnest Island" in quote for quote in quotes)
+
+
+@pytest.mark.parametrize(("question", "said"), [("What does it say?", "en"), ("Tệp này nói gì?", "vi")])
+async def test_without_a_key_a_file_that_cannot_be_read_is_said_to_be_so(tmp_path: Path, question: str, said: Locale):
+    async with open_house(tmp_path) as house:
+        session_id = await house.local.session()
+        broken = await upload(house, session_id, "broken.docx", b"PK\x03\x04 junk")
+        notes = await upload(house, session_id, "notes.txt", b"It says that water boils at 100 degrees.")
+        ask = {"content": question, "attachments": [broken.path]}
+        answer = await house.local.ask("POST", f"/v2/sessions/{session_id}/messages", ask)
+        assert text_of(events(answer.body)).startswith(WORDS[said].unread.format(files="`broken.docx`"))
+        ask = {"content": question, "attachments": [broken.path, notes.path]}
+        answer = await house.local.ask("POST", f"/v2/sessions/{session_id}/messages", ask)
+        text = text_of(events(answer.body))
+        assert text.startswith(WORDS[said].unread.format(files="`broken.docx`"))
+        assert "water boils at 100 degrees" in text

@@ -47,3 +47,25 @@ async def test_what_is_no_request_is_refused_in_the_shape_of_the_api(door: House
     answer = await door.ask("POST", path, token=LOCAL_TOKEN, data=data)
     assert answer.status == 400
     assert json.loads(answer.body)["error"]["type"] == "invalid_request_error"
+
+
+@pytest.mark.parametrize("path", DOORS)
+async def test_an_event_is_one_line_also_for_those_who_end_lines_at_odd_signs(
+    tmp_path: Path, upstream: Upstream, path: str
+) -> None:
+    said = "a\u2028b\u2029c\x85d ậ"
+    answers_always(upstream, said)
+    async with open_house(tmp_path, upstream) as house:
+        ask = {"model": "researcher", "messages": [{"role": "user", "content": "?"}], "stream": True, "max_tokens": 99}
+        answer = await house.local.ask("POST", path, ask)
+    events = [line.removeprefix("data: ") for line in answer.body.decode().splitlines() if line.startswith("data: {")]
+    assert said in "".join(str(value) for event in events for value in _texts(json.loads(event)))
+    assert len(answer.body.decode().splitlines()) == answer.body.count(b"\n")
+
+
+def _texts(value: Any) -> list[str]:
+    """Every text in a value of JSON."""
+    if isinstance(value, str):
+        return [value]
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for part in parts for text in _texts(part)]

@@ -158,7 +158,7 @@ async def test_a_disabled_users_run_ends_at_once(quiet_house: House, upstream: U
         ({}, "vi-VN,vi;q=0.9,en;q=0.5", "Liệt kê tệp"),
         ({"locale": "zh"}, "vi", "列出文件"),
         ({"locale": "zh-Hans-CN"}, "vi", "列出文件"),
-        ({"locale": "vi_VN", "attachments": None}, "zh", "Liệt kê tệp"),
+        ({"locale": "vi_VN.UTF-8", "attachments": None}, "zh", "Liệt kê tệp"),
         ({"locale": "fr"}, "vi", "Liệt kê tệp"),
         ({"locale": ""}, "vi", "Liệt kê tệp"),
         ({"locale": None}, "vi", "Liệt kê tệp"),

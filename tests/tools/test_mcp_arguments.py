@@ -57,6 +57,13 @@ def chain(length: int) -> dict[str, Any]:
     return {"properties": {"x": {"$ref": "#/$defs/s0"}}, "$defs": {**steps, f"s{length}": {"type": "string"}}}
 
 
+def wide(length: int, width: int) -> dict[str, Any]:
+    """Few steps, and at the end of every way through them a long list of alternatives, of which only the last fits."""
+    steps = {f"s{n}": {"allOf": [{"$ref": f"#/$defs/s{n + 1}"}] * 2} for n in range(length)}
+    last = {"anyOf": [*([{"not": {}}] * width), True]}
+    return {"properties": {"x": {"$ref": "#/$defs/s0"}}, "$defs": {**steps, f"s{length}": last}}
+
+
 @pytest.mark.parametrize(
     "schema",
     [
@@ -64,6 +71,7 @@ def chain(length: int) -> dict[str, Any]:
         pytest.param({"properties": {"x": {"$ref": "https://x.invalid/y"}}}, id="a reference to elsewhere"),
         pytest.param({"properties": {"x": {"$ref": "#/properties/x"}}}, id="a reference to itself"),
         pytest.param(chain(60), id="very many ways"),
+        pytest.param(wide(9, 1250), id="very many alternatives on many ways"),
         pytest.param({"properties": {"x": {"pattern": "("}}}, id="not a pattern"),
         pytest.param({"properties": {"x": {"pattern": "^(a+)+$"}}}, id="a pattern without end"),
         pytest.param({"patternProperties": {"^(x+)+y": {}}, "additionalProperties": False}, id="names by a pattern"),

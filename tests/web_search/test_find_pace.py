@@ -25,6 +25,12 @@ def limits(limit: str, remaining: str, reset: str, policy: str = "") -> dict[str
     }
 
 
+def taken(pace: Pace, now: float) -> float:
+    turn = pace.next(now)
+    pace.take(turn, now)
+    return turn
+
+
 def found_with(headers: dict[str, str]) -> Reply:
     return Reply(body=found("brave", HITS).body, headers=headers)
 
@@ -169,16 +175,45 @@ async def test_a_quota_that_is_used_up_is_not_asked_for_twice():
     assert (watch.slept, len(server.requests)) == ([], 1)
 
 
+async def test_searches_that_were_stopped_while_they_waited_hold_nobody_up():
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(round(seconds, 6))
+        await asyncio.Event().wait()
+
+    async with SearchServer("brave") as server, Net() as net:
+        finder = Finder(net, clock=Clock(now=lambda: 1000.0, sleep=sleep))
+        await finder.find(asking("oxygen"), settings(server))
+        for round_ in (1, 2):
+            searches = [asyncio.create_task(finder.find(asking(str(one)), settings(server))) for one in range(8)]
+            async with asyncio.timeout(30):
+                while len(waits) < 8 * round_:
+                    await asyncio.sleep(0.001)
+            for search in searches:
+                search.cancel()
+            await asyncio.gather(*searches, return_exceptions=True)
+    assert waits == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0] * 2
+
+
+def test_a_turn_that_is_given_back_is_the_next_to_be_taken():
+    pace = Pace(Rate(1, 1.0))
+    assert [taken(pace, 0.0) for _ in range(4)] == [0.0, 1.0, 2.0, 3.0]
+    pace.give_back(1.0)
+    pace.give_back(3.0)
+    assert [taken(pace, 0.5) for _ in range(3)] == [1.0, 3.0, 4.0]
+
+
 def test_turns_are_given_by_the_window():
     pace = Pace(Rate(2, 10.0))
-    assert [pace.take(now) for now in (0.0, 1.0, 2.0, 2.0, 25.0)] == [0.0, 0.0, 8.0, 9.0, 0.0]
+    assert [taken(pace, now) for now in (0.0, 1.0, 2.0, 2.0, 25.0)] == [0.0, 1.0, 10.0, 11.0, 25.0]
 
 
 def test_what_is_learned_replaces_what_was_assumed():
     pace = Pace(Rate(1, 1.0))
-    pace.take(0.0)
+    taken(pace, 0.0)
     pace.learn(Limits(Rate(3, 1.0)), 0.0)
-    assert [pace.take(0.0) for _ in range(3)] == [0.0, 0.0, 1.0]
+    assert [taken(pace, 0.0) for _ in range(3)] == [0.0, 0.0, 1.0]
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,20 @@
 import re
 from collections.abc import Iterable
 
+from msgspec import Struct
+
 from footnote.protocol.files import FileRecord
 
 _HEADING = "Files that come with this message:"
 _LIST = re.compile(rf"(?:^|\n){re.escape(_HEADING)}\n((?:- [^\n]*\n?)+)\Z")
-_ADDRESS = re.compile(r"^- .* \(to cite it: read_page (\S+)\)$", re.MULTILINE)
+_ROW = re.compile(r"^- (?P<path>.*?)(?: \(to cite it: read_page (?P<address>\S+)\))?$", re.MULTILINE)
+
+
+class Attached(Struct, frozen=True):
+    """The files that come with a message: the addresses of those that the library has, and the paths of the others."""
+
+    addresses: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
 
 
 def listed(files: Iterable[tuple[FileRecord, str | None]]) -> str:
@@ -16,9 +25,13 @@ def listed(files: Iterable[tuple[FileRecord, str | None]]) -> str:
     return "\n".join((_HEADING, *rows))
 
 
-def parted(text: str) -> tuple[str, tuple[str, ...]]:
-    """What the user wrote, and the addresses of the files that come with it."""
+def parted(text: str) -> tuple[str, Attached]:
+    """What the user wrote, and the files that come with it."""
     found = _LIST.search(text)
     if found is None:
-        return text, ()
-    return text[: found.start()], tuple(_ADDRESS.findall(found[1]))
+        return text, Attached()
+    rows = list(_ROW.finditer(found[1].rstrip("\n")))
+    return text[: found.start()], Attached(
+        addresses=tuple(row["address"] for row in rows if row["address"]),
+        others=tuple(row["path"] for row in rows if not row["address"]),
+    )

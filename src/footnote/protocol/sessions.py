@@ -1,5 +1,6 @@
 """Sessions and runs, as clients ask for them and see them."""
 
+import re
 from typing import Annotated, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -15,8 +16,10 @@ MOST_ATTACHMENTS = 100
 
 Title: TypeAlias = Annotated[str, Meta(min_length=1, max_length=LONGEST_TITLE)]
 Content: TypeAlias = Annotated[str, Meta(min_length=1, max_length=LONGEST_QUESTION)]
-LanguageTag: TypeAlias = Annotated[str, Meta(max_length=60, pattern=r"^([A-Za-z]{1,8}([-_][A-Za-z0-9]{1,8})*)?$")]
-"""Such as `vi`, `vi-VN` or `zh-Hans-CN`; also an empty one, which says nothing."""
+LanguageTag: TypeAlias = Annotated[
+    str, Meta(max_length=60, pattern=r"^([A-Za-z]{1,8}([-_.@][A-Za-z0-9]{1,8})*)?$(?!\n)")
+]
+"""Such as `vi`, `vi-VN`, `zh-Hans-CN` or, from a shell, `vi_VN.UTF-8`; also an empty one, which says nothing."""
 Attachments: TypeAlias = Annotated[tuple[str, ...], Meta(max_length=MOST_ATTACHMENTS)]
 
 Origin: TypeAlias = Literal["page", "api"]
@@ -126,5 +129,5 @@ class SourceView(Struct, frozen=True, kw_only=True):
 
 def locale_named(tag: str | None) -> Locale | None:
     """The one of our languages that a tag names; None: it names another, or nothing."""
-    language = (tag or "").lower().replace("_", "-").partition("-")[0]
+    language = re.split(r"[-_.@]", (tag or "").lower())[0]
     return next((locale for locale in LOCALES if locale == language), None)

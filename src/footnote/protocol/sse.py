@@ -1,6 +1,6 @@
 """Server-sent events: a decoder without I/O, right at any chunk boundary, and the encoder of our own events."""
 
-from typing import get_args
+from typing import Any, get_args
 
 import msgspec
 
@@ -68,7 +68,7 @@ class SseDecoder:
         return payloads
 
 
-def encode(event: Event) -> bytes:
+def encode(event: Event | dict[str, Any]) -> bytes:
     """The event as one line of JSON, also for those who take U+2028 and its kin for the end of a line: many do."""
     encoded = _encoder.encode(event)
     if encoded.isascii():

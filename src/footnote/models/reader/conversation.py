@@ -8,7 +8,7 @@ from msgspec import Struct
 from footnote.models.reader.findings import READ, SEARCH, WRITE, Finding, findings_of, text_of
 from footnote.models.reader.query import LONGEST_QUERY, Subject
 from footnote.models.reader.question import understand
-from footnote.protocol.attachments import parted
+from footnote.protocol.attachments import Attached, parted
 from footnote.protocol.messages import AssistantMessage, Message, ToolCall, ToolResultMessage, UserMessage
 from footnote.protocol.tools import Locale
 
@@ -26,12 +26,12 @@ _PATH = re.compile(
 
 class Turn(Struct, frozen=True):
     """`answered` are the calls of this turn with their results, in order; `earlier` is what was said before it.
-    `attached` are the addresses of files that come with the question, `path` is where it wants a report to be."""
+    `attached` are the files that come with the question, `path` is where it wants a report to be."""
 
     question: str
     answered: tuple[tuple[ToolCall, ToolResultMessage], ...]
     earlier: tuple[Message, ...]
-    attached: tuple[str, ...] = ()
+    attached: Attached = Attached()
     path: str | None = None
 
     @property
@@ -46,7 +46,7 @@ class Turn(Struct, frozen=True):
 def turn_of(messages: Sequence[Message]) -> Turn:
     """The turn in progress: it begins with the last message of the user."""
     at = max((at for at, said in enumerate(messages) if isinstance(said, UserMessage)), default=-1)
-    question, attached = parted(_INSTRUCTIONS.sub("", messages[at].text)) if at >= 0 else ("", ())
+    question, attached = parted(_INSTRUCTIONS.sub("", messages[at].text)) if at >= 0 else ("", Attached())
     named = _PATH.search(question)
     if named is not None:
         question = question[: named.start()] + question[named.end() :]

@@ -35,7 +35,7 @@ Reply: TypeAlias = Say | tuple[Request, ...]
 
 def reply_to(context: Context) -> Reply:
     turn = turn_of(context.messages)
-    question = understand(turn.question, turn.attached)
+    question = understand(turn.question, turn.attached.addresses)
     words = WORDS[question.locale if question.has_words else locale_before(turn.earlier) or question.locale]
     tools = {tool.name: tool for tool in context.tools}
     findings = turn.findings
@@ -49,7 +49,10 @@ def reply_to(context: Context) -> Reply:
         written = _written(turn) if question.wants_report else None
         text = answer(findings, words, report=written, unable=question.unable, unasked=question.unasked > 0)
         reply = Say(text)
-    return Say(_noted(reply.text, words, turn.earlier)) if isinstance(reply, Say) else reply
+    if not isinstance(reply, Say):
+        return reply
+    text = f"{_unread(turn, words)}\n\n{reply.text}" if turn.attached.others else reply.text
+    return Say(_noted(text, words, turn.earlier))
 
 
 def _first(question: Question, turn: Turn, tools: Mapping[str, ToolSpec], words: Words) -> Reply:
@@ -120,6 +123,11 @@ def _call(tool: ToolSpec, needed: dict[str, Any], wished: Mapping[str, Any]) -> 
     known: Any = tool.input_schema.get("properties")
     names = frozenset(cast("dict[str, Any]", known)) if isinstance(known, dict) else frozenset[str]()
     return Request(tool.name, needed | {name: value for name, value in wished.items() if value and name in names})
+
+
+def _unread(turn: Turn, words: Words) -> str:
+    names = (path.rpartition("/")[2] for path in turn.attached.others)
+    return words.unread.format(files=", ".join(f"`{name}`" for name in names))
 
 
 def _noted(text: str, words: Words, earlier: Iterable[Message]) -> str:

@@ -15,6 +15,8 @@ class Words(Struct, frozen=True, kw_only=True):
     """What parts two sentences."""
     note: str
     direct: Mapping[str, str]
+    unread: str
+    """Of `files` that nothing can be quoted from."""
     search_off: str
     no_subject: str
 
@@ -74,6 +76,7 @@ _EN = Words(
         ),
         "calculate": "I cannot calculate: I only quote what stands on pages. Ask me for facts instead.",
     },
+    unread="There is no text that I could quote in {files}. What follows was found without it.",
     search_off=(
         "Web search is switched off for this agent, so I have nothing to quote from. "
         "To switch it on, set `webSearch.enabled` to `true` for this agent in `agents.json`."
@@ -146,6 +149,7 @@ _VI = Words(
         ),
         "calculate": "Tôi không tính toán được, vì tôi chỉ trích những gì có trên các trang. Bạn hãy hỏi điều khác.",
     },
+    unread="Tôi không đọc được văn bản nào để trích trong {files}. Phần sau đây được tìm mà không dùng tệp đó.",
     search_off=(
         "Trợ lý này chưa bật tìm kiếm web nên tôi không có gì để trích dẫn. "
         "Để bật, hãy đặt `webSearch.enabled` thành `true` cho trợ lý này trong `agents.json`."
@@ -212,6 +216,7 @@ _ZH = Words(
         "compose": "我无法自己创作，只能引用网页上的内容。请问我一个事实，或者让我做一份由引文组成的报告。",
         "calculate": "我无法计算，只能引用网页上的内容。请问我一个事实。",
     },
+    unread="我无法从 {files} 中读到可引用的文字。以下内容并未使用该文件。",
     search_off=(
         "这个智能体没有开启网页搜索，所以我没有可引用的内容。"
         "要开启它，请在 `agents.json` 中把该智能体的 `webSearch.enabled` 设为 `true`。"

@@ -2,10 +2,10 @@
 
 from typing import Any, Literal
 
-import msgspec
 from msgspec import Struct
 
 from footnote.protocol.events import ErrorBody, TurnStopReason, TurnUsage
+from footnote.protocol.sse import encode
 from footnote.server.doors.asking import Said, question_from, text_in, without_tools
 from footnote.server.doors.running import answered
 from footnote.server.doors.telling import NO_USAGE, Began, Closed, Ended, Failed, Grew, Opened, Told, Whole
@@ -24,7 +24,6 @@ _TYPES = {
     429: "rate_limit_error",
     503: "overloaded_error",
 }
-_encode = msgspec.json.encode
 
 
 class AnthropicMessage(Struct, frozen=True):
@@ -108,7 +107,7 @@ def _usage(usage: TurnUsage) -> dict[str, int]:
 
 
 def _event(payload: dict[str, Any]) -> bytes:
-    return b"event: %b\ndata: %b\n\n" % (payload["type"].encode(), _encode(payload))
+    return b"event: %b\ndata: %b\n\n" % (payload["type"].encode(), encode(payload))
 
 
 async def messages(call: Call) -> Reply | EventStream:

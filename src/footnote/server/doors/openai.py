@@ -3,11 +3,11 @@
 import time
 from typing import Any, Literal, cast
 
-import msgspec
 from msgspec import Struct
 
 from footnote.protocol.errors import UsageError
 from footnote.protocol.events import ErrorBody, TurnStopReason, TurnUsage
+from footnote.protocol.sse import encode
 from footnote.server.doors.asking import Said, question_from, text_in, without_tools
 from footnote.server.doors.running import answered
 from footnote.server.doors.telling import Began, Ended, Failed, Grew, Opened, Told, Whole
@@ -18,7 +18,6 @@ from footnote.server.table import Call, Route
 MOST_BODY_BYTES = 32_000_000
 _FINISH_REASONS: dict[TurnStopReason, str] = {"length": "length"}
 _CODES = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
-_encode = msgspec.json.encode
 
 
 class ChatMessage(Struct, frozen=True):
@@ -124,7 +123,7 @@ def _usage(usage: TurnUsage) -> dict[str, Any]:
 
 
 def _data(payload: dict[str, Any]) -> bytes:
-    return b"data: %b\n\n" % _encode(payload)
+    return b"data: %b\n\n" % encode(payload)
 
 
 async def completions(call: Call) -> Reply | EventStream:

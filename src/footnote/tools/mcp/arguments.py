@@ -16,40 +16,36 @@ from footnote.tools.words import received
 log = logging.getLogger(__name__)
 
 _MOST_PROBLEMS = 10
-_MOST_REFERENCES = 2_000
-"""References that lead to references can make of a small schema an endless one."""
+_MOST_STEPS = 10_000
+"""References that lead to references, and lists of alternatives, can make of a small schema an endless one."""
 _LONGEST_MESSAGE = 300
-_UNCHECKED = ("pattern", "patternProperties", "unevaluatedProperties", "unevaluatedItems")
-"""A stranger's pattern can take for ever, and the last two follow patterns and references by themselves."""
+_UNCHECKED = ("pattern", "patternProperties", "unevaluatedProperties", "unevaluatedItems", "uniqueItems")
+"""A stranger's pattern can take for ever, the next two follow patterns and references by themselves, and the last holds
+every item against every other."""
 
 _Keyword: TypeAlias = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
 
 
 def parser(tool: str, schema: dict[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """What checks the arguments of `tool`: it gives them back as they are, or raises `InvalidArguments`."""
-    followed = 0
+    steps = 0
 
-    def within_reach(keyword: _Keyword) -> _Keyword:
-        def follow(validator: Any, reference: Any, instance: Any, node: Any) -> Iterator[ValidationError] | None:
-            nonlocal followed
-            followed += 1
-            if followed > _MOST_REFERENCES or not str(reference).startswith("#"):
-                raise LookupError("it leads out of itself, or too far")
-            return keyword(validator, reference, instance, node)
+    def counted(keyword: _Keyword) -> _Keyword:
+        def check(validator: Any, value: Any, instance: Any, node: Any) -> Iterator[ValidationError] | None:
+            nonlocal steps
+            steps += 1
+            if steps > _MOST_STEPS:
+                raise LookupError("it leads too far")
+            return keyword(validator, value, instance, node)
 
-        return follow
+        return check
 
-    known = cast("dict[str, _Keyword]", Draft202012Validator.VALIDATORS)
-    keywords = {
-        **dict.fromkeys(_UNCHECKED, _unchecked),
-        **{name: within_reach(known[name]) for name in ("$ref", "$dynamicRef")},
-        "additionalProperties": _without_patterns(known["additionalProperties"]),
-    }
+    keywords = {name: counted(keyword) for name, keyword in _KEYWORDS.items()}
     validator = cast("Any", validators).extend(Draft202012Validator, keywords)(_of_one_draft(schema))
 
     def parse(arguments: dict[str, Any]) -> dict[str, Any]:
-        nonlocal followed
-        followed = 0
+        nonlocal steps
+        steps = 0
         try:
             problems = [_told(error) for error in islice(validator.iter_errors(arguments), _MOST_PROBLEMS)]
         except Exception as error:  # noqa: BLE001 - a foreign schema, on which the validator may break in any way
@@ -93,3 +89,21 @@ def _without_patterns(keyword: _Keyword) -> _Keyword:
         return None if "patternProperties" in schema else keyword(validator, value, instance, schema)
 
     return check
+
+
+def _within(keyword: _Keyword) -> _Keyword:
+    def check(validator: Any, reference: Any, instance: Any, schema: Any) -> Iterator[ValidationError] | None:
+        if not str(reference).startswith("#"):
+            raise LookupError("it leads out of itself")
+        return keyword(validator, reference, instance, schema)
+
+    return check
+
+
+_OF_THE_DRAFT = cast("dict[str, _Keyword]", Draft202012Validator.VALIDATORS)
+_KEYWORDS: dict[str, _Keyword] = {
+    **_OF_THE_DRAFT,
+    **dict.fromkeys(_UNCHECKED, _unchecked),
+    **{name: _within(_OF_THE_DRAFT[name]) for name in ("$ref", "$dynamicRef")},
+    "additionalProperties": _without_patterns(_OF_THE_DRAFT["additionalProperties"]),
+}

@@ -72,14 +72,12 @@ class Line:
 
     async def _once(self, asked: _Asked, longest: float) -> Outcome:
         now = self._clock.now()
-        wait = self._pace.wait(now)
-        if wait > longest:
-            return skipped(f"its limit of requests leaves no room for {_seconds(wait)}")
-        self._pace.take(now)
-        if wait > 0:
-            await self._clock.sleep(wait)
-            # Others were before us: one of them may have learned that the provider is to be left alone.
-            pause = None if asked.in_any_case else self._breaker.opened(self._clock.now())
+        turn = self._pace.next(now)
+        if turn - now > longest:
+            return skipped(f"its limit of requests leaves no room for {_seconds(turn - now)}")
+        self._pace.take(turn, now)
+        if turn > now:
+            pause = await self._until(turn, asked)
             if pause is not None:
                 return _left_alone(pause)
         try:
@@ -92,6 +90,16 @@ class Line:
             return failed("its answer could not be understood, which is an error of ours: please report it")
         self._pace.learn(outcome.limits, self._clock.now())
         return outcome
+
+    async def _until(self, turn: float, asked: _Asked) -> Pause | None:
+        """Waits for a turn. Who goes away meanwhile leaves it to others."""
+        try:
+            await self._clock.sleep(turn - self._clock.now())
+        except BaseException:
+            self._pace.give_back(turn)
+            raise
+        # Others were before us: one of them may have learned that the provider is to be left alone.
+        return None if asked.in_any_case else self._breaker.opened(self._clock.now())
 
 
 def _left_alone(pause: Pause) -> Outcome:

@@ -2,13 +2,13 @@
 
 import math
 import re
-from collections import deque
 from collections.abc import Mapping
 
 from msgspec import Struct
 
 LONGEST_HOLD = 3600.0
 """A provider that wants to be left alone for longer is asked again after this long all the same."""
+_ROUNDING = 1e-6
 _WINDOW = re.compile(r"w=(\d+)")
 
 
@@ -27,29 +27,36 @@ class Limits(Struct, frozen=True):
 
 
 class Pace:
-    """Gives out turns, in order. A turn that was taken is not given back, also if its owner goes away."""
+    """Gives out turns: moments at which the provider may be asked, so far apart as its rate wants."""
 
     __slots__ = ("_held_until", "_rate", "_turns")
 
     def __init__(self, rate: Rate | None) -> None:
         self._rate = rate
         self._held_until = -math.inf
-        self._turns: deque[float] = deque()
+        self._turns: list[float] = []
 
-    def wait(self, now: float) -> float:
-        """How long it is to the next free turn."""
-        turn = max(now, self._held_until)
-        if self._rate is not None and len(self._turns) >= self._rate.requests:
-            turn = max(turn, self._turns[-self._rate.requests] + self._rate.seconds)
-        return turn - now
+    def next(self, now: float) -> float:
+        """The first turn that is free."""
+        first = max(now, self._held_until)
+        if self._rate is None:
+            return first
+        later = sorted(turn + self._rate.seconds for turn in self._turns if turn + self._rate.seconds > first)
+        return next(turn for turn in (first, *later) if self._is_free(turn, self._rate))
 
-    def take(self, now: float) -> float:
-        """Takes the next free turn; the wait until it comes."""
-        wait = self.wait(now)
-        self._turns.append(now + wait)
-        while len(self._turns) > (self._rate.requests if self._rate else 0):
-            self._turns.popleft()
-        return wait
+    def take(self, turn: float, now: float) -> None:
+        if self._rate is not None:
+            gone = now - self._rate.seconds
+            self._turns = [*(taken for taken in self._turns if taken > gone), turn]
+
+    def give_back(self, turn: float) -> None:
+        """Whoever took it went away before it came."""
+        if turn in self._turns:
+            self._turns.remove(turn)
+
+    def _is_free(self, turn: float, rate: Rate) -> bool:
+        near = rate.seconds - _ROUNDING
+        return sum(abs(taken - turn) < near for taken in self._turns) < rate.requests
 
     def hold(self, now: float, seconds: float) -> None:
         """No turns for this long, beside those that were taken."""
