@@ -19,7 +19,7 @@ def installed() -> Path:
     """An environment as the Makefile makes it, made anew when the lock file changes."""
     home = venvs.HOME / "setup"
     stamp = home / "made-from"
-    wanted = f"{sys.version} {hashlib.sha256(LOCK.read_bytes()).hexdigest()}"
+    wanted = f"{sys.version} without byte code {hashlib.sha256(LOCK.read_bytes()).hexdigest()}"
     if not stamp.exists() or stamp.read_text() != wanted:
         print("installing what is locked …", file=sys.stderr, flush=True)
         shutil.rmtree(home, ignore_errors=True)
@@ -27,7 +27,7 @@ def installed() -> Path:
         pip = [str(home / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "--quiet"]
         # Older Pythons put it into every environment. Nothing here needs it, and the Makefile removes it.
         subprocess.run([*pip, "uninstall", "--yes", "setuptools"], check=True, capture_output=True)
-        command = [*pip, "install", "--no-deps", "--require-hashes", "--requirement", str(LOCK)]
+        command = [*pip, "install", "--no-compile", "--no-deps", "--require-hashes", "--requirement", str(LOCK)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise venvs.Unavailable(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "pip failed")
@@ -36,7 +36,7 @@ def installed() -> Path:
 
 
 def megabytes(folder: Path) -> float:
-    """What lies there, byte code as well; what is linked to is not."""
+    """What lies there; what is linked to does not."""
     return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink()) / 1e6
 
 
