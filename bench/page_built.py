@@ -78,7 +78,8 @@ def sizes(built: Path) -> Sizes:
     scripts = {path for path in first if path.suffix == ".js"}
     waiting = list(scripts)
     while waiting:
-        found = {waiting[-1].parent / name for name in _IMPORTED.findall(waiting.pop().read_text())} - scripts
+        script = waiting.pop()
+        found = {script.parent / name for name in _IMPORTED.findall(script.read_text())} - scripts
         scripts |= found
         waiting += found
     later = {_kilobytes(path): path.name for path in built.rglob("*.js") if path not in scripts}
