@@ -31,10 +31,11 @@ def record(text: str) -> dict[str, Any]:
         lambda text: {"reasoning_details": [record(text)]},
         lambda text: {"reasoning_details": [{"type": "reasoning.summary", "summary": text, "index": 0}]},
         lambda text: {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]},
+        lambda text: {"content": [{"type": "thinking", "thinking": text}]},
         lambda text: {"reasoning": text, "reasoning_details": [record(text)]},
         lambda text: {"reasoning": text, "reasoning_content": text, "thinking": text},
     ],
-    ids=["thinking", "records", "summaries", "parts", "reasoning and records", "three fields"],
+    ids=["thinking", "records", "summaries", "parts", "plain parts", "reasoning and records", "three fields"],
 )
 async def test_thinking_is_shown_once_in_whatever_form_it_comes(openai: HttpAdapter, piece: Any):
     openai.script(reply(chunk(piece("Let me")), chunk(piece(" see.")), say("Yes."), stop()))
@@ -50,6 +51,31 @@ async def test_records_that_repeat_at_the_end_what_a_field_said_are_not_shown_ag
     content = message(await openai.ask()).content
 
     assert content == (Thinking("Hm.", details=(record("Hm."),)), Text("Yes."))
+
+
+@pytest.mark.parametrize(
+    ("pieces", "thought", "kept"),
+    [
+        ([("Let me", "Let me"), (None, " see.")], "Let me see.", "Let me see."),
+        ([("Let me", None), (None, " see.")], "Let me see.", " see."),
+        ([("Let", None), (" me", None), (None, "Let m"), (None, "e see.")], "Let me see.", "Let me see."),
+        ([("Let", None), (" me", "Let"), (None, " me"), (None, " see.")], "Let me see.", "Let me see."),
+        ([("Let me", "In short"), (None, " see.")], "Let me see.", "In short see."),
+        ([(None, "ha"), (None, "ha")], "haha", "haha"),
+    ],
+)
+async def test_what_only_records_say_is_shown_after_a_field_too(
+    openai: HttpAdapter, pieces: list[tuple[str | None, str | None]], thought: str, kept: str
+):
+    chunks = [
+        chunk(({"reasoning": field} if field else {}) | ({"reasoning_details": [record(words)]} if words else {}))
+        for field, words in pieces
+    ]
+    openai.script(reply(*chunks, say("Yes."), stop()))
+
+    content = message(await openai.ask()).content
+
+    assert content == (Thinking(thought, details=(record(kept),)), Text("Yes."))
 
 
 @pytest.mark.parametrize("odd", [{}, [], 5, {"budget": 3}, True])

@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from documents.samples import png
 from footnote.protocol.errors import InvalidArguments, ToolFailed
 from footnote.protocol.messages import Image, Text
 from footnote.protocol.tools import ToolResult, failed, said
@@ -167,7 +168,7 @@ async def test_a_binary_file_is_not_shown(workspace: Workspace) -> None:
 
 
 async def test_an_image_is_shown_to_the_model(workspace: Workspace) -> None:
-    image = b"\x89PNG\r\n\x1a\n and more"
+    image = png(30, 7)
     await written(workspace, image, "/chart.png")
     artifact = {"path": "/chart.png", "filename": "chart.png", "icon_type": "image", "source": "generated"}
     assert await call(workspace, "read_file", file_path="/chart.png") == ToolResult(

@@ -42,7 +42,7 @@ class Seen(Struct, frozen=True):
 
 def look_at(content: bytes) -> Seen | Refused:
     """What a picture is, or why it is not shown: half a sentence that goes on from `The picture NAME`."""
-    seen = _raster(content) or (_svg(content) if b"<" in content[:4] else None)
+    seen = raster(content) or (_svg(content) if b"<" in content[:4] else None)
     if seen is None:
         return Refused("is neither PNG, JPEG, GIF, WebP nor SVG, or it is damaged")
     if isinstance(seen, Refused):
@@ -56,7 +56,8 @@ def look_at(content: bytes) -> Seen | Refused:
     return seen
 
 
-def _raster(content: bytes) -> Seen | None:
+def raster(content: bytes) -> Seen | None:
+    """None also if so much is missing that it has no size."""
     if content[:8] == b"\x89PNG\r\n\x1a\n" and content[12:16] == b"IHDR" and len(content) >= 24:
         return Seen("png", int.from_bytes(content[16:20]), int.from_bytes(content[20:24]))
     if content[:6] in (b"GIF87a", b"GIF89a") and len(content) >= 10:

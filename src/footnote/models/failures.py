@@ -39,12 +39,29 @@ _NO_TOOLS_SIGNS = (
     "tool use is not supported",
     "tools param requires",
 )
-_IMAGES = re.compile(r"\bimages?\b|image_url|\bvision\b|multi-?modal", re.IGNORECASE)
+_CLAUSE = re.compile(r"(?<=[.!?。])\s+|[;\n]+")
+_IMAGES = r"(?<![\w-])(?:(?:(?:input_)?images?(?:_url)?|multi-?modal(?:ity)?|mmproj)(?![\w-])|vision(?!\w))"
+"""Not in the name of something else: a tool may be called `image-resize`, a model `llama-vision`."""
+_OBJECTION = (
+    r"(?:(?:\bno[tn]?\b|n't\b|\bcannot\b|\bonly\b).{0,40}?(?:support|accept|allow|permit|capab|enabled|available"
+    r"|process|provide|valid|recogni|decode|download|load|read|identif)"
+    r"|\bunsupported|\bunable|\binvalid|\bmalformed|\bfail|corrupt|truncated|unknown variant|missing|\bat most\b"
+    r"|too (?:large|big|small|many)|exceed|safety)"
+)
+_BLAMED = re.compile(
+    rf"{_IMAGES}.{{0,40}}?{_OBJECTION}|{_OBJECTION}.{{0,40}}?{_IMAGES}|\bnot?(?: an?)? {_IMAGES}", re.IGNORECASE
+)
+_TOOL = re.compile(r"\b(?:tools?|functions?)(?:\.|\[)\d", re.IGNORECASE)
 _ONE_IMAGE = re.compile(
-    r"too (?:large|big|small|many)|exceed|dimension|pixel|corrupt|decode|base64|could not process|media.?type|safety",
+    r"too (?:large|big|small|many)|exceed|dimension|pixel|corrupt|truncated|malformed|base64|media.?type|mime|safety"
+    r"|(?:process|load|decode|read|identify|download|fetch) (?:\w+ ){0,2}image(?!s| input)|at most [1-9]"
+    r"|valid (?:input )?image(?!_url| input)|image\b.{0,20} not valid|unsupported image(?!s|_url| input| content)",
     re.IGNORECASE,
 )
 """What is said of a picture that the model would look at if it were another one."""
+_REFUSING = frozenset({None, 400, 403, 404, 415, 422, 500, 501})
+"""Some local servers refuse with status 500; inside a stream there often is none."""
+_OTHER_CAUSES = frozenset({OVERFLOW, "refusal", "connection_error", "truncated"})
 
 
 def from_status(endpoint: Endpoint, status: int, body: bytes) -> Failure:
@@ -67,9 +84,20 @@ def from_status(endpoint: Endpoint, status: int, body: bytes) -> Failure:
 
 
 def refuses_images(failure: Failure) -> bool:
-    """Whether a request was refused because there are images in it. Some local servers say so with status 500."""
-    refused = failure.status in (400, 404, 415, 422, 500, 501)
-    return refused and bool(_IMAGES.search(failure.message)) and not _ONE_IMAGE.search(failure.message)
+    """Whether a request was refused because of images in it: of any, or of one that is damaged or too large."""
+    if failure.status not in _REFUSING or failure.type in _OTHER_CAUSES:
+        return False
+    return any(_BLAMED.search(clause) and not _TOOL.search(clause) for clause in _CLAUSE.split(_said(failure)))
+
+
+def refuses_every_image(failure: Failure) -> bool:
+    """Whether it would have been so with any other picture: the model cannot see."""
+    return refuses_images(failure) and not _ONE_IMAGE.search(_said(failure))
+
+
+def _said(failure: Failure) -> str:
+    """Without the name of the provider, which may be any word."""
+    return failure.message.partition(": ")[2]
 
 
 def not_a_stream(endpoint: Endpoint, body: bytes) -> Failure:

@@ -15,7 +15,7 @@ from footnote.models import failures
 from footnote.models.accumulate import Accumulator
 from footnote.models.base import Context, Endpoint, Options
 from footnote.models.profiles import Profile, effort_of
-from footnote.models.reasoning import InlineThinking, Records, text_in_parts, text_of
+from footnote.models.reasoning import InlineThinking, Once, Records, text_in_parts, text_of
 from footnote.models.repair import Rules, repair
 from footnote.models.wire import Decoder, dumps
 from footnote.protocol.messages import (
@@ -200,7 +200,7 @@ class Reader:
         self._text: int | None = None
         self._thinking: int | None = None
         self._inline = InlineThinking()
-        self._has_field = False
+        self._once = Once()
         self._records = Records()
         self._calls: dict[int, tuple[str, int]] = {}
         self._last_call: int | None = None
@@ -257,12 +257,9 @@ class Reader:
             yield from self._call(_CallDelta(index=0, function=delta.function_call))
 
     def _thought(self, delta: _Delta, details: list[dict[str, Any]]) -> str:
-        """In whatever field it comes. Records are read only where no field says the same."""
+        """In whatever field it comes; of records, what no field says."""
         named = delta.reasoning_content or delta.reasoning or delta.thinking or text_in_parts(delta.content)
-        if named and isinstance(named, str):
-            self._has_field = True
-            return named
-        return "" if self._has_field else text_of(details)
+        return self._once.of(named if isinstance(named, str) else "", text_of(details))
 
     def _think(self, piece: str, details: list[dict[str, Any]]) -> Iterator[StreamEvent]:
         if self._thinking is None:

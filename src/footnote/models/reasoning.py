@@ -38,11 +38,37 @@ def text_of(details: list[dict[str, Any]]) -> str:
 
 
 def text_in_parts(content: Any) -> str:
-    """The thinking among the parts of a piece: `{"type": "thinking", "thinking": [{"type": "text", "text": …}]}`."""
+    """The thinking among the parts of a piece: `{"type": "thinking", "thinking": [{"type": "text", "text": …}]}`, or
+    with a plain text in the place of the list."""
     parts = cast("list[Any]", content) if isinstance(content, list) else []
     thoughts = [cast("dict[str, Any]", part).get("thinking") for part in parts if isinstance(part, dict)]
-    inner = (piece for thought in thoughts if isinstance(thought, list) for piece in cast("list[Any]", thought))
-    return text_of([cast("dict[str, Any]", piece) for piece in inner if isinstance(piece, dict)])
+    return "".join(_words(thought) for thought in thoughts)
+
+
+def _words(thought: Any) -> str:
+    if isinstance(thought, str):
+        return thought
+    pieces = cast("list[Any]", thought) if isinstance(thought, list) else []
+    return text_of([cast("dict[str, Any]", piece) for piece in pieces if isinstance(piece, dict)])
+
+
+class Once:
+    """Thinking that comes in a field, in records, or in both: each word of it once."""
+
+    def __init__(self) -> None:
+        self._ahead: list[str] = []
+        """What fields said and records have not repeated yet."""
+
+    def of(self, field: str, recorded: str) -> str:
+        """What is new in one piece. Records may follow the field they repeat, in the same piece or at the end."""
+        if field:
+            self._ahead.append(field)
+        if not recorded:
+            return field
+        ahead = "".join(self._ahead)
+        repeats = ahead.startswith(recorded)
+        self._ahead = [ahead[len(recorded) :]] if repeats else []
+        return field if field or repeats else recorded.removeprefix(ahead)
 
 
 class InlineThinking:

@@ -27,7 +27,13 @@ from footnote.protocol.messages import (
 
 NO_RESULT = "No result: the run was stopped before this call finished."
 NOT_JSON = "The arguments of this call were cut off or were not valid JSON; it was not executed."
-UNSEEN = Text("[An image stood here; this model cannot see images.]")
+UNSEEN = Text(
+    "[An image stood here. It could not be shown to you: this model cannot see images. Say so if it matters.]"
+)
+REFUSED = Text(
+    "[An image stood here. It could not be shown to you: the provider refused it, or another one with it."
+    " Say so if it matters.]"
+)
 EARLIER = UserMessage((Text("[The beginning of this conversation is not shown.]"),))
 GO_ON = UserMessage((Text("Go on."),))
 
@@ -54,6 +60,22 @@ def repair(messages: Sequence[Message], rules: Rules) -> list[Message]:
     if not mended or isinstance(mended[-1], AssistantMessage):
         mended.append(GO_ON)
     return mended
+
+
+def images_in(messages: Sequence[Message]) -> frozenset[Image]:
+    return frozenset(part for message in messages for part in message.content if isinstance(part, Image))
+
+
+def without(messages: Sequence[Message], refused: frozenset[Image]) -> tuple[Message, ...]:
+    """`messages` with a note in the place of each image that the provider refused."""
+    return tuple(_noted(message, refused) for message in messages)
+
+
+def _noted(message: Message, refused: frozenset[Image]) -> Message:
+    if isinstance(message, AssistantMessage) or not any(part in refused for part in message.content):
+        return message
+    content = tuple(REFUSED if part in refused else part for part in message.content)
+    return msgspec.structs.replace(message, content=content)
 
 
 def _answered(messages: Sequence[Message], rules: Rules) -> Iterator[Message]:

@@ -13,11 +13,12 @@ from footnote.models import failures, measured
 from footnote.models.accumulate import Accumulator
 from footnote.models.base import Context, Endpoint, Options
 from footnote.models.profiles import Profile
+from footnote.models.repair import images_in, without
 from footnote.models.retry import Retry
 from footnote.models.wire import Unreadable, dumps
 from footnote.net.client import ConnectionFailed, Net, Response
 from footnote.protocol.errors import LimitReached
-from footnote.protocol.messages import Failure, Image, Message, call_ids
+from footnote.protocol.messages import Failure, Image, call_ids
 from footnote.protocol.sse import SseDecoder
 from footnote.protocol.stream import Failed, Start, StreamEvent
 
@@ -131,6 +132,7 @@ class HttpModel:
         self._endpoint = endpoint
         self._net = net
         self._retry = retry or Retry()
+        self._refused: frozenset[Image] = frozenset()
 
     async def stream(
         self, context: Context, options: Options, cancel: CancelScope
@@ -161,24 +163,35 @@ class HttpModel:
 
     async def _begin(self, answer: _Answer, context: Context, options: Options) -> Iterable[StreamEvent]:
         """Asks until an answer begins, with images and, where they are what is refused, without."""
-        outcome = await self._ask(answer, context, options)
-        shown = self.profile.images and any(_has_image(message) for message in context.messages)
-        if isinstance(outcome, _Refused) and shown and failures.refuses_images(outcome.failure):
-            log.warning("%s does not take images: it is asked without them. (%s)", self.id, outcome.failure.message)
-            self.profile = replace(self.profile, images=False)
+        images = images_in(context.messages)
+        outcome = await self._ask(answer, context, options, images)
+        if isinstance(outcome, _Refused) and self._shows(images) and failures.refuses_images(outcome.failure):
+            log.warning("%s refused images: it is asked without them. (%s)", self.id, outcome.failure.message)
+            if failures.refuses_every_image(outcome.failure):
+                self.profile = replace(self.profile, images=False)
+            else:
+                # Which one it was is not told. Others, such as the next that a tool reads, are shown all the same.
+                self._refused |= images
             answer.restart()
-            outcome = await self._ask(answer, context, options)
+            outcome = await self._ask(answer, context, options, images)
         return answer.fail(outcome.failure) if isinstance(outcome, _Refused) else outcome
 
-    async def _ask(self, answer: _Answer, context: Context, options: Options) -> Iterable[StreamEvent] | _Refused:
+    def _shows(self, images: frozenset[Image]) -> bool:
+        return self.profile.images and not images <= self._refused
+
+    async def _ask(
+        self, answer: _Answer, context: Context, options: Options, images: frozenset[Image]
+    ) -> Iterable[StreamEvent] | _Refused:
         """Asks until an answer begins. Nothing has been shown yet, so that it may be asked for again."""
+        if self.profile.images and self._refused:
+            context = replace(context, messages=without(context.messages, self._refused))
         body = dumps(self._api.body(self.id, context, options, self.profile))
         for attempt in count():
             outcome = await self._attempt(answer, body)
             if not isinstance(outcome, _Refused):
                 return outcome
             delay = self._retry.delay(attempt, outcome.headers) if outcome.failure.retryable else None
-            if delay is None:
+            if delay is None or (self._shows(images) and failures.refuses_every_image(outcome.failure)):
                 return outcome
             answer.restart()
             await self._retry.sleep(delay)
@@ -202,10 +215,6 @@ class HttpModel:
             failure = failures.unreachable(self._endpoint, error.message, retryable=error.retryable)
             return _Refused(failure, {})
         failure = events[0].message.failure if isinstance(events[0], Failed) else None
-        if failure is None or not failure.retryable:
+        if failure is None or not (failure.retryable or failures.refuses_images(failure)):
             return events
         return _Refused(failures.empty(self._endpoint) if failure.type == "truncated" else failure, {})
-
-
-def _has_image(message: Message) -> bool:
-    return any(isinstance(part, Image) for part in message.content)
