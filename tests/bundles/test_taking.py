@@ -11,9 +11,9 @@ import msgspec
 import pytest
 
 import engines
-from bundles.shelf import LARGE, Study, exported, json_of, put, unpacked
+from bundles.shelf import LARGE, Study, exported, json_of, put, unpacked, uploaded
 from footnote.bundles.bundles import Bundles
-from footnote.bundles.form import MANIFEST
+from footnote.bundles.form import MANIFEST, NotTaken
 from footnote.bundles.verify import verify
 from footnote.bus.local import LocalBus
 from footnote.db.engine import Database
@@ -245,3 +245,38 @@ async def test_files_count_against_what_a_user_may_have(bundles: Bundles, study:
     tables = ("session", "run", "question", "workspace_file", "file_version", "blob", "snapshot", "session_entry")
     counts = {table: engines.rows(tmp_path / "small", f"SELECT count(*) FROM {table}") for table in tables}
     assert counts == {table: [(0,)] for table in tables}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("/tool.bin", b"\x7fELF\2\1\1" + bytes(99), "tool.bin is a program for Linux"),
+        ("/old.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "old.doc is an old Office document"),
+        ("/plan.docm", b"PK", "plan.docm may hold macros"),
+    ],
+)
+async def test_what_would_be_refused_as_an_upload_does_not_come_in_with_a_bundle(
+    name: str,
+    content: bytes,
+    why: str,
+    bundles: Bundles,
+    sessions: Sessions,
+    desk: Desk,
+    blobs: Blobs,
+    study: Study,
+    tmp_path: Path,
+) -> None:
+    await uploaded(desk, blobs, "ann", study.session_id, content, name, None)
+    file = put(tmp_path, await exported(bundles, study.session_id))
+    with pytest.raises(NotTaken, match=f"^The bundle was not taken, because of an upload in it: {why}"):
+        await bundles.take("ben", file)
+    assert (await sessions.list("ben")).sessions == ()
+
+
+async def test_a_text_that_could_not_be_read_is_taken_with_the_reason(
+    bundles: Bundles, desk: Desk, blobs: Blobs, study: Study, tmp_path: Path
+) -> None:
+    await uploaded(desk, blobs, "ann", study.session_id, b"words", "/unread.txt", None)
+    file = put(tmp_path, await exported(bundles, study.session_id))
+    assert verify(file).ok
+    await bundles.take("ben", file)

@@ -14,7 +14,7 @@ import pytest
 from documents.office import cells, xlsx
 from footnote.documents.inspection.inspection import XLSX
 from footnote.documents.work import Conversion, Converted, Reading, TextOf
-from footnote.documents.workshop.workshop import MOST_WAITING, Workshop
+from footnote.documents.workshop.workshop import MOST_WAITING, NotNow, Workshop
 from footnote.protocol.errors import LimitReached, Unworkable
 from responsive import responsive
 
@@ -164,14 +164,14 @@ def test_it_works_on_the_loop_of_the_server() -> None:
 
 
 async def test_without_the_packages_the_user_is_told_which() -> None:
-    needs = TextOf(
-        text=None, reason='reading it needs packages that are not installed: pip install "footnote[documents]"'
-    )
+    needs = 'Reading such files needs packages that are not installed: pip install "footnote[documents]"'
     async with Workshop(worker="documents.lacking:worked") as workshop:
         with pytest.raises(Unworkable) as raised:
             await workshop.do(Conversion(target="pdf", markdown="x", filename="a.md"))
         for media_type, content in ((XLSX, xlsx({"A": cells(1, 1)})), ("application/pdf", b"%PDF-1.7")):
-            assert await workshop.do(Reading(content=content, filename="a", media_type=media_type)) == needs
+            with pytest.raises(NotNow) as lacking:
+                await workshop.do(Reading(content=content, filename="a", media_type=media_type))
+            assert lacking.value.message == needs
     assert raised.value.message == 'Converting needs packages that are not installed: pip install "footnote[convert]"'
 
 
@@ -339,6 +339,17 @@ async def test_a_job_whose_parent_died_is_done_again(witness: Witness) -> None:
         assert not exists(before)
         job.cancel()
         await asyncio.wait([job])
+
+
+async def test_a_job_whose_parent_died_twice_may_be_tried_another_time(witness: Witness) -> None:
+    async with Workshop(worker=WORKER, environ=witness.environ) as workshop:
+        job = asyncio.create_task(workshop.do(reading("hang")))
+        for _ in range(2):
+            await witness.begun()
+            parent = Path(f"/proc/{witness.pid}/stat").read_text().rpartition(")")[2].split()[1]
+            os.kill(int(parent), signal.SIGKILL)
+        with pytest.raises(NotNow, match="could not be read: the process that does it was ended from outside"):
+            await job
 
 
 async def test_ctrl_c_does_not_reach_the_processes() -> None:

@@ -59,7 +59,7 @@ async def test_a_file_is_saved_under_its_name_and_runs_nowhere(house: House):
 
 
 async def test_html_is_saved_and_not_shown(house: House):
-    answer = await house.ask("GET", await address(house.local, "page.html", b"<script>alert(1)</script>\0"))
+    answer = await house.ask("GET", await address(house.local, "page.html", b"<script>alert(1)</script>\0\1\2\3"))
     assert answer.headers["content-type"].startswith("text/html")
     assert answer.headers["content-disposition"] == 'attachment; filename="page.html"'
     assert answer.headers["content-security-policy"] == "sandbox; default-src 'none'"

@@ -76,7 +76,8 @@ async def test_what_is_brought_back_may_be_named_in_the_query(desk: Desk):
     await desk.write("/a.md", "two", base="one")
     named = await desk.ask("POST", "/restore", file_path="/a.md", version=1)
     in_both = await desk.ask("POST", "/versions/restore", {"file_path": "/a.md", "version": 2}, file_path="/a.md")
-    assert (named.status, in_both.status) == (200, 200)
+    otherwise = await desk.ask("POST", "/restore", {"file_path": "a.md", "version": 2}, file_path="/./a.md")
+    assert (named.status, in_both.status, otherwise.status) == (200, 200, 200)
     assert (await desk.ask("GET", "/content", file_path="/a.md")).json["content"] == "two"
     for body, query in (
         ({"version": 2}, {"file_path": "/a.md", "version": 1}),

@@ -78,6 +78,16 @@ async def test_a_workbook_is_shown_sheet_by_sheet(desk: Desk):
     assert (none.status, none.error) == (422, "unprocessable")
 
 
+async def test_a_workbook_with_a_password_is_not_called_damaged(desk: Desk):
+    ole = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504) + "EncryptedPackage\0".encode("utf-16-le") + bytes(500)
+    await kept(desk, ("locked.xlsx", ole))
+    answer = await desk.ask("GET", "/table", file_path="locked.xlsx")
+    assert (answer.status, answer.json["error"]["message"]) == (
+        422,
+        "locked.xlsx is protected by a password: save it without one.",
+    )
+
+
 async def test_what_is_no_table_is_refused_with_a_sentence(desk: Desk):
     await desk.write("/notes.md", "Notes.")
     await desk.write("/lying.xlsx", "no workbook")

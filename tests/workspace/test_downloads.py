@@ -57,6 +57,26 @@ async def test_a_content_can_be_fetched_under_its_name_for_an_hour(desk: Desk) -
         await desk.downloads.open(token, None)
 
 
+@pytest.mark.parametrize(
+    ("name", "media_type"),
+    [
+        ("a.tgz", "application/gzip"),
+        ("a.tar.bz2", "application/x-bzip2"),
+        ("a.csv.xz", "application/x-xz"),
+        ("a.svgz", "application/gzip"),
+        ("a.svg", "image/svg+xml"),
+        ("a.html.br", "application/octet-stream"),
+        ("a", "application/octet-stream"),
+    ],
+)
+async def test_what_is_packed_is_not_called_what_is_inside(desk: Desk, name: str, media_type: str) -> None:
+    await desk.begin()
+    (version,) = await desk.workspace.versions("/a.pdf")
+    url = await desk.downloads.url("local", desk.session_id, version.hash, name)
+    download = await desk.downloads.open(url.removeprefix(PATH).partition("/")[0], None)
+    assert download.media_type == media_type
+
+
 async def test_it_is_nothing_to_somebody_else(desk: Desk) -> None:
     token = await desk.begin()
     with pytest.raises(Unknown):

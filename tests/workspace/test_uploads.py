@@ -19,6 +19,8 @@ from footnote.workspace.files import FileMissing, NotText
 from footnote.workspace.uploads import Uploads
 from workspace.hostile import HOSTILE_NAMES as NAMES
 
+AGAIN = "upload it again to have that tried once more"
+
 
 @pytest.fixture
 async def app(tmp_path: Path) -> AsyncIterator[App]:
@@ -210,6 +212,10 @@ async def test_what_cannot_be_read_is_kept_as_it_came_and_says_why(
         ("killed SIGALRM", "it takes too long to be read: split it into smaller files"),
         ("killed SIGKILL", "it is too large to be read: split it into smaller files"),
         ("fail", "it is damaged, or there is a mistake in Footnote"),
+        (
+            "missing",
+            'reading such files needs packages that are not installed: pip install "footnote[documents]"',
+        ),
     ],
 )
 async def test_what_no_process_can_read_is_kept_all_the_same(app: App, session_id: str, name: str, why: str) -> None:
@@ -218,7 +224,7 @@ async def test_what_no_process_can_read_is_kept_all_the_same(app: App, session_i
         record = await take(app, session_id, name, b"words")
     with pytest.raises(NotText) as raised:
         await app.sessions.workspace("local", session_id).text_of(record.path)
-    assert raised.value.message == f"{name} has no text to be read: {why}."
+    assert raised.value.message == f"{name} has no text to be read: {why}; {AGAIN}."
 
 
 @pytest.mark.parametrize("head", [b"\x89PNG\r\n\x1a\n", b"ID3\4", b"\x1aE\xdf\xa3", b"\x1f\x8b\x08", b"\1\2\3\4"])

@@ -100,6 +100,8 @@ class UploadTexts:
             if not file.key.startswith(UPLOADS):
                 yield Finding(FILES, "wrong", f"{shown(file.key)} is no upload, and has a text beside its content")
                 continue
+            if file.text.text is None and file.text.reason:
+                continue  # it could not be read then, and says why
             text = self._plain(file)
             if text is None:
                 self.unread += bool(file.text.text)

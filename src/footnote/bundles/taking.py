@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,7 +28,9 @@ from footnote.db import bundles as db
 from footnote.db.blobs import Kept
 from footnote.db.runs import EventRow
 from footnote.db.sessions import TITLE
+from footnote.documents.inspection.inspection import inspect
 from footnote.library.packing import pack
+from footnote.protocol.errors import Unworkable, WrongKind
 from footnote.protocol.events import ContextReport, Delta, Event, MessageDelta, MessageStop, TurnUsage
 from footnote.protocol.history import SessionHead
 from footnote.protocol.messages import AssistantMessage, Usage
@@ -68,6 +71,7 @@ def prepared(file: Path, user_id: str, address: str, agents: Sequence[str], now:
     with opened(file) as bundle:
         read = _right(bundle)
         session, files = read.session, read.files
+        _check_uploads(bundle, files)
         renaming = Renaming(session, files, user_id, address)
         whole = _whole(session, files, renaming, agents, now)
         events = tuple(row for run in session.runs for row in _events(run, bundle, renaming))
@@ -104,6 +108,27 @@ def _refusal(findings: Sequence[Finding]) -> NotTaken:
     some = "; ".join(f"{shown(one.entry)} ({one.problem}): {one.message}" for one in findings[:MOST_NAMED])
     more = f"; and {len(findings) - MOST_NAMED} more" if len(findings) > MOST_NAMED else ""
     return NotTaken(f"The bundle was not taken, because {why}: {some}{more}.")
+
+
+def _check_uploads(bundle: Bundle, files: FilesEntry) -> None:
+    """What would be refused as an upload does not come in with a bundle either."""
+    names: dict[str, dict[str, str]] = {}
+    for file in files.files:
+        if file.key.startswith(UPLOADS):
+            for version in file.versions:
+                name = filename_of(file.key)
+                # Of a name nothing matters but how it ends.
+                names.setdefault(version.entry, {}).setdefault(name.lower().rpartition(".")[2], name)
+    with TemporaryDirectory(prefix="footnote-") as folder:
+        aside = Path(folder) / "content"
+        for entry, endings in names.items():
+            with aside.open("wb") as target:
+                target.writelines(bundle.pieces(entry))
+            for name in endings.values():
+                try:
+                    inspect(aside, name)
+                except (WrongKind, Unworkable) as error:
+                    raise NotTaken(f"The bundle was not taken, because of an upload in it: {error.message}") from error
 
 
 # Rows ------------------------------------------------------------------------------------------------------

@@ -246,6 +246,16 @@ def keep_text(file_id: str, text: UploadText) -> Steps[None]:
 
 
 @script
+def read_again(file_id: str, text: UploadText) -> Steps[bool]:
+    """False: it is gone, or has a text by now."""
+    rows = yield sql(
+        "UPDATE upload_text SET text = ?, reason = ? WHERE file_id = ? AND text IS NULL RETURNING 1",
+        *(text.text, text.reason, file_id),
+    )
+    return bool(rows)
+
+
+@script
 def name_in_library(file_id: str, url: str) -> Steps[None]:
     yield sql("UPDATE upload_text SET library_url = ? WHERE file_id = ?", url, file_id)
 

@@ -18,6 +18,8 @@ _DECLARED = re.compile(
 _CHINESE_OR_JAPANESE = re.compile("[\u4e00-\u9fff\u3000-\u30ff\uff01-\uffee\u2010-\u2026\uac00-\ud7a3\\s!-~]")
 _SIGN = re.compile("[\u3001\u3002\u3008-\u3011\u3041-\u30fe\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f]")
 """Punctuation and kana. No encoding of two bytes a character has the first byte of theirs in that place."""
+_CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1f]")
+"""Halves of the letters of many scripts; a text in UTF-8 has hardly any."""
 _FEWEST = 8
 """Fewer characters make sense by chance."""
 _NO_TEXT = frozenset(("Cn", "Co", "Cs"))
@@ -53,6 +55,8 @@ def _by_zeros(sample: bytes) -> str | None:
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     if not max(even, odd) or max(even, odd) * 25 < len(sample) or min(even, odd) * 10 > max(even, odd):
         return None
+    if max(even, odd) * 4 < len(sample) and not _CONTROL.search(sample) and _is_utf_8(sample):
+        return None  # a zero or two in a short text
     return "utf-16-be" if even > odd else "utf-16-le"
 
 

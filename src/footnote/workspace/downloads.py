@@ -24,6 +24,9 @@ SECONDS = 3600
 PATH = "/v2/downloads/"
 _SIGNATURE_BYTES = 32
 _LONGEST = 4000
+_PACKED = {"gzip": "application/gzip", "bzip2": "application/x-bzip2", "xz": "application/x-xz"}
+"""What a name such as `a.tar.gz` or `a.svgz` says is inside comes out only once it is unpacked."""
+_UNKNOWN = "application/octet-stream"
 
 
 class _Ticket(Struct, frozen=True, array_like=True):
@@ -74,7 +77,7 @@ class Downloads:
         lying = await self._database.read(db.lying(ticket.hash))
         if lying is None or not await self._database.read(db.holds(ticket.user_id, ticket.session_id, ticket.hash)):
             raise _unknown()
-        media_type = mimetypes.guess_type(ticket.filename)[0] or "application/octet-stream"
+        media_type = _media_type(ticket.filename)
         return Download(
             ticket.filename,
             media_type,
@@ -98,6 +101,11 @@ class Downloads:
         if self._key is None:
             self._key = await self._database.write(db.secret("downloads", secrets.token_bytes(32)))
         return hmac.digest(self._key, body, sha256)
+
+
+def _media_type(filename: str) -> str:
+    media_type, packing = mimetypes.guess_type(filename)
+    return (_PACKED.get(packing) if packing else media_type) or _UNKNOWN
 
 
 def _unknown() -> Unknown:

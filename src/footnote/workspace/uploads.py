@@ -21,7 +21,7 @@ from footnote.documents.inspection.archives import Entry, read_entry, safe_entri
 from footnote.documents.inspection.inspection import Inspected, inspect
 from footnote.documents.inspection.without_text import why_no_text
 from footnote.documents.work import Reading, TextOf
-from footnote.documents.workshop.workshop import NotDone, Workshop
+from footnote.documents.workshop.workshop import NotDone, NotNow, Workshop
 from footnote.library import Library
 from footnote.library.library import file_url
 from footnote.protocol.errors import FootnoteError, TooLarge, Unknown, Unworkable, UsageError, WrongKind
@@ -39,6 +39,8 @@ READ_BYTES = 50_000_000
 """Of a file that is read for its text. What is larger is kept all the same."""
 READ_SECONDS = 30.0
 ARCHIVE = "application/zip"
+AGAIN = "; upload it again to have that tried once more"
+"""At the end of a reason that may pass. What has such a reason is read anew when it is brought again."""
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +75,8 @@ class Uploads:
         return self._spool.hold(pieces, most=self._most)
 
     async def take(self, user_id: str, session_id: str, filename: str, spooled: Spooled) -> FileRecord:
-        """Keeps it in the session. The same file with the same name again is the one that is there.
+        """Keeps it in the session. The same file with the same name again is the one that is there, and is read once
+        more if that failed for a reason that may pass.
 
         One whose text cannot be read is kept all the same, with the reason. `WrongKind`, `Unworkable`: it is not taken,
         and why. `Unknown`: no such session. `LimitReached`: no room.
@@ -82,10 +85,14 @@ class Uploads:
         file_id, name = str(uuid4()), _name(filename)
         key = upload_key(user_id, file_id, name)
         known = await self._database.read(db.same_upload(user_id, session_id, name, spooled.sha256))
-        if known is not None:
+        if known is not None and not await self._may_be_read_yet(known.id):
             return stored_record(user_id, known, self._blobs.address)
         inspected = await asyncio.to_thread(inspect, spooled.path, name)
         said = await self._read(spooled, name, inspected)
+        if known is not None:
+            if await self._database.write(db.read_again(known.id, _stored(said))):
+                await self._shelve(user_id, known.path, known.id, name, inspected.media_type, said)
+            return stored_record(user_id, known, self._blobs.address)
         row = await self._blobs.keep_for(
             spooled, lambda kept: self._database.write(self._adding(user_id, session_id, key, file_id, kept, said))
         )
@@ -127,6 +134,10 @@ class Uploads:
         if await self._database.read(sessions.session(user_id, session_id)) is None:
             raise Unknown("There is no such session.")
 
+    async def _may_be_read_yet(self, file_id: str) -> bool:
+        kept = await self._database.read(db.text(file_id))
+        return kept is not None and kept.text is None and kept.reason.endswith(AGAIN)
+
     async def _read(self, spooled: Spooled, name: str, inspected: Inspected) -> TextOf:
         if reason := inspected.unreadable or why_no_text(inspected.media_type):
             return TextOf(text=None, reason=reason)
@@ -137,6 +148,8 @@ class Uploads:
             return await self._workshop.do(reading, READ_SECONDS)
         except NotDone as error:
             return TextOf(text=None, reason=_of_it(error.message, name))
+        except NotNow as error:
+            return TextOf(text=None, reason=_of_it(error.message, name).rstrip(".") + AGAIN)
 
     @script
     def _adding(
@@ -150,8 +163,7 @@ class Uploads:
         version = db.NewVersion(kept=kept, author="user", created_at=written(self._clock()))
         new = db.NewFile(file_id, "upload", None)
         row = yield from db.add(user_id, session_id, key, new, version, basis=None, most=self._file_bytes)
-        text = None if said.text is None else packed(said.text)
-        yield from db.keep_text(file_id, db.UploadText(text, said.reason.rstrip(".")))
+        yield from db.keep_text(file_id, _stored(said))
         return row
 
     async def _shelve(self, user_id: str, key: str, file_id: str, name: str, media_type: str, said: TextOf) -> None:
@@ -175,6 +187,10 @@ class Uploads:
             await self._database.write(db.name_in_library(file_id, kept.url))
         except DatabaseFailed as error:  # it is kept, and can be read by its path
             log.warning("An upload could not be put into the library: %s", error.message)
+
+
+def _stored(said: TextOf) -> db.UploadText:
+    return db.UploadText(None if said.text is None else packed(said.text), said.reason.rstrip("."))
 
 
 def not_all_taken(refused: Sequence[tuple[str, E]], taken: int) -> E:
@@ -204,7 +220,7 @@ def _of_it(message: str, name: str) -> str:
     for verb in ("cannot be read: ", "could not be read: "):
         if said.startswith(verb):
             return said.removeprefix(verb)
-    return message if said == message else f"it {said}"
+    return f"{message[:1].lower()}{message[1:]}" if said == message else f"it {said}"
 
 
 def _mapped(spooled: Spooled) -> bytes:

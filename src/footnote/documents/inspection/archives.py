@@ -4,7 +4,7 @@ import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from stat import S_ISLNK
@@ -33,10 +33,14 @@ _MOST_COMMENT = 65_535
 _MOST_DIRECTORY = 2_000_000
 """Bytes of the list of entries: far more than five thousand names need, and little enough to be read whole."""
 
+_LOCAL = b"PK\x03\x04"
 _LOCAL_HEADER = 30
+_LONGEST_NAME = 1_000
+_LONGEST_HEADER = _LOCAL_HEADER + _LONGEST_NAME
 _IN_UTF_8, _ENCRYPTED = 0x800, 0x1
 _UNIX = 3
 _PIECE = 1 << 16
+_SCANNED = 1 << 20
 _METHODS = frozenset((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
 _BROKEN = (
     zipfile.BadZipFile,
@@ -86,12 +90,36 @@ def directory(path: Path, filename: str, most: int) -> Directory:
 
 
 def beginning(path: Path, filename: str, name: str, size: int) -> bytes:
-    """The first bytes of an entry; none, if there is no such entry. `Damaged`: they cannot be read."""
+    """The first bytes of an entry, whatever the case of its name, and of all that have it; none, if there is no such
+    entry. `Damaged`: they cannot be read."""
     with _opened(path, filename) as archive:
-        if name not in archive.namelist():
-            return b""
-        with archive.open(name) as entry:
-            return entry.read(size)
+        read = b""
+        for one in archive.infolist():
+            if one.filename.lower() == name.lower() and len(read) < size:
+                with archive.open(one) as entry:
+                    read += entry.read(size - len(read))
+        return read
+
+
+def names_in_pieces(path: Path, names: Sequence[str]) -> bool:
+    """Whether one of these stands in the name of an entry, by what stands before each: the list of them may be gone."""
+    wanted = [name.lower().encode() for name in names]
+    tail = b""
+    with path.open("rb") as file:
+        while piece := file.read(_SCANNED):
+            seen = tail + piece
+            at = seen.find(_LOCAL)
+            while at >= 0:
+                name = seen[at + _LOCAL_HEADER : at + _LOCAL_HEADER + _name_length(seen, at)]
+                if any(one in name.lower().replace(b"\\", b"/") for one in wanted):
+                    return True
+                at = seen.find(_LOCAL, at + 1)
+            tail = seen[-_LONGEST_HEADER:]
+    return False
+
+
+def _name_length(seen: bytes, at: int) -> int:
+    return min(_LONGEST_NAME, int.from_bytes(seen[at + _LOCAL_HEADER - 4 : at + _LOCAL_HEADER - 2], "little"))
 
 
 def safe_entries(path: Path) -> list[Entry]:

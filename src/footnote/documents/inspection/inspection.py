@@ -1,9 +1,10 @@
 """What an uploaded file really is, before any of it is kept: by its first bytes, and by the list of what is in it.
 
-This runs in the server's own process. It reads a few kilobytes, unpacks less, and takes nothing apart.
+This runs in the server's own process. It reads little, unpacks less, and takes nothing apart.
 """
 
 import re
+from html import unescape
 from pathlib import Path
 
 from msgspec import Struct
@@ -16,12 +17,13 @@ from footnote.documents.inspection.archives import (
     Entry,
     beginning,
     directory,
+    names_in_pieces,
     read_entry,
     safe_entries,
 )
-from footnote.documents.inspection.old_office import MACROS, OLD, PROTECTED, streams_in
-from footnote.documents.inspection.signatures import PROGRAMS, Seen, is_text, seen_in
-from footnote.protocol.errors import WrongKind
+from footnote.documents.inspection.old_office import DOCUMENTS, MACROS, NEW, PROTECTED, streams_in
+from footnote.documents.inspection.signatures import PROGRAMS, Seen, is_named_text, is_text, seen_in
+from footnote.protocol.errors import Unworkable, WrongKind
 
 __all__ = ["Entry", "Inspected", "inspect", "read_entry", "safe_entries"]
 
@@ -51,6 +53,7 @@ _TYPES = {
     "rtf": "application/rtf",
 }
 """What is a text, by its suffix. All other texts are plain."""
+_RTF = b"{\\rtf"
 _TEXTS = frozenset((*_TYPES, "txt", "text", "log"))
 
 _PACKAGES = {"docx": DOCX, "xlsx": XLSX, "pptx": PPTX, "odt": ODT, "ods": ODS, "odp": ODP}
@@ -71,6 +74,8 @@ _WITH_MACROS = {
     **dict.fromkeys(("pptm", "potm", "ppam", "ppsm"), "pptx"),
 }
 _MACROS = ("vbaproject.bin", "vbadata.xml", "xl/macrosheets/", "basic/script-lc.xml", "scripts/")
+_MOST_TYPES = 4_000_000
+"""Bytes of the list of what a package holds: hundreds of times what a large document needs."""
 _NAMED = {
     "pdf": ("application/pdf",),
     **dict.fromkeys(("png", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "ico"), ("image/",)),
@@ -133,24 +138,39 @@ def _suffix(filename: str) -> str:
 def _package(path: Path, filename: str, suffix: str, seen: Seen | None, head: bytes) -> Inspected:
     wanted = _PACKAGES[suffix]
     if seen is not None and seen.media_type == OLE:
-        if PROTECTED in streams_in(path):
-            return Inspected(wanted, _LOCKED)
-        raise WrongKind(f"{filename} is {seen.name}, not {_SAID[wanted]}. Save it as .{suffix}.")
+        return _locked(path, filename, suffix, seen)
     if seen is None or seen.media_type != ZIP:
         raise WrongKind(f"{filename} is {_what(seen, head)}, not {_SAID[wanted]}. {_RENAME}")
     try:
         found = directory(path, filename, MOST_UNPACKED)
         # First: their names tell of them also where nothing else can be read.
         if _has_macros(path, filename, found):
-            raise WrongKind(f"{filename} holds macros, which are not taken: save it without them, as .{suffix}.")
+            raise _with_macros(filename, suffix)
         if found.is_encrypted:
             return Inspected(wanted, _LOCKED)
         kind = _kind_of_package(path, filename, found)
     except Damaged:
+        if names_in_pieces(path, _MACROS):
+            raise _with_macros(filename, suffix) from None
         return Inspected(wanted, _DAMAGED)
     if kind != wanted:
         raise WrongKind(f"{filename} is {_SAID[kind]}, not {_SAID[wanted]}. {_RENAME}")
     return Inspected(wanted)
+
+
+def _locked(path: Path, filename: str, suffix: str, seen: Seen) -> Inspected:
+    """With a password, a document of today lies in an old one."""
+    found, wanted = streams_in(path), _PACKAGES[suffix]
+    if MACROS in found:
+        raise _with_macros(filename, suffix)
+    if PROTECTED in found:
+        return Inspected(wanted, _LOCKED)
+    raise WrongKind(f"{filename} is {seen.name}, not {_SAID[wanted]}. Save it as .{suffix}.")
+
+
+def _with_macros(filename: str, suffix: str = "") -> WrongKind:
+    as_what = f", as .{suffix}" if suffix else ""
+    return WrongKind(f"{filename} holds macros, which are not taken: save it without them{as_what}.")
 
 
 def _kind_of_package(path: Path, filename: str, found: Directory) -> str:
@@ -166,7 +186,14 @@ def _kind_of_package(path: Path, filename: str, found: Directory) -> str:
 def _has_macros(path: Path, filename: str, found: Directory) -> bool:
     if any(part in name.lower() for name in found.names for part in _MACROS):
         return True
-    return not found.is_encrypted and b"macroEnabled" in beginning(path, filename, "[Content_Types].xml", 1 << 16)
+    if found.is_encrypted:
+        return False
+    types = beginning(path, filename, "[Content_Types].xml", _MOST_TYPES)
+    if len(types) == _MOST_TYPES:
+        raise Unworkable(f"{filename} says more about its parts than any document does: a trap.")
+    # Of a list in UTF-16 every other byte is zero; any letter may be written as its number.
+    letters = types.replace(b"\0", b"").decode("latin-1")
+    return "macroenabled" in (unescape(letters) if "&" in letters else letters).lower()
 
 
 def _named(path: Path, filename: str, suffix: str, seen: Seen | None, head: bytes) -> Inspected:
@@ -183,33 +210,45 @@ def _named(path: Path, filename: str, suffix: str, seen: Seen | None, head: byte
 
 def _other(path: Path, filename: str, suffix: str, seen: Seen | None, head: bytes) -> Inspected:
     """A text, an old document, or a name that says nothing."""
-    if seen is None and is_text(head):
-        return Inspected(_TYPES.get(suffix, "text/plain"))
-    if seen is not None and seen.media_type == OLE:
-        return _old(path, filename, suffix)
+    if seen is None:
+        return _unseen(suffix, head)
+    if seen.media_type == OLE:
+        raise _old(path, filename, suffix)
     if suffix in _TEXTS:
         raise WrongKind(f"{filename} is {_what(seen, head)}, not a text. {_RENAME}")
-    if seen is None:
-        return Inspected(UNKNOWN)
     return _unnamed_zip(path, filename) if seen.media_type == ZIP else Inspected(seen.media_type)
 
 
-def _old(path: Path, filename: str, suffix: str) -> Inspected:
-    kind = OLD.get(suffix)
+def _unseen(suffix: str, head: bytes) -> Inspected:
+    """A text, or bytes that nobody here knows: those are kept whatever they are called."""
+    is_one = is_named_text if suffix in _TEXTS else is_text
+    if not is_one(head):
+        return Inspected(UNKNOWN)
+    if head.startswith(_RTF) and suffix not in _TEXTS:
+        return Inspected(_TYPES["rtf"])
+    return Inspected(_TYPES.get(suffix, "text/plain"))
+
+
+def _old(path: Path, filename: str, suffix: str) -> WrongKind:
     found = streams_in(path)
-    if kind is None or kind.stream not in found or MACROS in found:
-        new = kind.new if kind else "docx, .xlsx or .pptx"
-        raise WrongKind(f"{filename} is an old Office document, which can hide macros: save it as .{new}.")
-    return Inspected(kind.media_type)
+    if suffix in NEW or found & DOCUMENTS:
+        new = NEW.get(suffix, "docx, .xlsx or .pptx")
+        return WrongKind(f"{filename} is an old Office document, which can hide macros: save it as .{new}.")
+    return WrongKind(
+        f"{filename} is a file of Windows that holds others, such as a message of Outlook or an installer, and can "
+        "hide programs: save what it says as a PDF or a text."
+    )
 
 
 def _unnamed_zip(path: Path, filename: str) -> Inspected:
     try:
         found = directory(path, filename, MOST_BYTES)
         if _has_macros(path, filename, found):
-            raise WrongKind(f"{filename} holds macros, which are not taken: save it without them.")
+            raise _with_macros(filename)
         return Inspected(_kind_of_package(path, filename, found))
     except Damaged:
+        if names_in_pieces(path, _MACROS):
+            raise _with_macros(filename) from None
         return Inspected(ZIP, _DAMAGED)
 
 

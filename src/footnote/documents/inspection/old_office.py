@@ -1,32 +1,19 @@
-"""Office documents of before 2007, and those of today with a password: a small file system, whose files have names."""
+"""Office documents of before 2007, and those of today with a password: a small file system, whose files have names.
+
+Macros cannot be ruled out in the old ones: in a presentation they are packed, in a workbook of Excel 4 they are cells.
+"""
 
 from pathlib import Path
 
-from msgspec import Struct
-
 PROTECTED = "encryptedpackage"
 MACROS = "_vba_project"
+NEW = {"doc": "docx", "dot": "docx", "xls": "xlsx", "xlt": "xlsx", "ppt": "pptx", "pps": "pptx"}
+"""The suffix of what took the place of the one with this suffix."""
+DOCUMENTS = frozenset(("worddocument", "book", "powerpoint document"))
+"""What a document must hold to be one. A workbook is named `Book` or, since 1997, `Workbook`."""
 _PIECE = 1 << 20
-
-
-class OldKind(Struct, frozen=True):
-    """`stream`: what must be in it. `new`: the suffix of what took its place."""
-
-    media_type: str
-    stream: str
-    new: str
-
-
-_WORD = OldKind("application/msword", "worddocument", "docx")
-_EXCEL = OldKind("application/vnd.ms-excel", "book", "xlsx")
-_POWERPOINT = OldKind("application/vnd.ms-powerpoint", "powerpoint document", "pptx")
-OLD = {"doc": _WORD, "dot": _WORD, "xls": _EXCEL, "xlt": _EXCEL, "ppt": _POWERPOINT, "pps": _POWERPOINT}
-
-_NAMES = {
-    # Each ends with a zero. A workbook is named `Book` or, since 1997, `Workbook`.
-    name: f"{name}\0".encode("utf-16-le")
-    for name in (PROTECTED, MACROS, *(kind.stream for kind in OLD.values()))
-}
+_NAMES = {name: f"{name}\0".encode("utf-16-le") for name in (PROTECTED, MACROS, *DOCUMENTS)}
+"""Each ends with a zero."""
 _LONGEST = max(map(len, _NAMES.values()))
 
 

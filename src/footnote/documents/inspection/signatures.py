@@ -1,6 +1,10 @@
 """What the first bytes of a file say that it is."""
 
+import re
+
 from msgspec import Struct
+
+from footnote.documents.wide import narrowed, wide_encoding
 
 PROGRAMS = frozenset(("application/x-msdownload", "application/x-elf", "application/x-mach-binary", "application/wasm"))
 
@@ -61,8 +65,13 @@ _BRANDS = {
     **dict.fromkeys((b"M4A ", b"M4B "), ("audio/mp4", "sound")),
     b"qt  ": ("video/quicktime", "a video"),
 }
-_TEXT_CONTROLS = b"\t\n\r\f\b\x1b"
+_TEXT_CONTROLS = b"\t\n\v\f\r\b\x1b"
 _CONTROLS = bytes(byte for byte in range(32) if byte not in _TEXT_CONTROLS) + b"\x7f"
+_WIDE_CONTROLS = re.compile("[\0-\x07\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f]")
+"""As the above, and those that have other meanings in an encoding of one byte. A zero also stands for what no text
+has."""
+_SHORT = 10
+"""Characters of a text in which one that is odd is still a stray one."""
 _MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -114,10 +123,21 @@ def _of_layout(head: bytes) -> Seen | None:
 
 def is_text(head: bytes) -> bool:
     """Whether these are letters, in whatever encoding; a stray control character does not matter."""
-    if head.startswith(_MARKS):
-        return True
-    if b"\0" in head:
-        even, odd = head[::2].count(0), head[1::2].count(0)
-        return min(even, odd) * 10 <= max(even, odd) and max(even, odd) * 25 >= len(head)
-    odd_ones = len(head) - len(head.translate(None, _CONTROLS))
-    return odd_ones * 100 <= len(head)
+    odd_ones, all_of_them = _odd_ones(head)
+    return odd_ones * 100 <= all_of_them or (odd_ones == 1 and all_of_them >= _SHORT)
+
+
+def is_named_text(head: bytes) -> bool:
+    """The same of a file whose name says that it is one: it may have more that is odd, and be filled up with zeros, as
+    logs are after a crash."""
+    bare = head.strip(b"\0")
+    odd_ones, all_of_them = _odd_ones(bare)
+    return is_text(head) or (bool(bare) and odd_ones * 20 <= all_of_them)
+
+
+def _odd_ones(head: bytes) -> tuple[int, int]:
+    """How many characters no text has, and how many there are."""
+    if wide_encoding(head, "") is None:
+        return len(head) - len(head.translate(None, _CONTROLS)), len(head)
+    text = narrowed(head, "").decode()
+    return len(_WIDE_CONTROLS.findall(text)), len(text)

@@ -1,7 +1,6 @@
 """Kinds of files that are kept and hold no text, so that nobody tries to read them."""
 
 from footnote.documents.inspection.inspection import ODP, UNKNOWN, ZIP
-from footnote.documents.inspection.old_office import OLD
 
 _WITHOUT = {
     ZIP: "it is an archive; unpack it to read its files",
@@ -18,7 +17,6 @@ _WITHOUT = {
         "it is an archive of a kind that is not unpacked here; pack its files as .zip",
     ),
     ODP: "OpenDocument presentations are not read; save it as .pptx",
-    **{kind.media_type: f"old Office documents are not read; save it as .{kind.new}" for kind in OLD.values()},
     "application/rtf": "RTF is not read; save it as .docx",
     "application/vnd.sqlite3": "it is a database",
     UNKNOWN: "it is of a kind that is not known here",

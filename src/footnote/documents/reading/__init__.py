@@ -16,7 +16,6 @@ from footnote.documents.work import Reading, Refused, TextOf
 
 MOST_CHARACTERS = 2_000_000
 
-_NEEDS = 'reading it needs packages that are not installed: pip install "footnote[documents]"'
 _HALVES = re.compile("[\ud800-\udfff\0]")
 _ENTITY = re.compile(r"<!ENTITY\s+(?:%\s+)?[^\s>]{1,200}\s+(?:(SYSTEM|PUBLIC)\b|\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
 _LONG_ENTITY = 1_000
@@ -80,10 +79,7 @@ _PACKAGES: dict[str, Callable[[bytes], tuple[Line, Facts]]] = {
 
 
 def _packaged(reading: Reading) -> TextOf:
-    try:
-        line, facts = _PACKAGES[reading.media_type](reading.content)
-    except ModuleNotFoundError:
-        return TextOf(text=None, reason=_NEEDS)
+    line, facts = _PACKAGES[reading.media_type](reading.content)
     if not line.text:
         return TextOf(text=None, reason="there is no text in it")
     text = line.text[:MOST_CHARACTERS]
@@ -110,7 +106,7 @@ def _extracted(reading: Reading) -> TextOf:
         if error.failure == "empty":
             return TextOf(text=None, reason="it is a scan: its pages are pictures, without text")
         if error.failure == "media_type":
-            return TextOf(text=None, reason=_NEEDS)
+            raise ModuleNotFoundError(error.reason) from error
         raise NotReadable(f"cannot be read: {error.reason}") from error
     return TextOf(
         text=found.text,

@@ -22,6 +22,7 @@ LONGEST_CELL = 2_000
 MOST_CHARACTERS = 10_000_000
 """Of all rows that are asked for at once."""
 _ZIP = b"PK"
+_LOCKED = "EncryptedPackage\0".encode("utf-16-le")
 _EXACT = 1e15
 
 
@@ -55,6 +56,8 @@ def _of_workbook(tabling: Tabling) -> TableOf:
 
     from footnote.documents.reading.sheets import MOST_SPANNED, spans_of
 
+    if _LOCKED in tabling.content:
+        raise NotReadable("is protected by a password: save it without one")
     spans = spans_of(_package(tabling.content)) if tabling.content.startswith(_ZIP) else {}
     try:
         with CalamineWorkbook.from_filelike(io.BytesIO(tabling.content)) as book:

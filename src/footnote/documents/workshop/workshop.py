@@ -46,7 +46,12 @@ class _Broken(Exception):
 
 
 class NotDone(Unworkable):
-    """It was tried: the file is damaged, or takes more than a job is given. Trying again changes nothing."""
+    """The reader itself says why it cannot be: the file is damaged, or too large. Trying again changes nothing."""
+
+
+class NotNow(Unworkable):
+    """There was no answer: the process was killed or took too long, a package is missing, or there is a mistake in
+    Footnote. Another time it may well be done."""
 
 
 class Workshop:
@@ -92,8 +97,8 @@ class Workshop:
     @overload
     async def do(self, work: Tabling, seconds: float = SECONDS) -> TableOf: ...
     async def do(self, work: Work, seconds: float = SECONDS) -> Converted | TextOf | TableOf:
-        """`Unworkable` says why it is not done, for the user; `NotDone`: why it cannot be. `LimitReached`: too much is
-        waiting already."""
+        """`Unworkable` says why it is not done, for the user; `NotDone`: why it cannot be; `NotNow`: why it could not
+        this time. `LimitReached`: too much is waiting already."""
         with JOBS(_KINDS[type(work)]):
             return await self._do(work, seconds)
 
@@ -113,7 +118,10 @@ class Workshop:
             answer = await self._answer(work, seconds)
         if self._closed:
             raise Unworkable(f"{_shown(work)} was not {_done(work)}: the server is being stopped. Try again later.")
-        return _result(work, answer or Answer(fault="the process that does the work was ended from outside"))
+        if answer is None:
+            log.warning("A file could not be %s: the process that does the work was ended from outside", _done(work))
+            raise NotNow(f"{_shown(work)} could not be {_done(work)}: the process that does it was ended from outside.")
+        return _result(work, answer)
 
     async def close(self) -> None:
         """Ends all processes, also those that are at work."""
@@ -140,13 +148,13 @@ class Workshop:
             async with asyncio.timeout(seconds):
                 return await _asked(job, work, seconds)
         except TimeoutError:
-            return Answer(result=Refused(_too_long(work)))
+            raise NotNow(_too_long(work)) from None
         except UnicodeEncodeError:
             return Answer(result=Refused(f"{_shown(work)} holds characters that are none: remove them."))
         except (EOFError, ConnectionError, _Broken, msgspec.DecodeError):
             await asyncio.wait([job.ended], timeout=seconds)
             code = job.ended.result() if job.ended.done() else 0
-            return None if code is None else _ended(work, code)
+            return None if code is None or self._closed else _ended(work, code)
         finally:
             self._end(job, turns)
 
@@ -248,21 +256,24 @@ def _result(work: Work, answer: Answer) -> Converted | TextOf | TableOf:
         case Answer(result=TableOf() as result) if isinstance(work, Tabling):
             return result
         case Answer(missing=extra) if extra in _EXTRAS:
-            raise NotDone(f'{_EXTRAS[extra]} needs packages that are not installed: pip install "footnote[{extra}]"')
+            raise NotNow(f'{_EXTRAS[extra]} needs packages that are not installed: pip install "footnote[{extra}]"')
         case _:
             fault = answer.fault or "the answer makes no sense"
             log.warning("A file could not be %s: %s", _done(work), fault)
-            raise NotDone(
+            raise NotNow(
                 f"{_shown(work)} could not be {_done(work)}: it is damaged, or there is a mistake in Footnote."
             )
 
 
 def _ended(work: Work, code: int) -> Answer:
-    """What an exit code says about a job that did not answer."""
+    """What an exit code says about a job that did not answer. `NotNow`: somebody else may have ended it."""
+    too_large = f"{_shown(work)} is too large to be {_done(work)}: split it into smaller files."
+    if code == OUT_OF_MEMORY:
+        return Answer(result=Refused(too_large))
     if -code in _TOO_LONG:
-        return Answer(result=Refused(_too_long(work)))
-    if code == OUT_OF_MEMORY or -code in _TOO_LARGE:
-        return Answer(result=Refused(f"{_shown(work)} is too large to be {_done(work)}: split it into smaller files."))
+        raise NotNow(_too_long(work))
+    if -code in _TOO_LARGE:
+        raise NotNow(too_large)
     return Answer(fault=f"its process ended with {code}")
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar
 
 from msgspec import Meta, Struct
 
-from footnote.documents.inspection.signatures import is_text
+from footnote.documents.inspection.signatures import is_named_text
 from footnote.documents.work import Reading
 from footnote.documents.workshop.workshop import Workshop
 from footnote.protocol.errors import LimitReached, Unworkable, UsageError, WrongKind
@@ -36,6 +36,7 @@ from footnote.workspace.archive import zipped
 from footnote.workspace.diffs import diff_of
 from footnote.workspace.export import safe_name
 from footnote.workspace.files import MAX_FILE_BYTES, Opened, Workspace
+from footnote.workspace.paths import key_of
 from footnote.workspace.uploads import not_all_taken
 
 ZIP = "application/zip"
@@ -129,7 +130,7 @@ async def _text(opened: Opened, workshop: Workshop) -> str | None:
     except UnicodeDecodeError:
         pass
     # What is named like a text may be one in another encoding; of what is named like nothing, bytes are just bytes.
-    if opened.record.icon_type == "file" or not is_text(content[:_HEAD]):
+    if opened.record.icon_type == "file" or not is_named_text(content[:_HEAD]):
         return None
     try:
         plain = Reading(content=content, filename=opened.record.filename, media_type="text/plain")
@@ -172,7 +173,8 @@ async def _diff(call: Call) -> FileDiff:
 async def _restore(call: Call) -> FileRecord:
     wanted: FileRestore = call.body
     asked: RestoreQuery = call.query
-    path = _given("file_path", asked.file_path, wanted.file_path)
+    paths = [None if path is None else key_of(path) for path in (asked.file_path, wanted.file_path)]
+    path = _given("file_path", *paths)
     version = _given("version", asked.version, wanted.version)
     return await (await workspace_of(call)).restore(path, version, base_hash=wanted.base_hash)
 

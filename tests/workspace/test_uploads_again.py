@@ -1,0 +1,116 @@
+"""A file that could not be read for a reason that may pass is read when it is brought again; any other is not."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from documents.office import docx, paragraph
+from footnote.app import App
+from footnote.documents.work import Conversion, Reading, Tabling, Work
+from footnote.documents.workshop.workshop import NotDone, NotNow, Workshop
+from footnote.protocol.errors import Unworkable
+from footnote.protocol.files import FileRecord
+from footnote.workspace.files import NotText
+from footnote.workspace.uploads import Uploads
+
+AGAIN = "upload it again to have that tried once more"
+WORDS = docx(paragraph("A treaty was signed."))
+
+
+class Failing(Workshop):
+    """Fails as it is told to, and then does the work."""
+
+    def __init__(self, *failures: Exception) -> None:
+        super().__init__()
+        self._failures = list(failures)
+        self.asked = 0
+
+    async def do(self, work: Work, seconds: float = 30.0):
+        self.asked += 1
+        if self._failures:
+            raise self._failures.pop(0)
+        assert not isinstance(work, Conversion | Tabling)
+        return await super().do(work, seconds)
+
+
+@pytest.fixture
+async def app(tmp_path: Path) -> AsyncIterator[App]:
+    async with App.open(home=tmp_path / "home", environ={}) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def session_id(app: App) -> str:
+    return (await app.sessions.create("local", "researcher")).id
+
+
+async def take(app: App, session_id: str, content: bytes = WORDS) -> FileRecord:
+    async def pieces() -> AsyncIterator[bytes]:
+        yield content
+
+    async with app.uploads.spool(pieces()) as spooled:
+        return await app.uploads.take("local", session_id, "a.docx", spooled)
+
+
+async def text_of(app: App, session_id: str, record: FileRecord) -> str:
+    try:
+        return await app.sessions.workspace("local", session_id).text_of(record.path)
+    except NotText as error:
+        return error.message
+
+
+def served_by(app: App, workshop: Workshop) -> None:
+    app.uploads = Uploads(app._database, app.blobs, app.library, workshop, app.spool, most=1_000_000)
+
+
+async def test_what_failed_for_a_passing_reason_is_read_when_it_is_brought_again(app: App, session_id: str) -> None:
+    async with Failing(NotNow("a.docx takes too long to be read."), NotNow("a.docx takes too long again.")) as workshop:
+        served_by(app, workshop)
+        first = await take(app, session_id)
+        assert await text_of(app, session_id, first) == (
+            f"a.docx has no text to be read: it takes too long to be read; {AGAIN}."
+        )
+        assert await take(app, session_id) == first
+        assert await text_of(app, session_id, first) == (
+            f"a.docx has no text to be read: it takes too long again; {AGAIN}."
+        )
+        assert workshop.asked == 2, "asking for the text tries nothing: a file that kills its reader is no loop"
+        assert await take(app, session_id) == first
+        assert await text_of(app, session_id, first) == "A treaty was signed."
+        [found] = await app.library.of("local").search("treaty signed", 5)
+        assert found.url.startswith("footnote://files/a.docx")
+        assert await take(app, session_id) == first
+        assert workshop.asked == 3
+    assert len(await app.sessions.workspace("local", session_id).list()) == 1
+
+
+async def test_what_the_reader_said_of_a_file_stands(app: App, session_id: str) -> None:
+    async with Failing(NotDone("a.docx is damaged.")) as workshop:
+        served_by(app, workshop)
+        first = await take(app, session_id)
+        assert await take(app, session_id) == first
+        assert await text_of(app, session_id, first) == "a.docx has no text to be read: it is damaged."
+        assert workshop.asked == 1
+
+
+async def test_many_that_bring_it_again_at_once_get_one_file_with_its_text(app: App, session_id: str) -> None:
+    async with Failing(NotNow("a.docx was lost.")) as workshop:
+        served_by(app, workshop)
+        first = await take(app, session_id)
+        assert set(await asyncio.gather(*(take(app, session_id) for _ in range(4)))) == {first}
+        assert await text_of(app, session_id, first) == "A treaty was signed."
+
+
+@pytest.mark.parametrize(
+    ("deed", "kind"),
+    [
+        *((deed, NotDone) for deed in ("refuse", "memory", "deep")),
+        *((deed, NotNow) for deed in ("killed SIGKILL", "killed SIGXCPU", "killed SIGSEGV", "missing", "fail", "quit")),
+    ],
+)
+async def test_only_what_the_reader_says_is_a_fact_about_the_file(deed: str, kind: type[Unworkable]) -> None:
+    async with Workshop(worker="documents.workers:work") as workshop:
+        with pytest.raises(kind):
+            await workshop.do(Reading(content=b"words", filename=deed, media_type="text/plain"))
