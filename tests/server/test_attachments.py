@@ -158,7 +158,8 @@ async def test_without_a_key_a_file_that_cannot_be_read_is_said_to_be_so(tmp_pat
         notes = await upload(house, session_id, "notes.txt", b"It says that water boils at 100 degrees.")
         ask = {"content": question, "attachments": [broken.path]}
         answer = await house.local.ask("POST", f"/v2/sessions/{session_id}/messages", ask)
-        assert text_of(events(answer.body)).startswith(WORDS[said].unread.format(files="`broken.docx`"))
+        assert text_of(events(answer.body)).startswith(WORDS[said].only_unread.format(files="`broken.docx`"))
+        assert b"tool_use" not in answer.body, "it does not search for something else"
         ask = {"content": question, "attachments": [broken.path, notes.path]}
         answer = await house.local.ask("POST", f"/v2/sessions/{session_id}/messages", ask)
         text = text_of(events(answer.body))

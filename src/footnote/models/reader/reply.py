@@ -51,12 +51,15 @@ def reply_to(context: Context) -> Reply:
         reply = Say(text)
     if not isinstance(reply, Say):
         return reply
-    text = f"{_unread(turn, words)}\n\n{reply.text}" if turn.attached.others else reply.text
-    return Say(_noted(text, words, turn.earlier))
+    told = f"{_named(words.unread, turn)}\n\n" if turn.attached.others and findings else ""
+    return Say(_noted(told + reply.text, words, turn.earlier))
 
 
 def _first(question: Question, turn: Turn, tools: Mapping[str, ToolSpec], words: Words) -> Reply:
-    """The first step of a turn: small talk is answered, everything else is looked for."""
+    """The first step of a turn: small talk is answered, everything else is looked for. What is asked of a file that
+    nobody can read is not looked for elsewhere."""
+    if turn.attached.others and not question.urls:
+        return Say(_named(words.only_unread, turn))
     if question.kind != "search":
         return Say(words.direct[question.kind])
     if question.urls and READ in tools:
@@ -125,9 +128,10 @@ def _call(tool: ToolSpec, needed: dict[str, Any], wished: Mapping[str, Any]) -> 
     return Request(tool.name, needed | {name: value for name, value in wished.items() if value and name in names})
 
 
-def _unread(turn: Turn, words: Words) -> str:
+def _named(sentence: str, turn: Turn) -> str:
+    """About the files that nothing can be quoted from."""
     names = (path.rpartition("/")[2] for path in turn.attached.others)
-    return words.unread.format(files=", ".join(f"`{name}`" for name in names))
+    return sentence.format(files=", ".join(f"`{name}`" for name in names))
 
 
 def _noted(text: str, words: Words, earlier: Iterable[Message]) -> str:

@@ -16,7 +16,9 @@ class Words(Struct, frozen=True, kw_only=True):
     note: str
     direct: Mapping[str, str]
     unread: str
-    """Of `files` that nothing can be quoted from."""
+    """Of `files` that nothing can be quoted from, before an answer without them."""
+    only_unread: str
+    """The same, where nothing else came with the question."""
     search_off: str
     no_subject: str
 
@@ -77,6 +79,7 @@ _EN = Words(
         "calculate": "I cannot calculate: I only quote what stands on pages. Ask me for facts instead.",
     },
     unread="There is no text that I could quote in {files}. What follows was found without it.",
+    only_unread="There is no text that I could quote in {files}. Ask again without it, and I will search.",
     search_off=(
         "Web search is switched off for this agent, so I have nothing to quote from. "
         "To switch it on, set `webSearch.enabled` to `true` for this agent in `agents.json`."
@@ -150,6 +153,7 @@ _VI = Words(
         "calculate": "Tôi không tính toán được, vì tôi chỉ trích những gì có trên các trang. Bạn hãy hỏi điều khác.",
     },
     unread="Tôi không đọc được văn bản nào để trích trong {files}. Phần sau đây được tìm mà không dùng tệp đó.",
+    only_unread="Tôi không đọc được văn bản nào để trích trong {files}. Hãy hỏi lại không kèm tệp, tôi sẽ tìm kiếm.",
     search_off=(
         "Trợ lý này chưa bật tìm kiếm web nên tôi không có gì để trích dẫn. "
         "Để bật, hãy đặt `webSearch.enabled` thành `true` cho trợ lý này trong `agents.json`."
@@ -217,6 +221,7 @@ _ZH = Words(
         "calculate": "我无法计算，只能引用网页上的内容。请问我一个事实。",
     },
     unread="我无法从 {files} 中读到可引用的文字。以下内容并未使用该文件。",
+    only_unread="我无法从 {files} 中读到可引用的文字。请不附该文件再问一次，我就会去搜索。",
     search_off=(
         "这个智能体没有开启网页搜索，所以我没有可引用的内容。"
         "要开启它，请在 `agents.json` 中把该智能体的 `webSearch.enabled` 设为 `true`。"
