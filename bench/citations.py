@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from report import FAIL, NO_BAR, PASS, Table
+from report import FAIL, NO_BAR, PASS, Table, conclude
 
 from footnote.citations.check import check
 from footnote.citations.numbering import Sources
@@ -137,10 +137,7 @@ def main() -> None:
     print(f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()} {platform.machine()}")
     print(f"{len(rows)} labelled claims, {'both halves' if arguments.all else 'the checking half'}\n")
     tables = [verdicts(results), kinds(results), costs(rows)]
-    print("\n".join(str(table) for table in tables))
-    unmet = [reason for table in tables for reason in table.unmet]
-    print("\n".join(unmet) if unmet else "Every bar holds.")
-    sys.exit(bool(unmet and arguments.strict))
+    conclude(tables, strict=arguments.strict)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import convert_installed
 import venvs
-from report import Table
+from report import Table, conclude
 
 sys.path.append(str(venvs.ROOT / "tests"))
 
@@ -272,10 +272,7 @@ def main() -> None:
     gc.collect()
     gc.freeze()
     made = measure(reps=3 if arguments.quick else 9)
-    print("\n".join(str(table) for table in made))
-    unmet = [reason for table in made for reason in table.unmet]
-    print("\n".join(unmet) if unmet else "Every bar holds.")
-    sys.exit(bool(unmet and arguments.strict))
+    conclude(made, strict=arguments.strict)
 
 
 if __name__ == "__main__":

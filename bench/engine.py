@@ -18,7 +18,7 @@ from typing import Any
 
 import venvs
 from measure import Figures
-from report import tables
+from report import conclude, tables
 from subjects import FOOTNOTE, HAND_WRITTEN, PEERS, Subject
 
 
@@ -115,10 +115,7 @@ def main() -> None:
     machine = figures["machine"]
     print(f"{machine['cores']} cores, Python {machine['python']}, {machine['system']}\n")
     made = tables(figures)
-    print("\n".join(str(table) for table in made))
-    unmet = [reason for table in made for reason in table.unmet]
-    print("\n".join(unmet) if unmet else "Every bar holds.")
-    sys.exit(bool(unmet and arguments.strict))
+    conclude(made, strict=arguments.strict)
 
 
 if __name__ == "__main__":

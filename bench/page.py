@@ -22,7 +22,7 @@ import page_session
 import venvs
 from measure import Figures
 from page_browser import Tab, browser
-from report import Table
+from report import Table, conclude
 
 STREAM_AT_MOST = 0.6
 SESSION_AT_MOST = 1.0
@@ -147,10 +147,7 @@ def main() -> None:
         arguments.json.write_text(json.dumps(figures, indent=1) + "\n")
     print(f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}\n")
     made = [_stream_table(figures["stream"]), _session_table(figures["session"]), _size_table(figures["sizes"])]
-    print("\n".join(str(table) for table in made))
-    unmet = [reason for table in made for reason in table.unmet]
-    print("\n".join(unmet) if unmet else "Every bar holds.")
-    sys.exit(bool(unmet and arguments.strict))
+    conclude(made, strict=arguments.strict)
 
 
 if __name__ == "__main__":

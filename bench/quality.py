@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 import bm25
-from report import Table
+from report import Table, conclude
 
 from footnote.app import App
 from footnote.protocol.events import BlockStart, ToolResultBlock
@@ -104,9 +104,7 @@ def main() -> None:
     parser.add_argument("--strict", action="store_true", help="exit with 1 when a bar is missed")
     arguments = parser.parse_args()
     table = asyncio.run(measure(arguments.every))
-    print(table)
-    print("\n".join(table.unmet) or "Every bar holds.")
-    sys.exit(bool(table.unmet and arguments.strict))
+    conclude([table], strict=arguments.strict)
 
 
 if __name__ == "__main__":

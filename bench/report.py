@@ -1,7 +1,8 @@
 """The figures as Markdown tables, each row with its bar and whether it holds."""
 
+import sys
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from measure import Figures
 from subjects import FOOTNOTE, HAND_WRITTEN, PEERS, PYDANTIC_AI
@@ -31,6 +32,14 @@ class Table(NamedTuple):
     @property
     def unmet(self) -> list[str]:
         return [f"{self.title}: {row[0]}: {row[-1]}" for row in self.rows if row[-1] not in ("", PASS)]
+
+
+def conclude(tables: Sequence[Table], *, strict: bool) -> NoReturn:
+    """Prints them, and which bars are missed; ends the process, with 1 where that is wanted of a missed bar."""
+    print("\n".join(str(table) for table in tables))
+    unmet = [reason for table in tables for reason in table.unmet]
+    print("\n".join(unmet) if unmet else "Every bar holds.")
+    sys.exit(bool(unmet and strict))
 
 
 def _line(cells: Iterable[str], widths: Sequence[int]) -> str:

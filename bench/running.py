@@ -4,12 +4,11 @@ import argparse
 import json
 import os
 import platform
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from measure import Figures
-from report import Table
+from report import Table, conclude
 
 
 def run(
@@ -31,7 +30,4 @@ def run(
         arguments.json.write_text(json.dumps(figures, indent=1) + "\n")
     print(f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()} {platform.machine()}\n")
     made = tables(figures)
-    print("\n".join(str(table) for table in made))
-    unmet = [reason for table in made for reason in table.unmet]
-    print("\n".join(unmet) if unmet else "Every bar holds.")
-    sys.exit(bool(unmet and arguments.strict))
+    conclude(made, strict=arguments.strict)

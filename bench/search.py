@@ -25,7 +25,7 @@ import aeb
 import aiohttp
 import bm25
 import venvs
-from report import Table
+from report import Table, conclude
 
 from footnote.app import App
 from footnote.documents.extract import Extracted
@@ -261,10 +261,7 @@ def main() -> None:
     made = asyncio.run(measure(reps=2 if arguments.quick else 7))
     if arguments.aeb:
         made.append(on_benchmark(arguments.aeb, 1 if arguments.quick else 3))
-    print("\n".join(str(table) for table in made))
-    unmet = [reason for table in made for reason in table.unmet]
-    print("\n".join(unmet) if unmet else "Every bar holds.")
-    sys.exit(bool(unmet and arguments.strict))
+    conclude(made, strict=arguments.strict)
 
 
 if __name__ == "__main__":
