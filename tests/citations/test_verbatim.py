@@ -10,6 +10,14 @@ from footnote.protocol.sources import Quote, Snapshot, Source
 PAGE = "# Oxygen\n\nThe name was coined in 1777\nby Antoine Lavoisier, whose experiments helped. It is [sic] a gas.\n"
 
 
+def read(page: str) -> Sources:
+    sources = Sources()
+    url = "http://a.example/"
+    source = Source(url=url, title="", snippet="", domain="", number=sources.number(url))
+    sources.note(source, Snapshot(url=url, text=page))
+    return sources
+
+
 def test_white_space_is_one_however_much_there_is():
     quote = "coined in 1777\nby Antoine Lavoisier"
     at = PAGE.index(quote)
@@ -21,13 +29,14 @@ def test_a_few_letters_are_found_everywhere_and_prove_nothing():
 
 
 def test_a_part_of_a_sentence_is_quoted_and_no_more_of_it():
-    sources = Sources()
-    source = Source(
-        url="http://a.example/", title="", snippet="", domain="", number=sources.number("http://a.example/")
-    )
-    sources.note(source, Snapshot(url=source.url, text=PAGE))
-    [citation] = check("> coined in 1777  \n> by Antoine Lavoisier, whose [1]", sources)
+    [citation] = check("> coined in 1777  \n> by Antoine Lavoisier, whose [1]", read(PAGE))
     assert (citation.verdict, citation.quote) == ("supported", "coined in 1777\nby Antoine Lavoisier, whose")
+
+
+def test_a_page_may_have_white_space_before_a_full_stop():
+    page = 'ask "Write a report on tides" --output .\nask "…" > answer.md   # the answer alone\n'
+    [citation] = check(f"> {page.rstrip().replace(chr(10), chr(10) + '> ')} [1]", read(page))
+    assert (citation.verdict, citation.quote) == ("supported", page.rstrip())
 
 
 @pytest.mark.parametrize(

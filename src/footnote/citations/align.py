@@ -159,12 +159,19 @@ def rows(words: Sequence[str], text: str, start: int = 0, end: int | None = None
     """Where words stand in a row, whole, with any white space between them. A character may be right beside them."""
     if not words:
         return
-    pattern = re.compile(r"\s+".join(map(re.escape, words)) + r"(?![^\W\u3000-\uffff])")
+    pattern = re.compile(r"\s+".join(map(_loosely, words)) + r"(?![^\W\u3000-\uffff])")
     for found in pattern.finditer(text, start, len(text) if end is None else end):
         # Looked at afterwards: a pattern that begins with words is found a hundred times faster.
         before = text[found.start() - 1 : found.start()]
         if not before.isalnum() or before >= "\u3000":
             yield Span(found.start(), found.end())
+
+
+def _loosely(word: str) -> str:
+    """As a pattern. A claim has no white space before a sign that ends a word; a page may have (`--output .`)."""
+    if word[-1] in ",;:." and word[-2:-1].isalnum():
+        return rf"{re.escape(word[:-1])}\s?{re.escape(word[-1])}"
+    return re.escape(word)
 
 
 def _grown(at: int, masks: Mapping[int, int], worth: list[float], most: int) -> Iterator[tuple[tuple[int, int], float]]:
