@@ -16,6 +16,7 @@ from upstream import reply, say, stop
 
 WORDS = [f"word{number} " for number in range(40)]
 WHOLE = "".join(WORDS).strip()
+GONE = re.compile("no such conversation|not found|does not exist", re.IGNORECASE)
 
 
 async def test_a_history_that_overtakes_a_slow_stream_doubles_no_word(browser: Browser, stage: Stage) -> None:
@@ -130,7 +131,24 @@ async def test_a_session_that_is_deleted_elsewhere_while_it_answers_is_said_to_b
     session_id = chat.page.url.rpartition("/")[2]
     assert (await stage.me.ask("DELETE", f"/v2/sessions/{session_id}")).status == 204
     moments.go()
-    await expect(chat.log).to_contain_text(re.compile("no such conversation|not found|does not exist", re.IGNORECASE))
+    await expect(chat.log).to_contain_text(GONE)
+
+
+async def test_a_session_that_is_deleted_elsewhere_is_said_to_be_gone_also_if_the_page_looked_just_before(
+    stage: Stage, visit: Visit
+) -> None:
+    stage.answers(reply(say("All of it."), stop()))
+    visitor = await visit()
+    await visitor.context.clock.install()
+    chat = await Chat.open(visitor)
+    async with chat.page.expect_response("**/files"):
+        await chat.ask("Count")
+    await expect(chat.sidebar.get_by_role("link", name="Count")).to_be_visible()
+    session_id = chat.page.url.rpartition("/")[2]
+    assert (await stage.me.ask("DELETE", f"/v2/sessions/{session_id}")).status == 204
+    await expect(chat.log).to_contain_text("All of it.")
+    await visitor.context.clock.fast_forward(20_000)
+    await expect(chat.log).to_contain_text(GONE)
 
 
 async def test_a_search_leads_to_the_message_that_was_found(stage: Stage, visit: Visit) -> None:

@@ -64,12 +64,23 @@ function afterSleep(wake: () => void): void {
 }
 
 const seen = new Map<string, string>();
+/** Asked about already, as they are not listed. */
+const unlisted = new Set<string>();
 
-/** Somebody asked in the open session on another machine: the list of sessions tells it first. */
+/** Somebody asked in the open session on another machine, or deleted it: the list of sessions tells it first. */
 function lookAtOpenSession(): void {
   const now = conversation.get();
-  const listed = sessionList.get().sessions.find((one) => one.id === now.sessionId);
-  if (!listed || now.state !== "ready") return;
+  const { sessions, state } = sessionList.get();
+  if (now.sessionId === null || now.state !== "ready" || state !== "ready") return;
+  const listed = sessions.find((one) => one.id === now.sessionId);
+  if (!listed) {
+    // It may only stand further down, or not be what is searched for: the server knows, and is asked once.
+    if (activeTurn(now) || unlisted.has(now.sessionId)) return;
+    unlisted.add(now.sessionId);
+    void refresh();
+    return;
+  }
+  unlisted.delete(listed.id);
   const known = seen.get(listed.id);
   seen.set(listed.id, listed.updated_at);
   if (activeTurn(now) || (known === listed.updated_at && !listed.active_run_id)) return;
