@@ -54,9 +54,10 @@ class Replica:
         """What all of its starts wrote to stderr."""
         return self.process.said
 
-    async def start(self) -> None:
-        """Also again, after an end of whatever kind."""
+    async def start(self, **changed: str) -> None:
+        """Also again, after an end of whatever kind. `changed`: variables from now on."""
         self._home.mkdir(exist_ok=True)
+        self._settings |= changed
         self._process = await Process.start(self._home, self._upstream, **self._settings)
         self.backend.port = int(self.url.rpartition(":")[2])
 
