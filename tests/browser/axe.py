@@ -15,10 +15,18 @@ def _source() -> str:
     return (ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
 
 
+# What fades in has, on the way, colours that are nobody's: it is waited for. What never ends is looked at as it goes.
+SETTLED = """async () => {
+  const ending = document.getAnimations().filter((one) => one.effect?.getComputedTiming().endTime !== Infinity);
+  await Promise.allSettled(ending.map((one) => one.finished));
+}"""
+
+
 async def faults(page: Page) -> list[str]:
     """Each fault as a line: the rule, and where it is broken."""
     # Not as a script element, which the page's policy would refuse.
     await page.evaluate(_source())
+    await page.evaluate(SETTLED)
     found: dict[str, Any] = await page.evaluate(
         "(tags) => axe.run({ runOnly: { type: 'tag', values: tags } })", list(TAGS)
     )

@@ -9,7 +9,7 @@ from playwright.async_api import Browser, async_playwright
 
 from browser import fonts
 
-SECONDS = 30
+SECONDS = 120
 ARGUMENTS = (
     "--no-sandbox",  # CI runs as root
     "--disable-gpu",
@@ -34,7 +34,7 @@ async def launched(program: str, folder: Path) -> AsyncIterator[Browser]:
     }
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
-            executable_path=program, headless=True, args=list(ARGUMENTS), env=variables
+            executable_path=program, headless=True, args=list(ARGUMENTS), env=variables, timeout=SECONDS * 1000
         )
         try:
             yield browser

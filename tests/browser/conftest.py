@@ -20,7 +20,7 @@ from upstream import Upstream
 # Read before the tests forget the variables of whoever runs them.
 PROGRAM = chromium.find()
 HERE = Path(__file__).parent
-SECONDS = 120
+SECONDS = 300
 
 Visit: TypeAlias = Callable[..., Awaitable[Visitor]]
 
@@ -69,6 +69,12 @@ async def upstream(browser: Browser) -> AsyncIterator[Upstream]:
     async with Upstream() as provider:
         yield provider
     assert provider.problems == []
+
+
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a search finds is read, however busy the machine is."""
+    monkeypatch.setattr("footnote.web_search.pipeline.READING_SECONDS", 60.0)
 
 
 @pytest_asyncio.fixture(loop_scope="session")

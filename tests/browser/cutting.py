@@ -33,6 +33,7 @@ class Line:
         assert self._server is not None
         self._server.close()
         self.cut()
+        self.release()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._server.wait_closed()
 

@@ -1,11 +1,14 @@
 """A tab as somebody uses it: by the names that they see and hear."""
 
+import asyncio
+import difflib
 import re
 from typing import Self
 
 from playwright.async_api import FilePayload, Locator, Page, expect
 
-from browser.visitor import Visitor
+from browser.visitor import SECONDS, Visitor
+from browser.waiting import until
 
 # What another load of the page may number or measure differently.
 AS_SHOWN = r"""(log) => {
@@ -17,6 +20,10 @@ AS_SHOWN = r"""(log) => {
   }
   return copy.innerHTML.replace(/>\s*</g, ">\n<");
 }"""
+
+
+def difference(wanted: str, seen: str) -> str:
+    return "\n".join(difflib.unified_diff(wanted.splitlines(), seen.splitlines(), "wanted", "seen", lineterm=""))
 
 
 class Chat:
@@ -63,12 +70,16 @@ class Chat:
         await expect(self.log.get_by_role("heading", name="You", exact=True).last).to_be_attached()
         await self.ended()
 
-    async def ended(self) -> None:
-        await expect(self.send).to_be_visible()
+    async def ended(self, seconds: float = SECONDS) -> None:
+        # The answer first: before it is there, nothing can be stopped either.
+        answer = self.log.locator(".chat-answer").last
+        await expect(answer).to_be_attached()
+        await expect(answer).not_to_have_attribute("aria-busy", "true", timeout=seconds * 1000)
         await expect(self.stop).to_have_count(0)
-        await expect(self.log.locator(".chat-answer").last).to_be_attached()
+        await expect(self.send).to_be_visible()
 
     async def retry(self) -> None:
+        await self.knows_its_server()
         await self.choose(self.log.get_by_role("button", name="Answer again").last, re.compile("model"))
 
     async def edit(self, question: str, instead: str) -> None:
@@ -83,15 +94,21 @@ class Chat:
 
     async def shown(self) -> str:
         """The conversation as it stands there, without what another load would number differently."""
+        await self.knows_its_server()
         return await self.log.evaluate(AS_SHOWN)
 
-    async def settled(self) -> str:
-        """The same, when two looks in a row saw it."""
-        seen = ""
-        while (now := await self.shown()) != seen or not now:
-            seen = now
-            await self.page.wait_for_timeout(250)
-        return seen
+    async def shows(self, wanted: str) -> None:
+        """Waits until it stands there like this: what the page asks its server for comes piece by piece."""
+        now = await until(self.shown, lambda now: now == wanted)
+        assert now == wanted, difference(wanted, now)
+
+    async def shows_the_same_as(self, other: Self) -> None:
+        here, there = await until(lambda: asyncio.gather(self.shown(), other.shown()), lambda both: both[0] == both[1])
+        assert here == there, difference(there, here)
+
+    async def knows_its_server(self) -> None:
+        """Its models and limits come when the page is there already; an answer can be had again from each model."""
+        await expect(self.button(re.compile("^Model: "))).to_be_visible()
 
     async def words(self) -> str:
         return await self.log.inner_text()

@@ -62,6 +62,7 @@ async def standing(
             known = {
                 "FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS": f'["{web.host}"]',
                 "FOOTNOTE_TOOLS_WEB_SEARCH_PROVIDERS_DUCKDUCKGO_BASE_URL": search.url,
+                "FOOTNOTE_TOOLS_WEB_SEARCH_TIMEOUT_SECONDS": "60",
                 **settings,
             }
             async with open_house(home, upstream, **known) as house:

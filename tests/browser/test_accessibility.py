@@ -106,10 +106,12 @@ async def test_settings_shortcuts_and_the_list_of_conversations(stage: Stage, vi
     await chat.open_settings()
     assert await axe.faults(chat.page) == []
     await chat.page.keyboard.press("Escape")
+    await expect(chat.viewer).to_have_count(0)
     await chat.press("?")
     await expect(chat.viewer).to_be_visible()
     assert await axe.faults(chat.page) == []
     await chat.page.keyboard.press("Escape")
+    await expect(chat.viewer).to_have_count(0)
     await chat.show_sidebar()
     assert await axe.faults(chat.page) == []
 

@@ -5,6 +5,7 @@ from playwright.async_api import Browser
 
 from browser.stage import Stage
 from browser.visitor import visiting
+from browser.waiting import until
 
 
 @pytest.mark.parametrize(
@@ -20,15 +21,21 @@ from browser.visitor import visiting
 )
 async def test_what_may_not_happen_fails_the_test(browser: Browser, stage: Stage, deed: str, problem: str) -> None:
     with pytest.raises(AssertionError, match=problem):
-        await _visit(browser, stage, deed)
+        await _visit_until(browser, stage, deed, problem)
 
 
 async def test_a_visit_without_such_things_passes(browser: Browser, stage: Stage) -> None:
-    await _visit(browser, stage, "() => { console.log('fine') }")
-
-
-async def _visit(browser: Browser, stage: Stage, deed: str) -> None:
     async with visiting(browser, stage.origin, cookie=stage.cookie) as visitor:
         page = await visitor.tab("/")
-        await page.evaluate(deed)
+        await page.evaluate("() => { console.log('fine') }")
         await page.wait_for_timeout(300)
+
+
+async def _visit_until(browser: Browser, stage: Stage, deed: str, problem: str) -> None:
+    async with visiting(browser, stage.origin, cookie=stage.cookie) as visitor:
+
+        async def noted() -> str:
+            return "\n".join(visitor.problems)
+
+        await (await visitor.tab("/")).evaluate(deed)
+        await until(noted, lambda problems: problem in problems)

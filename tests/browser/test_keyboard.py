@@ -72,6 +72,7 @@ async def test_the_shortcuts_do_what_their_list_says(stage: Stage, visit: Visit)
     await chat.press("Control+,")
     await expect(chat.page.get_by_role("dialog", name="Settings")).to_be_visible()
     await chat.page.keyboard.press("Escape")
+    await expect(chat.page.get_by_role("dialog")).to_have_count(0)
     await chat.press("Control+Shift+O")
     await expect(chat.composer).to_be_focused()
     assert chat.page.url == f"{stage.origin}/"

@@ -30,8 +30,8 @@ async def test_a_tab_that_was_open_before_and_one_opened_in_the_middle_see_the_w
     for tab in (first, early, late):
         await tab.ended()
         await expect(tab.footnote(1, "supported")).to_have_count(1)
-    assert await early.shown() == await first.shown()
-    assert await late.shown() == await first.shown()
+    await early.shows_the_same_as(first)
+    await late.shows_the_same_as(first)
 
 
 async def test_what_one_tab_renames_or_removes_the_other_shows(stage: Stage, visit: Visit) -> None:
@@ -59,4 +59,4 @@ async def test_stopping_in_one_tab_stops_in_the_other(stage: Stage, visit: Visit
     await second.stop.click()
     await first.ended()
     await second.ended()
-    assert await first.shown() == await second.shown()
+    await first.shows_the_same_as(second)

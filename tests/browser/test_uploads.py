@@ -106,6 +106,7 @@ async def test_a_file_that_is_too_large_says_so_where_it_stands(stage: Stage, vi
 
     await visitor.context.route("**/v2/about", smaller)
     chat = await Chat.open(visitor)
+    await chat.knows_its_server()
     await chat.attach(NOTES)
     await expect(chat.attached("notes.txt")).to_contain_text("15 bytes")
     await chat.attach({"name": "large.txt", "mimeType": "text/plain", "buffer": b"x" * 3000})
@@ -128,6 +129,7 @@ async def test_a_large_file_shows_its_progress_and_can_be_broken_off(
     await chat.attach(str(large))
     progress = chat.page.get_by_role("progressbar").first
     await expect(progress).to_be_visible()
+    await expect(chat.page).to_have_url(re.compile("/s/"))
     await chat.attached("large.txt").get_by_role("button", name=re.compile("Remove|Cancel")).click()
     await expect(chat.attached("large.txt")).to_have_count(0)
     session_id = chat.page.url.rpartition("/")[2]

@@ -12,10 +12,12 @@ from browser.conftest import Visit
 from browser.page import Chat
 from browser.samples import FILES
 from browser.stage import Stage
+from browser.waiting import until
 from server.desk import Desk
 from server.forms import uploaded
 
 HAS_INK = """(canvas) => {
+  if (!canvas.width) return false;
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
   return data.some((part, at) => at % 4 < 3 && part < 128);
 }"""
@@ -72,8 +74,8 @@ async def test_a_pdf_is_drawn_and_its_text_can_be_selected(desk: Desk, visit: Vi
     await expect(viewer.locator("canvas").first).to_be_visible()
     await expect(viewer).to_contain_text("Concrete bridges of the nineteenth century")
     await expect(viewer).to_contain_text(re.compile("of 2"))
-    drawn = await viewer.locator("canvas").first.evaluate(HAS_INK)
-    assert drawn
+    # The text is laid over the page while that is still drawn.
+    assert await until(lambda: viewer.locator("canvas").first.evaluate(HAS_INK), bool)
 
 
 async def test_a_letter_is_shown_as_the_agent_reads_it(desk: Desk, visit: Visit) -> None:
@@ -85,7 +87,7 @@ async def test_a_picture_is_shown(desk: Desk, visit: Visit) -> None:
     viewer = (await _opened(visit, desk, "chart.png")).viewer
     picture = viewer.get_by_role("img", name="chart.png")
     await expect(picture).to_be_visible()
-    assert await picture.evaluate("(image) => image.naturalWidth") == 320
+    await expect(picture).to_have_js_property("naturalWidth", 320)
 
 
 async def test_a_web_page_is_alive_in_its_frame(desk: Desk, visit: Visit) -> None:
@@ -161,7 +163,7 @@ async def test_the_way_back_does_not_lose_what_is_being_written(desk: Desk, visi
     await chat.page.evaluate("() => history.back()")
     await chat.page.get_by_role("button", name="Cancel").last.click()
     await expect(chat.viewer.get_by_role("textbox")).to_have_value("Mine.")
-    assert chat.page.url == address
+    await expect(chat.page).to_have_url(address)
     await chat.page.evaluate("() => history.back()")
     await chat.page.get_by_role("button", name="Discard").click()
     await expect(chat.viewer).to_have_count(0)

@@ -70,4 +70,4 @@ async def test_the_address_of_a_conversation_opens_it_again(stage: Stage, visit:
     assert "/s/" in chat.page.url
     again = await Chat.open(visitor, chat.page.url.removeprefix(visitor.origin))
     await expect(again.log).to_contain_text("Because of scattering.")
-    assert await again.shown() == await chat.shown()
+    await again.shows_the_same_as(chat)

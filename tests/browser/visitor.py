@@ -62,8 +62,8 @@ class Visitor:
             self._note(f"console: {message.text}")
 
     async def _refuse(self, dialog: Dialog) -> None:
-        self._note(f"dialog: {dialog.message}")
         await dialog.dismiss()
+        self._note(f"dialog: {dialog.message}")
 
     def _note(self, problem: str) -> None:
         self.problems.append(problem)

@@ -1,7 +1,6 @@
 """Whole searches as a user has them: scripted providers, the small web, a scripted model or none; the rest is real."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ from web import Web
 from web.providers import Hit, SearchServer, hang, recorded
 
 OXYGEN = "/en/Oxygen"
+PATIENCE = 60
 
 
 @pytest.fixture
@@ -35,6 +35,7 @@ def keyless(home: Path, web: Web, search: SearchServer, **more: str) -> dict[str
         "FOOTNOTE_MODELS_PROVIDERS_OLLAMA_BASE_URL": "http://127.0.0.1:9/v1",
         "FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS": f'["{web.host}"]',
         "FOOTNOTE_TOOLS_WEB_SEARCH_PROVIDERS_DUCKDUCKGO_BASE_URL": search.url,
+        "FOOTNOTE_TOOLS_WEB_SEARCH_TIMEOUT_SECONDS": str(PATIENCE),
         **more,
     }
 
@@ -106,18 +107,22 @@ async def test_progress_names_the_stages(tmp_path: Path, web: Web):
     ]
 
 
-async def test_one_hung_page_of_five_costs_no_more_than_the_deadline(tmp_path: Path, web: Web):
+async def test_one_hung_page_of_five_costs_no_more_than_the_deadline(
+    tmp_path: Path, web: Web, monkeypatch: pytest.MonkeyPatch
+):
     pages = hits(web, OXYGEN, "/hung", "/en/Normans", "/en/Huguenot", "/en/Pharmacy")
-    async with SearchServer("duckduckgo", pages) as search:
-        settings = keyless(tmp_path, web, search, FOOTNOTE_TOOLS_WEB_SEARCH_TIMEOUT_SECONDS="2")
-        async with App.open(environ=settings) as app:
-            began = time.monotonic()
-            answer = await answer_of(app, "Who coined the name oxygen in 1777?")
-            took = time.monotonic() - began
+    loop = asyncio.get_running_loop()
+    now, answer = loop.time, None
+    async with searching(tmp_path, web, pages) as app:
+        async for step in app.search("Who coined the name oxygen in 1777?"):
+            if isinstance(step, Progress) and (step.stage, step.done) == ("reading", 4):
+                # All that can be read is. Nothing but the deadline ends the waiting for the one that hangs.
+                monkeypatch.setattr(loop, "time", lambda: now() + PATIENCE)
+            answer = step
+    assert isinstance(answer, Answer)
     assert [source.status for source in answer.artifact.sources] == ["read", "failed", "read", "read", "read"]
     [late] = [page for page in answer.artifact.receipt.pages if page.status == "failed"]
     assert late.failure == "timeout"
-    assert 2 <= took < 10
     assert "Antoine Lavoisier" in answer.artifact.summary
 
 
@@ -315,7 +320,7 @@ async def test_stopping_closes_provider_pages_and_model_at_once(tmp_path: Path, 
                 rest = [event async for event in events]
             assert stop_reason(rest) == "aborted"
             for request in upstream.requests[1:]:
-                await asyncio.wait_for(request.connection.closed.wait(), 1)
+                await asyncio.wait_for(request.connection.closed.wait(), 30)
 
 
 async def test_stopping_while_pages_hang_closes_their_sockets(tmp_path: Path, web: Web):

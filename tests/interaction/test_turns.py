@@ -224,7 +224,7 @@ async def test_leaving_a_run_in_the_middle_closes_its_socket(app: App, upstream:
         async for event in events:
             if isinstance(event, BlockDelta):
                 break
-    await asyncio.wait_for(upstream.requests[0].connection.closed.wait(), 1)
+    await asyncio.wait_for(upstream.requests[0].connection.closed.wait(), 30)
 
 
 async def test_an_empty_question_is_a_usage_error(app: App):

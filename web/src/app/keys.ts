@@ -1,13 +1,9 @@
-import { stop } from "../state/asking";
-import { conversation } from "../state/conversation";
 import { goTo } from "../state/place";
-import { activeTurn } from "../state/select";
 import { pressed, type ShortcutName } from "../state/shortcuts";
-import { toast } from "../state/toasts";
 import { closeDrawer, openDialog, toggleDrawer, toggleSidebar, view } from "../state/view";
 
 /** Parts of the page that shortcuts lead to say so themselves. */
-function reach(name: "composer" | "session-search" | "copy-answer"): HTMLElement | undefined {
+function reach(name: "composer" | "session-search" | "copy-answer" | "stop"): HTMLElement | undefined {
   return [...document.querySelectorAll<HTMLElement>(`[data-reach="${name}"]`)].at(-1);
 }
 
@@ -23,7 +19,7 @@ const ACTIONS: Record<ShortcutName, () => void> = {
   },
   stop: () => {
     if (view.get().drawer) closeDrawer();
-    else if (activeTurn(conversation.get())) stop().catch(say);
+    else reach("stop")?.click();
   },
   sources: () => toggleDrawer("sources"),
   files: () => toggleDrawer("files"),
@@ -32,10 +28,6 @@ const ACTIONS: Record<ShortcutName, () => void> = {
   settings: () => openDialog("settings"),
   help: () => openDialog("shortcuts"),
 };
-
-function say(error: unknown): void {
-  toast(error instanceof Error ? error.message : String(error), { tone: "error" });
-}
 
 export function listenForShortcuts(): () => void {
   const listen = (event: KeyboardEvent) => {

@@ -1,5 +1,6 @@
 /** What keeps the page true while it is open: other tabs, other machines, sleep. */
 
+import { api, RequestFailed } from "../protocol/client";
 import { catalog, readCatalog } from "../state/catalog";
 import { conversation, refresh, startNew } from "../state/conversation";
 import { goTo, showAddress } from "../state/place";
@@ -64,8 +65,6 @@ function afterSleep(wake: () => void): void {
 }
 
 const seen = new Map<string, string>();
-/** Asked about already, as they are not listed. */
-const unlisted = new Set<string>();
 
 /** Somebody asked in the open session on another machine, or deleted it: the list of sessions tells it first. */
 function lookAtOpenSession(): void {
@@ -74,16 +73,22 @@ function lookAtOpenSession(): void {
   if (now.sessionId === null || now.state !== "ready" || state !== "ready") return;
   const listed = sessions.find((one) => one.id === now.sessionId);
   if (!listed) {
-    // It may only stand further down, or not be what is searched for: the server knows, and is asked once.
-    if (activeTurn(now) || unlisted.has(now.sessionId)) return;
-    unlisted.add(now.sessionId);
-    void refresh();
+    if (!activeTurn(now)) void lookWhetherItIsThere(now.sessionId);
     return;
   }
-  unlisted.delete(listed.id);
   const known = seen.get(listed.id);
   seen.set(listed.id, listed.updated_at);
   if (activeTurn(now) || (known === listed.updated_at && !listed.active_run_id)) return;
   const isNew = listed.active_run_id && !now.turns.some((turn) => turn.answer.runId === listed.active_run_id);
   if (isNew || (known !== undefined && known !== listed.updated_at)) void refresh();
+}
+
+/** It may only stand further down, or not be what is searched for: the server knows. */
+async function lookWhetherItIsThere(sessionId: string): Promise<void> {
+  try {
+    await api.head(sessionId);
+  } catch (error) {
+    const isGone = error instanceof RequestFailed && error.status === 404;
+    if (isGone && conversation.get().sessionId === sessionId) await refresh();
+  }
 }

@@ -140,6 +140,7 @@ export const api = {
   sessions: (query: string, cursor: string | null, limit?: number) =>
     json<SessionPage>("GET", "/v2/sessions", { query: { query: query || null, cursor, limit } }),
   begin: (agentId: string | null) => json<SessionHead>("POST", "/v2/sessions", { body: { agent_id: agentId } }),
+  head: (id: string) => json<SessionHead>("GET", session(id)),
   rename: (id: string, title: string) => json<SessionHead>("PATCH", session(id), { body: { title } }),
   show: (id: string, head: string) => json<SessionHead>("PATCH", session(id), { body: { head } }),
   remove: (id: string) => send("DELETE", session(id)),

@@ -51,12 +51,24 @@ export function here(): AbortSignal {
 let posting = 0;
 let missed = false;
 
+/** Counts what was done here to the session: an answer to what was asked before does not know of it. */
+let deeds = 0;
+/** Counts how often the history was asked for: of two answers the one that was asked for last is shown. */
+let loads = 0;
+let loading: Promise<void> = Promise.resolve();
+
+/** The server has taken something that was done here. */
+export function done(): void {
+  deeds += 1;
+}
+
 export async function whilePosting<T>(work: () => Promise<T>): Promise<T> {
   const place = here();
   posting += 1;
   try {
     return await work();
   } finally {
+    done();
     if (!place.aborted) {
       posting -= 1;
       // What follows the posting comes first.
@@ -87,10 +99,29 @@ export function changeTurns(change: (turns: readonly Turn[]) => readonly Turn[])
   conversation.set((known) => ({ ...known, turns: change(known.turns) }));
 }
 
+/** A file was written or removed here. */
+export function changeFiles(sessionId: string, change: (files: readonly FileRecord[]) => readonly FileRecord[]): void {
+  done();
+  conversation.set((known) => (known.sessionId === sessionId ? { ...known, files: change(known.files) } : known));
+}
+
+/** What has trouble with the line. It is told for as long as anything has. */
+const troubled = new Set<"history" | "run">();
+
+function say(what: "history" | "run", link: Link): void {
+  if (link === "reconnecting") troubled.add(what);
+  else troubled.delete(what);
+  if (conversation.get().link !== linkNow()) conversation.set((known) => ({ ...known, link: linkNow() }));
+}
+
+function linkNow(): Link {
+  return troubled.size > 0 ? "reconnecting" : "fine";
+}
+
 /** The last turn goes on on the server: its events are taken in until it ends. */
 export function followRun(runId: string): void {
   if (followed?.runId === runId) return;
-  followed?.control.abort();
+  unfollow();
   const control = new AbortController();
   followed = { runId, control };
   void whileOpen(runId, AbortSignal.any([control.signal, opened.signal])).finally(() => {
@@ -98,11 +129,19 @@ export function followRun(runId: string): void {
   });
 }
 
+function unfollow(): void {
+  followed?.control.abort();
+  followed = null;
+  say("run", "fine");
+}
+
 async function whileOpen(runId: string, signal: AbortSignal): Promise<void> {
   const outcome = await follow(runId, {
     after: () => answerOf(runId)?.answer.lastEventId ?? 0,
     take: (envelopes) => conversation.stage((known) => taken(known, runId, envelopes)),
-    link: (link) => conversation.set((known) => ({ ...known, link })),
+    link: (link) => {
+      if (!signal.aborted) say("run", link);
+    },
     signal,
   });
   if (outcome === "ended") await settleFiles(signal);
@@ -131,37 +170,63 @@ export async function settleFiles(signal: AbortSignal = opened.signal): Promise<
   const { sessionId } = conversation.get();
   if (sessionId === null) return;
   try {
-    const { files } = await api.files(sessionId);
-    if (!signal.aborted) conversation.set((known) => ({ ...known, files }));
+    for (let before = -1; before !== deeds && !signal.aborted; ) {
+      before = deeds;
+      const { files } = await api.files(sessionId);
+      if (before === deeds && !signal.aborted) conversation.set((known) => ({ ...known, files }));
+    }
   } catch (error) {
     // Otherwise the next opening asks again.
     if (error instanceof RequestFailed && error.status === 404 && !signal.aborted) showMissing(sessionId);
   }
 }
 
-async function load(sessionId: string): Promise<void> {
+function load(sessionId: string): Promise<void> {
+  loads += 1;
+  loading = loaded(sessionId, loads);
+  return loading;
+}
+
+async function loaded(sessionId: string, mine: number): Promise<void> {
   const { signal } = opened;
-  for (let pause = 1000; !signal.aborted; pause = Math.min(15_000, pause * 2)) {
+  for (let pause = 1000; mine === loads; pause = Math.min(15_000, pause * 2)) {
     try {
-      const history = await api.history(sessionId, signal);
+      const history = await newest(sessionId, signal);
       if (signal.aborted) return;
+      if (mine !== loads) break;
+      say("history", "fine");
       if (posting > 0) missed = true;
       else show(history);
       return;
     } catch (error) {
       if (signal.aborted || (error instanceof RequestFailed && error.status === 401)) return;
-      if (!(error instanceof RequestFailed) || !error.retryable) {
-        if (error instanceof RequestFailed && error.status === 404) showMissing(sessionId);
-        else conversation.set((known) => ({ ...known, state: "failed" }));
-        return;
-      }
-      conversation.set((known) => ({ ...known, link: "reconnecting" }));
+      if (mine !== loads) break;
+      if (!(error instanceof RequestFailed) || !error.retryable) return giveUp(sessionId, error);
+      say("history", "reconnecting");
       await rest(pause, signal);
+      if (signal.aborted) return;
     }
+  }
+  await loading;
+}
+
+function giveUp(sessionId: string, error: unknown): void {
+  say("history", "fine");
+  if (error instanceof RequestFailed && error.status === 404) showMissing(sessionId);
+  else conversation.set((known) => ({ ...known, state: "failed" }));
+}
+
+/** The history with all that was done here while it was on its way. */
+async function newest(sessionId: string, signal: AbortSignal): Promise<History> {
+  for (;;) {
+    const before = deeds;
+    const history = await api.history(sessionId, signal);
+    if (before === deeds || posting > 0 || signal.aborted) return history;
   }
 }
 
 function showMissing(sessionId: string): void {
+  unfollow();
   conversation.set({ ...NEW, sessionId, state: "missing" });
 }
 
@@ -172,9 +237,12 @@ function show(history: History): void {
     turns: merged(known.turns, turnsOf(history)),
     files: history.workspace.workspace_files,
     state: "ready",
-    link: followed ? known.link : "fine",
+    link: linkNow(),
   }));
-  if (history.active_run) followRun(history.active_run.run_id);
+  const runId = history.active_run?.run_id;
+  const turn = runId && answerOf(runId);
+  // It may have ended here while the history was on its way: nothing comes after its end.
+  if (runId && (!turn || isActive(turn.answer))) followRun(runId);
 }
 
 /** A turn that is drawn already stays as it is, unless it has ended since: history has no answer of an active run. */
@@ -193,4 +261,5 @@ function leave(): void {
   followed = null;
   posting = 0;
   missed = false;
+  troubled.clear();
 }

@@ -3,7 +3,7 @@
 import { Store } from "../lib/store";
 import { api } from "../protocol/client";
 import type { FoundSession } from "../protocol/events.gen";
-import { conversation } from "./conversation";
+import { conversation, done } from "./conversation";
 import { forgetDraft } from "./drafts";
 import { tell } from "./tabs";
 
@@ -45,9 +45,11 @@ export async function refreshSessions(): Promise<void> {
     takeTitle(page.sessions);
   } catch {
     if (mine !== asked) return;
-    // What is listed must be what was searched for.
-    const still = query === shown ? sessions : [];
-    sessionList.set((list) => ({ ...list, sessions: still, state: still.length > 0 ? "ready" : "failed" }));
+    sessionList.set((list) => {
+      // What is listed must be what was searched for.
+      const still = query === shown ? list.sessions : [];
+      return { ...list, sessions: still, state: still.length > 0 ? "ready" : "failed" };
+    });
   }
 }
 
@@ -65,8 +67,11 @@ export async function renameSession(sessionId: string, title: string): Promise<v
     ...list,
     sessions: list.sessions.map((one) => (one.id === sessionId ? { ...one, title: head.title } : one)),
   }));
+  done();
   takeTitle([head]);
   tell({ sessionId, kind: "changed" });
+  // A list that was on its way has the old name.
+  void refreshSessions();
 }
 
 export async function removeSession(sessionId: string): Promise<void> {
@@ -74,6 +79,8 @@ export async function removeSession(sessionId: string): Promise<void> {
   sessionList.set((list) => ({ ...list, sessions: list.sessions.filter((one) => one.id !== sessionId) }));
   forgetDraft(sessionId);
   tell({ sessionId, kind: "removed" });
+  // A list that was on its way still has it.
+  void refreshSessions();
 }
 
 /** A session gets its title from its first question, on the server. */

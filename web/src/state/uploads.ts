@@ -6,7 +6,7 @@ import { api, RequestFailed } from "../protocol/client";
 import type { ErrorBody, FileList, FileRecord } from "../protocol/events.gen";
 import { words } from "../protocol/words";
 import { ensureSession } from "./asking";
-import { conversation } from "./conversation";
+import { changeFiles, conversation, here } from "./conversation";
 import { withFile } from "./files";
 import { tell } from "./tabs";
 
@@ -14,6 +14,8 @@ export interface Upload {
   id: number;
   /** Null until the session exists. */
   sessionId: string | null;
+  /** The conversation that it was brought to, which may have no id yet. */
+  place: AbortSignal;
   file: File;
   /** Null: it was in the session already. */
   size: number | null;
@@ -48,7 +50,7 @@ function fresh(file: File, attached: boolean): Upload {
   last += 1;
   const { sessionId } = conversation.get();
   const begun = { sent: 0, state: "waiting", record: null, error: null, retryable: true } as const;
-  return { id: last, sessionId, file, size: file.size, attached, ...begun };
+  return { id: last, sessionId, place: here(), file, size: file.size, attached, ...begun };
 }
 
 /** Takes it off the list; one that is being sent is broken off. The file itself stays in the session once it is there. */
@@ -90,11 +92,14 @@ async function sendNext(): Promise<void> {
   change(next.id, { state: "sending" });
   void sendNext();
   try {
-    const sessionId = next.sessionId ?? (await sessionForAll());
-    const record = await sent(next, sessionId);
-    change(next.id, { state: "done", sent: next.file.size, record, sessionId });
-    conversation.set((now) => (now.sessionId === sessionId ? { ...now, files: withFile(now.files, record) } : now));
-    tell({ sessionId, kind: "changed" });
+    const sessionId = next.sessionId ?? (await sessionForAll(next.place));
+    // Somebody may have taken it off before there was anything to break off.
+    if (uploads.get().some((one) => one.id === next.id)) {
+      const record = await sent(next, sessionId);
+      change(next.id, { state: "done", sent: next.file.size, record, sessionId });
+      changeFiles(sessionId, (files) => withFile(files, record));
+      tell({ sessionId, kind: "changed" });
+    }
   } catch (error) {
     change(next.id, {
       state: "failed",
@@ -107,9 +112,12 @@ async function sendNext(): Promise<void> {
 }
 
 /** Files that were dropped into a new conversation make it one. */
-async function sessionForAll(): Promise<string> {
+async function sessionForAll(place: AbortSignal): Promise<string> {
+  // What is open by now is another one.
+  if (place.aborted) throw new Error("left");
   const sessionId = await ensureSession();
-  uploads.set((known) => known.map((one) => (one.sessionId === null ? { ...one, sessionId } : one)));
+  const isTheirs = (one: Upload) => one.sessionId === null && one.place === place;
+  uploads.set((known) => known.map((one) => (isTheirs(one) ? { ...one, sessionId } : one)));
   return sessionId;
 }
 

@@ -151,6 +151,7 @@ function StopButtons({ stopping }: { stopping: Stopping }) {
       <Button
         icon={Square}
         className="composer-stop"
+        data-reach="stop"
         aria-disabled={stopping.isStopping || undefined}
         onClick={() => stopping.stop?.()}
       >

@@ -6,7 +6,7 @@ import { keep, recall } from "../../lib/kept";
 import { api } from "../../protocol/client";
 import type { FileRecord } from "../../protocol/events.gen";
 import { catalog } from "../../state/catalog";
-import { conversation, settleFiles } from "../../state/conversation";
+import { conversation, done, settleFiles } from "../../state/conversation";
 import { toast } from "../../state/toasts";
 import { attachAgain, refuse, removeUpload, type Upload, upload, uploads } from "../../state/uploads";
 import { words } from "./words";
@@ -63,6 +63,7 @@ async function takeBack(file: File): Promise<void> {
   if (!one.record || one.sessionId === null) return;
   try {
     await api.removeFile(one.sessionId, one.record.path);
+    done();
     await settleFiles();
   } catch {
     // It stays in the session, where it is no trouble.

@@ -4,7 +4,7 @@ import { copied } from "../../lib/clipboard";
 import { wordsNow } from "../../lib/i18n";
 import { api } from "../../protocol/client";
 import type { FileRecord } from "../../protocol/events.gen";
-import { conversation, settleFiles } from "../../state/conversation";
+import { changeFiles, done, settleFiles } from "../../state/conversation";
 import { withFile } from "../../state/files";
 import { tell } from "../../state/tabs";
 import { toast } from "../../state/toasts";
@@ -20,7 +20,7 @@ export function messageOf(error: unknown): string {
 export const complain = (error: unknown) => toast(messageOf(error), { tone: "error" });
 
 export function took(sessionId: string, record: FileRecord): void {
-  conversation.set((now) => (now.sessionId === sessionId ? { ...now, files: withFile(now.files, record) } : now));
+  changeFiles(sessionId, (files) => withFile(files, record));
   tell({ sessionId, kind: "changed" });
 }
 
@@ -31,7 +31,7 @@ export async function removeFile(sessionId: string, file: FileRecord): Promise<v
     complain(error);
     return;
   }
-  conversation.set((now) => ({ ...now, files: now.files.filter((one) => one.path !== file.path) }));
+  changeFiles(sessionId, (files) => files.filter((one) => one.path !== file.path));
   if (view.get().file === file.path) closeFile();
   tell({ sessionId, kind: "changed" });
   toast(wordsNow(words).removed(file.filename));
@@ -40,6 +40,7 @@ export async function removeFile(sessionId: string, file: FileRecord): Promise<v
 export async function unpack(sessionId: string, file: FileRecord): Promise<void> {
   try {
     const { files } = await api.unpack(sessionId, file.path);
+    done();
     await settleFiles();
     tell({ sessionId, kind: "changed" });
     toast(wordsNow(words).unpacked(files.length));

@@ -1,0 +1,218 @@
+"""Answers that come in another order than they were asked for: what is shown in the end is what the server has."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from playwright.async_api import Request, Route, expect
+
+from browser.conftest import Visit
+from browser.moments import Moments
+from browser.page import Chat
+from browser.stage import Stage
+from upstream import reply, say, stop
+
+RECONNECTING = re.compile("reconnect", re.IGNORECASE)
+GONE = "There is no such conversation"
+NOTES = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"Kind footnotes."}
+LISTS = re.compile(r"/v2/sessions\?")
+
+
+@asynccontextmanager
+async def late(chat: Chat, address: str | re.Pattern[str]) -> AsyncIterator[None]:
+    """The page asks anew, and what it is told comes only at the end, after all that is done here."""
+    answered, arrives, arrived = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def slow(route: Route) -> None:
+        answer = await route.fetch()
+        answered.set()
+        await arrives.wait()
+        await route.fulfill(response=answer)
+        arrived.set()
+
+    await chat.page.route(address, slow, times=1)
+    # Somebody comes back to the network.
+    await chat.page.evaluate("() => dispatchEvent(new Event('online'))")
+    await answered.wait()
+    yield
+    arrives.set()
+    await arrived.wait()
+    # Time for what must not happen.
+    await chat.page.wait_for_timeout(500)
+
+
+async def test_a_history_from_before_a_question_does_not_take_it_away(stage: Stage, visit: Visit) -> None:
+    moments = Moments("middle")
+    stage.answers(
+        reply(say("Hello."), stop()), reply(say("The first half "), *moments.before("middle"), say("and more."), stop())
+    )
+    chat = await Chat.open(await visit())
+    await chat.asked("Hello?")
+    async with late(chat, "**/history?*"):
+        await chat.ask("And then?")
+        await expect(chat.log).to_contain_text("The first half")
+    moments.go()
+    await expect(chat.log).to_contain_text("and more.")
+    await chat.ended()
+    assert (await chat.words()).count("The first half and more.") == 1
+
+
+async def test_a_history_from_before_another_branch_was_chosen_does_not_bring_the_old_one_back(
+    stage: Stage, visit: Visit
+) -> None:
+    stage.answers(reply(say("The first answer."), stop()), reply(say("The second answer."), stop()))
+    chat = await Chat.open(await visit())
+    await chat.asked("Why?")
+    await chat.retry()
+    await expect(chat.log).to_contain_text("2/2")
+    async with late(chat, "**/history?*"):
+        await chat.log.get_by_role("button", name="Previous answer").click()
+        await expect(chat.log).to_contain_text("1/2")
+    await expect(chat.log).to_contain_text("1/2")
+    await expect(chat.log).to_contain_text("The first answer.")
+
+
+async def test_a_history_from_before_the_end_of_an_answer_does_not_have_it_followed_again(
+    stage: Stage, visit: Visit
+) -> None:
+    moments = Moments("end")
+    stage.answers(reply(say("Nearly."), *moments.before("end"), say(" All."), stop()))
+    chat = await Chat.open(await visit())
+    followed: list[str] = []
+
+    def note(request: Request) -> None:
+        if request.url.endswith("/events"):
+            followed.append(request.url)
+
+    chat.page.on("request", note)
+    await chat.ask("Why?")
+    await expect(chat.log).to_contain_text("Nearly.")
+    async with late(chat, "**/history?*"):
+        moments.go()
+        await chat.ended()
+    assert len(followed) == 1
+    await expect(chat.log).to_contain_text("Nearly. All.")
+
+
+async def test_a_history_that_comes_at_the_second_attempt_leaves_no_word_about_the_line(
+    stage: Stage, visit: Visit
+) -> None:
+    moments = Moments("end")
+    stage.answers(reply(say("Nearly."), *moments.before("end"), stop()))
+    chat = await Chat.open(await visit())
+    await chat.ask("Why?")
+    await expect(chat.log).to_contain_text("Nearly.")
+    await chat.page.route("**/history?*", lambda route: route.abort(), times=1)
+    await chat.page.evaluate("() => dispatchEvent(new Event('online'))")
+    await expect(chat.page.get_by_text(RECONNECTING)).to_be_visible()
+    await expect(chat.page.get_by_text(RECONNECTING)).to_have_count(0)
+    moments.go()
+    await chat.ended()
+
+
+async def test_a_history_from_before_an_upload_does_not_hide_the_file(stage: Stage, visit: Visit) -> None:
+    desk = await stage.session(title="Files")
+    chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
+    await chat.open_files()
+    row = chat.drawer.get_by_role("button", name="Actions for notes.txt")
+    async with late(chat, "**/history?*"):
+        await chat.attach(NOTES)
+        await expect(row).to_be_visible()
+    await expect(row).to_be_visible()
+
+
+async def test_a_list_from_before_a_new_name_or_a_removal_does_not_undo_it(stage: Stage, visit: Visit) -> None:
+    await stage.session(title="Another one")
+    desk = await stage.session(title="An old name")
+    chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
+    old, new = (chat.sidebar.get_by_role("link", name=name) for name in ("An old name", "A new name"))
+    await expect(old).to_be_visible()
+    async with late(chat, LISTS):
+        await chat.rename("An old name", "A new name")
+        await expect(new).to_be_visible()
+    assert (await old.count(), await new.count()) == (0, 1)
+    await expect(chat.page).to_have_title("A new name · Footnote")
+    async with late(chat, LISTS):
+        await chat.remove("A new name")
+        await expect(new).to_have_count(0)
+    assert await new.count() == 0
+
+
+async def test_a_file_that_is_taken_off_before_there_is_a_session_is_not_sent(stage: Stage, visit: Visit) -> None:
+    chat = await Chat.open(await visit())
+    asked, go = asyncio.Event(), asyncio.Event()
+
+    async def slow(route: Route) -> None:
+        asked.set()
+        await go.wait()
+        await route.continue_()
+
+    await chat.page.route("**/v2/sessions", slow, times=1)
+    await chat.attach(NOTES)
+    await asked.wait()
+    await chat.attached("notes.txt").get_by_role("button", name="Cancel").click()
+    go.set()
+    await expect(chat.page).to_have_url(re.compile("/s/"))
+    await chat.page.wait_for_timeout(500)
+    session_id = chat.page.url.rpartition("/")[2]
+    assert (await stage.me.ask("GET", f"/v2/sessions/{session_id}/files")).json["files"] == []
+
+
+async def test_files_for_two_new_conversations_at_once_come_each_to_its_own(stage: Stage, visit: Visit) -> None:
+    chat = await Chat.open(await visit())
+    asked, go = asyncio.Event(), asyncio.Event()
+
+    async def slow(route: Route) -> None:
+        asked.set()
+        await go.wait()
+        await route.continue_()
+
+    await chat.page.route("**/v2/sessions", slow, times=1)
+    await chat.attach(*({**NOTES, "name": f"first {number}.txt"} for number in range(2)))
+    await asked.wait()
+    await chat.new()
+    await chat.attach({**NOTES, "name": "second.txt"})
+    go.set()
+    await expect(chat.page).to_have_url(re.compile("/s/"))
+    await expect(chat.attached("second.txt").get_by_role("button", name="Remove second.txt")).to_be_visible()
+    await chat.open_files()
+    await expect(chat.drawer).to_contain_text("second.txt")
+    await expect(chat.drawer).not_to_contain_text("first")
+
+
+async def test_escape_stops_also_what_the_server_has_not_taken_yet(stage: Stage, visit: Visit) -> None:
+    moments = Moments("end")
+    stage.answers(reply(say("Too late."), *moments.before("end"), stop()))
+    desk = await stage.session(title="Stopped")
+    chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
+    sent, go = asyncio.Event(), asyncio.Event()
+
+    async def slow(route: Route) -> None:
+        sent.set()
+        await go.wait()
+        await route.continue_()
+
+    await chat.page.route("**/messages", slow)
+    await chat.ask("Why?")
+    await sent.wait()
+    await chat.press("Escape")
+    go.set()
+    await chat.ended()
+    await expect(chat.log).to_contain_text(re.compile("stopped", re.IGNORECASE))
+    moments.go()
+
+
+async def test_a_session_that_is_not_in_the_list_is_said_to_be_gone_when_it_is_deleted_elsewhere(
+    stage: Stage, visit: Visit
+) -> None:
+    desk = await stage.session(title="Hidden")
+    visitor = await visit()
+    await visitor.context.clock.install()
+    chat = await Chat.open(visitor, f"/s/{desk.session_id}")
+    await expect(chat.sidebar.get_by_role("link", name="Hidden")).to_be_visible()
+    async with chat.page.expect_response(f"**/v2/sessions/{desk.session_id}"):
+        await chat.page.get_by_role("searchbox").fill("zzzz-nowhere")
+    assert (await stage.me.ask("DELETE", f"/v2/sessions/{desk.session_id}")).status == 204
+    await visitor.context.clock.fast_forward(20_000)
+    await expect(chat.page.get_by_text(GONE)).to_be_visible()
