@@ -59,7 +59,7 @@ def confined(code: str, folder: Path) -> tuple[int, str]:
         env={"PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         check=False,
-        timeout=30,
+        timeout=120,
     )
     return done.returncode, done.stderr.decode().strip().rpartition("\n")[2]
 

@@ -104,10 +104,11 @@ class Forge:
         self._ready: Future[int | None] = asyncio.get_running_loop().create_future()
         self._jobs = {READY: self._ready}
         self._listening = asyncio.create_task(self._listen())
+        self._is_gone = False
 
     @property
     def is_lost(self) -> bool:
-        return self._listening.done()
+        return self._is_gone or self._listening.done()
 
     @property
     def _is_ready(self) -> bool:
@@ -156,6 +157,8 @@ class Forge:
             ours.close()
             self._kill(number)
             if isinstance(error, OSError):
+                # Whoever tries again at once must not find it here, although nobody has heard yet that it is gone.
+                self._is_gone = isinstance(error, ConnectionError)
                 raise NotStarted from error
             raise
         return Job(reader, writer, ended, lambda: self._kill(number))
