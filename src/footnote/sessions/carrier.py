@@ -66,6 +66,7 @@ class Carrier:
         self._limits = limits
         self._slots = asyncio.Semaphore(limits.at_once)
         self._next = asyncio.Lock()
+        self._settling = asyncio.Lock()
 
     def said(self, run_id: str) -> RunLog | None:
         """What this process has to say of a run, until all of it is stored."""
@@ -88,15 +89,16 @@ class Carrier:
 
     async def settle(self) -> None:
         """Stores the ends that are owed. One that cannot be stored yet does not hold up the others."""
-        for live in list(self.unsettled.values()):
-            try:
-                await live.settle()
-            except DatabaseFailed as error:
-                log.debug("The end of the run %s cannot be stored yet: %s", live.head.id, error.message)
-                continue
-            except db.LeaseLost as error:
-                log.warning("%s", error.message)
-            del self.unsettled[live.head.id]
+        async with self._settling:  # each of them once, whoever else is at it
+            for live in list(self.unsettled.values()):
+                try:
+                    await live.settle()
+                except DatabaseFailed as error:
+                    log.debug("The end of the run %s cannot be stored yet: %s", live.head.id, error.message)
+                    continue
+                except db.LeaseLost as error:
+                    log.warning("%s", error.message)
+                del self.unsettled[live.head.id]
 
     async def _carry(self, live: LiveRun) -> None:
         try:
