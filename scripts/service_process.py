@@ -1,6 +1,7 @@
 """One server on loopback, as a process that is stopped, killed, paused, and started again with its port and data."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -11,9 +12,11 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-UP_SECONDS = 60
+UP_SECONDS = 120
 DOWN_SECONDS = 20
 HOST = "127.0.0.1"
+PORTS = (20_000, 32_000)
+"""Below those that Linux, macOS and the BSDs give away."""
 
 
 class NotStarted(Exception):
@@ -115,11 +118,18 @@ class Service(ABC):
 
 
 def free_ports(count: int) -> list[int]:
+    """None of those that the system gives to whoever asks for any one: a server is started some time after this, and
+    again after it was killed, and until then another process would be given its port."""
+    chance = random.SystemRandom()
     with ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind((HOST, 0))
-        return [one.getsockname()[1] for one in sockets]
+        found: list[int] = []
+        while len(found) < count:
+            one = held.enter_context(socket.socket())
+            port = chance.randrange(*PORTS)
+            with suppress(OSError):  # somebody has it
+                one.bind((HOST, port))
+                found.append(port)
+        return found
 
 
 def asked(port: int, request: bytes) -> bytes:

@@ -1,5 +1,6 @@
 """What holds for every test: no network but loopback, no settings of the person who runs them, one upstream."""
 
+import gc
 import ipaddress
 import os
 import signal
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 from services import missing
 
 import engines
@@ -16,6 +18,13 @@ from upstream import Upstream
 
 _LEAKING = ("FOOTNOTE_", "ANTHROPIC_", "OPENAI_", "AWS_", "OTEL_")
 _ENDINGS = ("_API_KEY", "_PROXY")
+
+# How long an example takes is for a busy machine to say, and says nothing about what is tried with it. The examples are
+# the same in every run, so that nobody's change is refused for what it did not touch; `--hypothesis-profile=searching`
+# looks further.
+settings.register_profile("searching", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("footnote", settings.get_profile("searching"), derandomize=True)
+settings.load_profile("footnote")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,6 +48,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if item.get_closest_marker("embedded"):
                 item.add_marker(skipped)
+
+
+def pytest_collection_finish() -> None:
+    """All tests together are so many objects that to look through them for garbage stops everything for a second, in
+    the middle of whatever test that comes upon. They stay to the end, so there is nothing to look for."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_unconfigure() -> None:

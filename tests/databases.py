@@ -33,7 +33,7 @@ END $$
 # No trigger and no foreign key has a say in it. Whoever is still connected belongs to a process that was killed.
 _EMPTY = """
 DO $$ DECLARE name TEXT; BEGIN
-    PERFORM pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+    PERFORM pg_terminate_backend(pid, 60000) FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid();
     SET LOCAL session_replication_role = replica;
     FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
@@ -90,7 +90,7 @@ class Databases:
         return self._wait(self._rows(name, statement))
 
     def _wait(self, work: "Coroutine[Any, Any, T]") -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(120)
 
     async def _prepare(self) -> None:
         server = await self._connected("footnote")

@@ -313,7 +313,7 @@ class Gate(CountingHasher):
 
     def verify(self, *arguments: Any) -> bool:
         self.reached.set()
-        assert self.opened.wait(20)
+        assert self.opened.wait(60)
         return super().verify(*arguments)
 
 

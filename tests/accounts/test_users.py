@@ -71,7 +71,7 @@ async def test_a_password_of_the_wrong_length_is_refused(accounts: Accounts, pas
         await accounts.change(ann.id, UserChanges(password=password))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     st.text(st.characters(), min_size=8, max_size=1024).filter(lambda one: len(unicodedata.normalize("NFKC", one)) >= 8)
 )

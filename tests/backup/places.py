@@ -133,7 +133,7 @@ async def run(*command: str, env: dict[str, str], stdin: bytes = b"") -> tuple[i
     """Any program, to its end: exit code, stdout, stderr."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(*command, env=env, stdin=pipe, stdout=pipe, stderr=pipe)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         out, err = await process.communicate(stdin)
     assert process.returncode is not None
     return process.returncode, out, err.decode()

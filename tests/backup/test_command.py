@@ -122,7 +122,8 @@ async def test_sigterm_ends_it_without_a_trace(filled: Place) -> None:
     assert process.stderr is not None
     assert await process.stdout.readexactly(1) == b"F"
     process.send_signal(signal.SIGTERM)
-    async with asyncio.timeout(30):
+    await asyncio.sleep(1)  # it hears of it while it still waits
+    async with asyncio.timeout(60):
         data = await process.stdout.read()
         said = await process.stderr.read()
         code = await process.wait()

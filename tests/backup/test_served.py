@@ -98,7 +98,7 @@ async def _command(place: Place, *arguments: str) -> None:
 
 async def _finished(client: Client, run_id: str) -> dict[str, Any]:
     folded = Folded()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not folded.ended:
             await client.follow(run_id, folded)
     return folded.shown
@@ -132,7 +132,7 @@ async def test_whoever_asks_gets_the_same_bytes_after_a_restore(
         await _finished(client, run_id)
         hung = await client.start(hanging, "HANG")
         content = await client.json("GET", f"/v2/sessions/{study.session_id}/files/content?file_path=%2Fdata.bin")
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while b"So far" not in await _so_far(client, hung):
                 await asyncio.sleep(0.05)
         await _command(here, "backup", file)

@@ -61,7 +61,8 @@ def test_what_was_said_is_not_touched(entries: tuple[SessionEntry, FilesEntry], 
 
 
 def test_long_texts_take_no_longer_than_they_are(renaming: Renaming) -> None:
-    began = time.monotonic()
+    # Of the processor, which a busy machine gives when it has some.
+    began = time.process_time()
     for text in (
         "a" * 2_000_000,
         "uploads/" * 200_000,
@@ -70,4 +71,4 @@ def test_long_texts_take_no_longer_than_they_are(renaming: Renaming) -> None:
         "msg_" * 500_000,
     ):
         assert renaming.text(text) == text
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10

@@ -17,7 +17,7 @@ from footnote.bus.topics import Listener
 from footnote.db import buckets
 from footnote.db.engine import Database
 
-SECONDS = 30
+SECONDS = 60
 PASSWORD = "a-password-that-nobody-may-see"
 
 
@@ -26,8 +26,14 @@ def running(kind: type[Redis] | type[Postgres]) -> Iterator[Service]:
     with tempfile.TemporaryDirectory(prefix="footnote-bus-") as name:
         folder = Path(name)
         folder.chmod(0o711)
+        [port] = free_ports(1)
         try:
-            service = kind(folder / "server", free_ports(1)[0], PASSWORD)
+            # A commit waits for no disk: how long that takes is nothing that these tests are about.
+            service = (
+                Redis(folder / "server", port, PASSWORD)
+                if kind is Redis
+                else Postgres(folder / "server", port, PASSWORD, durable=False)
+            )
         except Missing as missing:
             pytest.skip(str(missing))
         service.start()
@@ -72,6 +78,13 @@ async def settled(bus: Bus, holds: Callable[[BusState], bool]) -> BusState:
         while not holds(state := bus.state):
             await asyncio.sleep(0.01)
     return state
+
+
+async def told(caplog: pytest.LogCaptureFixture, words: str) -> None:
+    """Until that stands in the log."""
+    async with asyncio.timeout(SECONDS):
+        while words not in caplog.text:
+            await asyncio.sleep(0.01)
 
 
 async def after_the_beginning(listener: Listener) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from service_kinds import Postgres, Redis
 
-from bus.buses import Place, place, running
+from bus.buses import SECONDS, Place, place, running
 
 
 @pytest.fixture(scope="package")
@@ -19,6 +19,16 @@ def postgres() -> Iterator[Postgres]:
     with running(Postgres) as server:
         assert isinstance(server, Postgres)
         yield server
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine may stand still for longer than a bus is waited for: what is late is late, and not lost."""
+    for name in ("CONNECT_SECONDS", "SILENT_SECONDS", "TAKE_SECONDS", "_CLOSE_SECONDS", "_HOLD_SECONDS"):
+        monkeypatch.setattr(f"footnote.bus.linked.{name}", SECONDS)
+    for name in ("CONNECT_SECONDS", "SILENT_SECONDS", "ANSWER_SECONDS"):
+        monkeypatch.setattr(f"footnote.bus.redis.{name}", SECONDS)
+    monkeypatch.setattr("footnote.bus.postgresql.CONNECT_SECONDS", SECONDS)
 
 
 @pytest.fixture(params=["local", "redis", "postgresql"])

@@ -7,6 +7,8 @@ import pytest
 from bus.buses import SECONDS, Place, after_the_beginning, said, settled
 from footnote.bus.topics import MOST_WAITING
 
+pytestmark = pytest.mark.usefixtures("patient")
+
 
 async def test_a_message_reaches_all_who_listen_to_its_topic_and_nobody_else(meeting: Place):
     here, there = await meeting.open(), await meeting.open()

@@ -1,6 +1,7 @@
 """A run on one replica, everybody else on another: followed, cancelled, deleted, taken over."""
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,8 @@ async def test_who_comes_back_elsewhere_in_the_middle_misses_nothing(
                     rest += piece
                     if rest.count(b"\n\n") >= 9:
                         break
-            heard += without_pings(rest[: rest.rindex(b"\n\n") + 2])
+            whole_frames, mark, _ = rest.rpartition(b"\n\n")  # none, if all was heard before
+            heard += without_pings(whole_frames + mark)
         heard += without_pings(await two.stream(run_id, ids(heard)[-1]))
         assert heard == without_pings(await whole)
 
@@ -179,8 +181,10 @@ async def test_a_bus_that_is_killed_in_the_middle_of_a_stream_loses_nothing(
             here, there = asyncio.create_task(one.stream(run_id)), asyncio.create_task(two.stream(run_id))
             await asyncio.sleep(0.5)
             bus.kill()
-            ready = await two.client.json("GET", "/readyz")
-            assert (ready["ready"], ready["bus"]) == (True, "bus_down")
+            async with asyncio.timeout(SECONDS):
+                while (ready := await two.client.json("GET", "/readyz"))["bus"] != "bus_down":
+                    await asyncio.sleep(0.05)
+            assert ready["ready"]
             await asyncio.sleep(0.5)
             bus.start()
             async with asyncio.timeout(SECONDS):
@@ -201,12 +205,14 @@ async def test_limits_are_counted_over_both(upstream: Upstream, tmp_path: Path, 
                     while (await replica.client.json("GET", "/readyz"))["bus"] != "ok":
                         await asyncio.sleep(0.05)
             statuses: list[int] = []
+            began = time.monotonic()
             for _ in range(25):
                 for replica in (one, two):
                     async with replica.client.http.get("/v2/auth/me") as answer:
                         statuses.append(answer.status)
+            took = time.monotonic() - began
         assert set(statuses) == {200, 429}
-        assert 20 <= statuses.count(200) <= 30, "20, and one for each three seconds that it took"
+        assert 20 <= statuses.count(200) <= 21 + took / 3, "20, and one for each three seconds that it took"
 
 
 async def test_runs_of_both_wait_for_each_other(upstream: Upstream, tmp_path: Path, request: pytest.FixtureRequest):

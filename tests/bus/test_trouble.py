@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from service_kinds import Postgres, Redis
 
-from bus.buses import PASSWORD, SECONDS, after_the_beginning, place, running, said, settled
+from bus.buses import PASSWORD, SECONDS, after_the_beginning, place, running, said, settled, told
 from footnote.bus.opening import open_bus
 from footnote.bus.outbox import MOST_BYTES, MOST_MESSAGES, Outbox
 from footnote.db.engine import Database
@@ -72,6 +72,7 @@ async def test_one_that_never_was_there_is_reported_once(tmp_path: Path, caplog:
         bus = await meeting.open()
         with bus.listen("run:a") as listener:
             assert not await listener.ready(1.5)
+            await told(caplog, "cannot be used")
             bus.publish("run:a", b"x")
             await settled(bus, lambda state: state.dropped == 1)
     [record] = caplog.records
@@ -88,8 +89,8 @@ async def test_a_wrong_password_is_no_secret_that_is_told(
     async with place(wrong, tmp_path) as meeting:
         bus = await meeting.open()
         with bus.listen("run:a") as listener:
-            assert not await listener.ready(0.5)
-    assert "cannot be used (AuthenticationError)" in caplog.text
+            await told(caplog, "cannot be used (AuthenticationError)")
+            assert not await listener.ready(0.1)
     assert "wrong-password-0123" not in caplog.text
 
 

@@ -17,7 +17,7 @@ from upstream import Upstream
 from upstream.server import Api
 
 End: TypeAlias = Literal["pipe", "terminal"]
-SECONDS = 20
+SECONDS = 60
 CLOSED = "http://127.0.0.1:1"
 
 # Like a job in the foreground of a shell: Ctrl-C is not ignored, and comes from the terminal at one of the ends.

@@ -34,7 +34,7 @@ def env_for(
     prefix = "FOOTNOTE_TOOLS_WEB_SEARCH_"
     places = {f"{prefix}PROVIDERS_{one.provider.upper()}_BASE_URL": one.url for one in servers}
     keys = {f"{one.provider.upper()}_API_KEY": KEY for one in servers if one.provider == "brave"}
-    facts = {f"{prefix}ALLOW_PRIVATE_HOSTS": web.host, f"{prefix}TIMEOUT_SECONDS": "5"}
+    facts = {f"{prefix}ALLOW_PRIVATE_HOSTS": web.host, f"{prefix}TIMEOUT_SECONDS": "30"}
     return environment(home, upstream, api, **{**facts, **places, **keys, **more})
 
 

@@ -2,13 +2,14 @@
 
 import asyncio
 import os
+import re
 import sys
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from cli.process import CLOSED, IN_FRONT, Footnote, environment, footnote
+from cli.process import CLOSED, IN_FRONT, SECONDS, Footnote, environment, footnote
 from footnote.protocol.events import BlockStart, Event, MessageDelta, MessageStart, MessageStop, ToolUseBlock
 from upstream import Upstream, call, error_event, hold, reply, say, stall, status, stop, think
 from upstream.server import Api
@@ -50,7 +51,7 @@ async def test_files_that_the_agent_wrote_are_saved_and_listed(upstream: Upstrea
     assert (target / "report.md").read_text(encoding="utf-8") == "# Báo cáo\n\n股价 42\n"
     lines = err.splitlines()
     assert lines[0] == "⏳ Write a file · /report.md"
-    assert lines[1].startswith("✓ Write a file · /report.md · 0.0s · Wrote /report.md (")
+    assert re.match(r"✓ Write a file · /report\.md · \d+\.\ds · Wrote /report\.md \(", lines[1])
     assert lines[2] == f"Saved /report.md as {target / 'report.md'}"
 
 
@@ -241,4 +242,4 @@ async def test_a_stream_that_is_closed_from_the_start_is_no_accident(
     env = environment(tmp_path, upstream)
     command = f'exec "$0" -m footnote ask --quiet why {closed}{"<" if closed == 0 else ">"}&-'
     process = await asyncio.create_subprocess_exec("sh", "-c", command, sys.executable, env=env)
-    assert await asyncio.wait_for(process.wait(), 20) == 0
+    assert await asyncio.wait_for(process.wait(), SECONDS) == 0

@@ -3,15 +3,15 @@
 import asyncio
 import re
 import signal
-import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 import msgspec
 import pytest
+from service_process import free_ports
 
-from cli.process import CLOSED, Footnote, environment, footnote
+from cli.process import CLOSED, SECONDS, Footnote, environment, footnote
 from cli.searching import FACT, article, env_for, hits
 from client.places import Cutting, served
 from footnote.protocol.events import Event, MessageDelta, MessageStart, MessageStop
@@ -63,7 +63,7 @@ async def test_an_answer_of_a_server_looks_like_one_of_this_process(
 
 def _timeless(err: str) -> list[str]:
     """The lines about the run: neither how long it took, nor where its files and its session are."""
-    lines = [re.sub(r"\d+\.\d s?", "", line) for line in err.splitlines()]
+    lines = [re.sub(r"\d+\.\d ?s\b", "", line) for line in err.splitlines()]
     return [line for line in lines if not line.startswith(("Saved", "On the server", "To go on"))]
 
 
@@ -119,7 +119,7 @@ async def test_ctrl_c_stops_the_run_on_the_server(house: House, env: dict[str, s
         assert await process.exit_code() == 130
     assert process.out.text == "Half of it\n"
     assert "Stopped. Kept: 3 words of the answer.\n" in process.err.text
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(SECONDS):
         await upstream.requests[0].connection.closed.wait()
     (session,) = (await house.local.ask("GET", "/v2/sessions")).json["sessions"]
     assert session["active_run_id"] is None
@@ -229,9 +229,7 @@ async def test_a_server_that_is_killed_and_started_again_finishes_the_answer(
         reply(hold(gate), say("All of it."), stop()),
     )
     there = {**environment(tmp_path / "server", upstream), "FOOTNOTE_TOKEN": LOCAL_TOKEN}
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
+    port = str(free_ports(1)[0])
     url = f"http://127.0.0.1:{port}"
     asking = Footnote("ask", "?", "--server", url, env=env)
     async with Footnote("serve", "--port", port, env=there) as serving:

@@ -1,8 +1,9 @@
 """`footnote search` in a real terminal: what a person sees, character by character."""
 
+import asyncio
 import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from cli.process import IN_FRONT, Footnote
 from cli.searching import article, env_for, hits, small_web, timeless
 from cli.test_ask_terminal import screen
-from web import Web
+from web import Reply, Web
 from web.providers import Hit, SearchServer
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
@@ -23,12 +24,20 @@ async def web() -> AsyncIterator[Web]:
 
 
 async def test_in_a_terminal_progress_is_drawn_and_gone_when_the_summary_stands(web: Web, tmp_path: Path) -> None:
-    async with SearchServer("duckduckgo", hits(web, "/oxygen", "/hung")) as duckduckgo:
-        env = env_for(tmp_path, web, duckduckgo, FOOTNOTE_TOOLS_WEB_SEARCH_TIMEOUT_SECONDS="2")
+    seen = asyncio.Event()
+
+    async def later() -> AsyncGenerator[bytes | None, None]:
+        await seen.wait()
+        yield b""
+
+    web.put("/later", Reply(500, stream=later))
+    async with SearchServer("duckduckgo", hits(web, "/oxygen", "/later")) as duckduckgo:
+        env = env_for(tmp_path, web, duckduckgo)
         async with Footnote(
             "search", "Who isolated oxygen", env=env, stdout="terminal", stderr="terminal", columns=72
         ) as process:
             await process.out.until(lambda text: screen(text, 72).startswith("⏳ reading 1/2 · 127.0.0.1"))
+            seen.set()
             assert await process.exit_code() == 0
     shown = timeless(screen(process.out.text, 72)).splitlines()
     assert "⏳" not in "".join(shown)

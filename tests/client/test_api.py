@@ -27,7 +27,7 @@ from footnote.protocol.sse import frame
 from server.house import LOCAL_TOKEN, House, open_house
 from upstream import Upstream, reply, say, stall, stop
 
-SOON = Patience(first=0.01, longest=0.05, total=0.5)
+SOON = Patience(first=0.01, longest=0.05, total=60)
 
 
 @pytest.fixture

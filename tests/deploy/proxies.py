@@ -14,7 +14,7 @@ import pytest
 
 from shape.tree import ROOT
 
-SECONDS = 20
+SECONDS = 60
 FOLDER = ROOT / "deploy" / "proxy"
 PLACES = "/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin:/sbin:/bin"
 

@@ -3,27 +3,19 @@
 import asyncio
 import os
 import signal
-import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+
+from service_process import free_ports
 
 import engines
 from cli.process import environment
 from upstream import Upstream
 
 TOKEN = "a-token-for-the-tests-0123456789"
-SECONDS = 40
-
-
-def free_ports(count: int) -> list[int]:
-    """Of loopback. Nobody else gets them in the meantime, as far as the system can see to that."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
+SECONDS = 60
 
 
 class Replica:

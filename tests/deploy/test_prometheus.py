@@ -73,6 +73,13 @@ def _of_grafana(query: str) -> str:
     return query.replace("$instance", ".*").replace("$__rate_interval", "1m").replace("$__interval", "15s")
 
 
+async def _rules(http: aiohttp.ClientSession, prometheus: Prometheus) -> list[dict[str, Any]]:
+    """Of each: its name, its state, and once it was tried whether it makes sense."""
+    async with http.get(f"{prometheus.url}/api/v1/rules") as answer:
+        groups = (await answer.json())["data"]["groups"]
+    return [rule for group in groups for rule in group["rules"]]
+
+
 async def test_it_reads_the_figures_and_understands_every_query(tmp_path: Path, upstream: Upstream) -> None:
     answers_always(upstream)
     async with open_house(tmp_path / "house", upstream) as house, aiohttp.ClientSession() as http:
@@ -94,9 +101,11 @@ async def test_it_reads_the_figures_and_understands_every_query(tmp_path: Path, 
             assert [query for query in queries() if "$" in _of_grafana(query)] == []
             shown = [query for query, result in told.items() if result]
             assert len(shown) > len(told) / 2, "most of the dashboard has something to show after one question"
-            async with http.get(f"{prometheus.url}/api/v1/rules") as answer:
-                groups = (await answer.json())["data"]["groups"]
-    rules = [rule for group in groups for rule in group["rules"]]
+            rules = await _rules(http, prometheus)
+            async with asyncio.timeout(SECONDS):
+                while any(rule["health"] == "unknown" for rule in rules):  # it was not tried yet
+                    await asyncio.sleep(0.1)
+                    rules = await _rules(http, prometheus)
     assert [rule["name"] for rule in rules] == [alert["alert"] for alert in ALERTS]
     assert {rule["health"] for rule in rules} == {"ok"}
     assert [rule["name"] for rule in rules if rule["state"] == "firing"] == []

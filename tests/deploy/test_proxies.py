@@ -14,9 +14,10 @@ from typing import Any
 
 import aiohttp
 import pytest
+from service_process import free_ports
 
 from deploy.proxies import HAPROXY, HAPROXY_TCP, KINDS, NGINX, Kind, Ports, Proxy, program_of, running
-from deploy.replicas import TOKEN, Replica, free_ports, two_replicas
+from deploy.replicas import TOKEN, Replica, two_replicas
 from footnote.config.settings import Limits
 from replicas.trouble import ALL
 from runs.fold import Folded, of_history
@@ -101,8 +102,9 @@ async def test_each_delta_arrives_while_the_next_one_is_not_written_yet(kind: Ki
 async def test_a_replica_that_is_killed_is_left_out_and_the_stream_resumes(
     kind: Kind, tmp_path: Path, upstream: Upstream
 ):
+    killed = asyncio.Event()
     slowly = [step for number in range(30) for step in (say(f"word{number} "), pause(0.05))]
-    upstream.script(lambda _: reply(*slowly, stop()))
+    upstream.script(lambda _: reply(*slowly, hold(killed), stop()))
     async with site_behind(kind, tmp_path, upstream) as site:
         session = await site.client.session()
         run_id = await site.client.start(session)
@@ -113,6 +115,7 @@ async def test_a_replica_that_is_killed_is_left_out_and_the_stream_resumes(
                 await asyncio.sleep(0.01)
         owner = await _owner(site)
         await owner.kill()
+        killed.set()
         async with asyncio.timeout(SECONDS):
             while not folded.ended:
                 await following

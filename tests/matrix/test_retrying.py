@@ -64,7 +64,7 @@ async def test_a_date_to_come_is_waited_for(http: HttpAdapter):
     http.script(status(503, headers={"retry-after": format_datetime(then, usegmt=True)}), GOOD)
 
     assert isinstance(ending(await http.ask()), Done)
-    assert http.slept == [pytest.approx(30, abs=5)]
+    assert http.slept == [pytest.approx(30, abs=20)]
 
 
 @pytest.mark.parametrize("value", ["soon", "", "nan", "inf", "Wed, 99 Oct 2015"])
@@ -175,8 +175,9 @@ async def test_after_the_first_event_nothing_is_asked_twice(http: HttpAdapter, e
 
 @pytest.fixture
 async def impatient(http: HttpAdapter) -> AsyncIterator[HttpAdapter]:
-    """The same adapter with a client that takes a silence of a moment for a dead connection."""
-    async with Net(stall=0.05) as client:
+    """The same adapter with a client that takes a short silence for a dead connection; longer than those of a busy
+    machine, or it would take an answer for none."""
+    async with Net(stall=1) as client:
         yield HttpAdapter(http.api, http.upstream, client)
 
 
@@ -199,7 +200,7 @@ async def test_a_server_that_falls_silent_in_its_answer_is_an_error_with_the_par
     assert (answer.content, answer.stop_reason) == ((Text("So far"),), "error")
     assert answer.failure is not None
     assert answer.failure.message.startswith(f"The answer of {impatient.provider} broke off: nothing was received")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await impatient.upstream.requests[0].connection.closed.wait()
 
 

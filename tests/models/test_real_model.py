@@ -112,7 +112,7 @@ async def test_cancelling_frees_the_servers_slot_and_keeps_what_was_said(model: 
 
 async def slots(net: Net, server: str) -> list[bool]:
     """Which of the server's slots are at work."""
-    return [slot["is_processing"] for slot in await net.get_json(f"{server}/slots")]
+    return [slot["is_processing"] for slot in await net.get_json(f"{server}/slots", timeout=60)]
 
 
 async def test_a_question_that_is_too_long_is_told_apart(model: Model):

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 
@@ -19,13 +19,16 @@ async def serving(head: bytes, *, then_close: bool) -> AsyncIterator[str]:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         ended = asyncio.get_running_loop().create_future()
         open_now.add(ended)
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(head)
-        await writer.drain()
-        if not then_close:
-            await reader.read()
+        # Whoever has no more time goes away, perhaps before they have asked for anything.
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(head)
+            await writer.drain()
+            if not then_close:
+                await reader.read()
         writer.close()
-        await writer.wait_closed()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
         ended.set_result(None)
 
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
@@ -36,7 +39,7 @@ async def serving(head: bytes, *, then_close: bool) -> AsyncIterator[str]:
 
 async def test_a_body_that_falls_silent_is_given_up_after_the_stall_limit():
     head = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nsome"
-    async with serving(head, then_close=False) as url, Net(stall=0.05) as net:
+    async with serving(head, then_close=False) as url, Net(stall=1.0) as net:
         response = await net.post(url, headers={}, body=b"")
         assert await response.read_some() == b"some"
         with pytest.raises(ConnectionFailed, match="nothing was received"):
@@ -52,9 +55,9 @@ async def test_a_server_that_never_answers_is_given_up_after_the_stall_limit():
 
 async def test_a_slow_reader_is_not_a_silent_server():
     head = b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nsome"
-    async with serving(head, then_close=True) as url, Net(stall=0.05) as net:
+    async with serving(head, then_close=True) as url, Net(stall=1.0) as net:
         response = await net.post(url, headers={}, body=b"")
-        await asyncio.sleep(0.15)
+        await asyncio.sleep(1.5)
         assert await response.read_all(10) == b"some"
         response.close()
 
@@ -100,5 +103,5 @@ async def test_a_name_server_that_hangs_holds_up_neither_a_cancelled_request_nor
         request = asyncio.create_task(net.get("http://slow.example/"))
         await asked.wait()
         request.cancel()
-        await asyncio.wait([request], timeout=1)
+        await asyncio.wait([request], timeout=30)
         assert request.cancelled()

@@ -80,11 +80,12 @@ async def test_a_host_that_speaks_no_tls_is_told_apart():
 
 
 async def test_a_port_that_nobody_listens_on_is_told_apart():
-    async with Web({}) as web:
-        closed = web.host
-    async with Net() as net:
-        with pytest.raises(ConnectionFailed, match="refused") as failure:
-            await net.open_page(f"http://{closed}/", private_hosts=[closed])
+    with socket.socket() as taken:  # so that nobody else begins to listen there
+        taken.bind(("127.0.0.1", 0))
+        closed = f"127.0.0.1:{taken.getsockname()[1]}"
+        async with Net() as net:
+            with pytest.raises(ConnectionFailed, match="refused") as failure:
+                await net.open_page(f"http://{closed}/", private_hosts=[closed])
     assert failure.value.trouble == "connection"
 
 

@@ -1,11 +1,12 @@
-"""A line to the server that breaks at a word: before the server hears it, or before its answer comes back."""
+"""A line to the server that breaks at a word: before the server hears it, while it hears it, or before its answer comes
+back."""
 
 import asyncio
 from contextlib import suppress
 from typing import Literal, Self
 from urllib.parse import urlsplit, urlunsplit
 
-When = Literal["before", "after"]
+When = Literal["before", "meanwhile", "after"]
 
 
 class Cutting:
@@ -55,10 +56,12 @@ class Cutting:
                     return
                 if is_cut:
                     answers.cancel()  # what it answers is not heard
+                    await asyncio.wait([answers])
                 back.write(data)
                 await back.drain()
-                if is_cut:
+                if is_cut and self._when == "after":
                     await there.read(1)  # it has done it
+                if is_cut:
                     return
         finally:
             answers.cancel()

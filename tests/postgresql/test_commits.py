@@ -33,7 +33,7 @@ def length(name: str) -> Steps[int]:
 
 
 @pytest.mark.parametrize("word", [b"BEGIN", b"INSERT INTO secret", b"pg_current_xact_id", b"COMMIT"])
-@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("when", ["before", "meanwhile", "after"])
 async def test_what_is_cut_off_happens_once(url: str, tmp_path: Path, word: bytes, when: When) -> None:
     async with Database.open(url, tmp_path) as whole:
         await whole.write(counted("a"))

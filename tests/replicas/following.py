@@ -10,7 +10,7 @@ from runs.fold import Folded
 from runs.serving import TOKEN
 
 SILENCE = 4.0
-"""After so many seconds without a byte a connection is given up for another: its replica may have stopped."""
+"""Of a replica that may have stopped."""
 
 
 class Seen:
@@ -27,13 +27,15 @@ class Seen:
 class Follower:
     """`stream` is all that it was sent, without pings; `folded` what it makes of that."""
 
-    def __init__(self, url: str, run_id: str, seen: Seen | None = None) -> None:
+    def __init__(self, url: str, run_id: str, seen: Seen | None = None, *, silence: float = SILENCE) -> None:
+        """`silence`: after so many seconds without a byte a connection is given up for another."""
         self.run_id = run_id
         self.folded = Folded()
         self.stream = b""
         self.connections = 0
         self._url = url
         self._seen = seen or Seen()
+        self._silence = silence
 
     async def to_the_end(self, leave: Callable[[], int | None] = lambda: None) -> None:
         """`leave`: after how many bytes a connection is given up, if it is."""
@@ -52,7 +54,7 @@ class Follower:
         headers = {"authorization": f"Bearer {TOKEN}"}
         if self.folded.last_id:
             headers["last-event-id"] = str(self.folded.last_id)
-        timeout = aiohttp.ClientTimeout(None, sock_connect=SILENCE, sock_read=SILENCE)
+        timeout = aiohttp.ClientTimeout(None, sock_connect=self._silence, sock_read=self._silence)
         async with http.get(f"{self._url}/v2/runs/{self.run_id}/events", headers=headers, timeout=timeout) as answer:
             if answer.status != 200:
                 # A service is away: that is said, and asked again.

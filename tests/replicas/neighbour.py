@@ -35,7 +35,7 @@ async def open_house_of_two(
         _neighbour(home / "neighbour", settings) as port,
         Balancer(int(house.url.rpartition(":")[2]), port) as balancer,
         aiohttp.ClientSession(
-            timeout=aiohttp.ClientTimeout(20), connector=aiohttp.TCPConnector(force_close=True)
+            timeout=aiohttp.ClientTimeout(PATIENCE), connector=aiohttp.TCPConnector(force_close=True)
         ) as http,
     ):
         alone, house.url, house.http = (house.url, house.http), balancer.url, http
@@ -43,6 +43,8 @@ async def open_house_of_two(
             yield house
         finally:
             house.url, house.http = alone
+            # Both end here: what the neighbour leaves unfinished is for whoever comes after them.
+            house.app.runner._keeper.stop()
         assert len(house.answers) < 2 or all(backend.taken for backend in balancer.backends)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 CALLS = "fsync,fdatasync,sync_file_range,pwrite64,pwritev"
-ATTACH_SECONDS = 20
+ATTACH_SECONDS = 60
 
 
 @asynccontextmanager

@@ -6,11 +6,13 @@ import random
 import pytest
 
 from replicas.asking import Crowd
-from replicas.cluster import Cluster, Replica
+from replicas.cluster import PATIENCE, Cluster, Replica
 from replicas.work import Work
 
 KILLS = 3
 RUNS = 6
+MOST = 5
+"""So many of them have said something when their replica is killed, and none has ended."""
 
 
 @pytest.mark.slow
@@ -18,13 +20,15 @@ async def test_the_runs_of_a_killed_replica_are_carried_on_by_another_and_end_on
     chance = random.Random(20261116)
     crowd = Crowd(cluster, work)
     for kill in range(KILLS):
-        victim = cluster.replicas[kill % 2]
+        victim, known = cluster.replicas[kill % 2], len(crowd.told)
+        work.may_end.clear()
         asked = [
             asyncio.create_task(_ask_late(crowd, f"k{kill}n{number}", chance.uniform(0, 1.5), victim))
             for number in range(RUNS)
         ]
-        await asyncio.sleep(1.6)
+        await _until_begun(crowd, known + MOST)
         await victim.kill()
+        work.may_end.set()
         await asyncio.gather(*asked)
         await crowd.all_ended()
         await victim.start()
@@ -33,6 +37,13 @@ async def test_the_runs_of_a_killed_replica_are_carried_on_by_another_and_end_on
     interrupted = sum(told.followers[0].folded.restarts > 0 for told in crowd.told)
     assert interrupted > len(crowd.told) / 2, "most of them were in the middle of something"
     assert len(crowd.told) > crowd.refused, "a few may have asked too late"
+
+
+async def _until_begun(crowd: Crowd, count: int) -> None:
+    """So many runs have said something."""
+    async with asyncio.timeout(PATIENCE):
+        while sum(bool(one.folded.blocks) for told in crowd.told for one in told.followers) < count:
+            await asyncio.sleep(0.01)
 
 
 async def _ask_late(crowd: Crowd, name: str, seconds: float, victim: Replica) -> None:

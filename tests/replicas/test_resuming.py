@@ -6,7 +6,7 @@ import random
 import pytest
 
 from replicas.asking import Crowd, replay
-from replicas.cluster import Cluster
+from replicas.cluster import PATIENCE, Cluster
 from replicas.following import Follower
 from replicas.work import Work
 
@@ -18,7 +18,7 @@ async def test_who_is_cut_off_at_any_byte_goes_on_at_another_replica(cluster: Cl
     for number, replica in enumerate(cluster.replicas):
         told = await crowd.ask(f"r{number}", replica, followers=0)
         assert told is not None
-        listeners = [Follower(each.url, told.run_id, crowd.seen) for each in cluster.replicas]
+        listeners = [Follower(each.url, told.run_id, crowd.seen, silence=PATIENCE) for each in cluster.replicas]
         cut_off = [Follower(cluster.url, told.run_id, crowd.seen) for _ in range(4)]
         told.followers += [*listeners, *cut_off]
         await asyncio.gather(

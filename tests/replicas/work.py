@@ -14,7 +14,7 @@ from typing import Any
 from cli.searching import FACT, hits, small_web
 from runs.effect import EFFECT
 from tools.test_plugins import install
-from upstream import Request, Upstream, call, pause, reply, say, stop, together
+from upstream import Request, Upstream, call, hold, pause, reply, say, stop, together
 from web.providers import SearchServer
 
 REPORT = "# Report on {name}\n\none\ntwo\n"
@@ -42,6 +42,9 @@ class Work:
         self.settings = settings
         self.pace = pace
         self.words = words
+        self.may_end = asyncio.Event()
+        """Until it is set, which it is but for a test that says otherwise, no answer has an end."""
+        self.may_end.set()
         self._folder = folder
 
     def answer(self, request: Request) -> Any:
@@ -66,7 +69,8 @@ class Work:
                 )
                 return reply(*self._slowly("Now", "I", "change", "it."), calls, stop("toolUse"))
             case _:
-                return reply(*self._slowly(*(f"wörd{number}" for number in range(self.words))), stop())
+                words = self._slowly(*(f"wörd{number}" for number in range(self.words)))
+                return reply(*words, hold(self.may_end), stop())
 
     def _slowly(self, *words: str) -> list[Any]:
         return [step for word in words for step in (say(f"{word} "), pause(self.pace))]

@@ -16,7 +16,7 @@ from runs.fold import Folded
 from upstream import Upstream
 
 TOKEN = "a-token-for-the-tests-0123456789"
-SECONDS = 40
+SECONDS = 60
 
 
 class Process:

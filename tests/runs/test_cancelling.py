@@ -1,8 +1,10 @@
 """Cancelling over the API reaches what the run waits for, wherever that is."""
 
-import time
 from pathlib import Path
 
+import pytest
+
+from footnote.web_search import pipeline
 from interaction.test_search import hits
 from runs.test_following import _start
 from server.house import open_house
@@ -10,24 +12,26 @@ from upstream import Upstream
 from web import Web
 from web.providers import SearchServer
 
+LONG = 120
+"""Seconds: nobody waits for that here."""
 
-async def test_cancelling_reaches_pages_that_are_being_read(tmp_path: Path, upstream: Upstream):
-    took: list[float] = []
+
+async def test_cancelling_reaches_pages_that_are_being_read(
+    tmp_path: Path, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(pipeline, "READING_SECONDS", LONG)
     async with Web() as web, SearchServer("duckduckgo", hits(web, "/hung")) as search:
         settings = {
             "FOOTNOTE_MODELS_DEFAULT": "footnote/reader",
             "FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS": f'["{web.host}"]',
             "FOOTNOTE_TOOLS_WEB_SEARCH_PROVIDERS_DUCKDUCKGO_BASE_URL": search.url,
             "FOOTNOTE_TOOLS_WEB_SEARCH_CACHE_TTL_MINUTES": "0",
+            "FOOTNOTE_TOOLS_WEB_SEARCH_TIMEOUT_SECONDS": str(LONG),
         }
         async with open_house(tmp_path, upstream, **settings) as house:
             person = house.local
-            while not took or (min(took) > 0.2 and len(took) < 5):  # a busy machine may be late now and then
-                run_id = await _start(person, await person.session(), "Who coined the name oxygen?")
-                await web.requested("/hung", len(took) + 1)
-                began = time.monotonic()
-                answer = await person.ask("POST", f"/v2/runs/{run_id}/cancel")
-                await web.all_closed()
-                took.append(time.monotonic() - began)
-                assert answer.json["state"] == "cancelled"
-    assert min(took) < 0.2
+            run_id = await _start(person, await person.session(), "Who coined the name oxygen?")
+            await web.requested("/hung")
+            answer = await person.ask("POST", f"/v2/runs/{run_id}/cancel")
+            await web.all_closed()
+            assert answer.json["state"] == "cancelled"

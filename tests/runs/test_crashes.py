@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -16,11 +17,13 @@ from runs.effect import EFFECT
 from runs.fold import Folded, of_history
 from runs.serving import Client, Process
 from tools.test_plugins import install
-from upstream import Upstream, call, pause, reply, say, stop, together
+from upstream import Upstream, call, hold, pause, reply, say, stop, together
 from upstream.server import Request
 
 RUNS = 10
 KILLS = 5
+MOST = 8
+"""So many of the runs of a server have said something when it is killed, and none has ended."""
 
 
 def _rounds(request: Request) -> int:
@@ -33,7 +36,7 @@ def _slowly(*words: str) -> list[Any]:
     return [step for word in words for step in (say(f"{word} "), pause(0.04))]
 
 
-def _answer(request: Request) -> Any:
+def _answer(request: Request, *before_the_end: Any) -> Any:
     name = request.body["messages"][0]["content"][-1]["text"].split()[-1]
     match _rounds(request):
         case 0:
@@ -49,7 +52,7 @@ def _answer(request: Request) -> Any:
             )
             return reply(*_slowly("Now", "I", "change", "it."), calls, stop("toolUse"))
         case _:
-            return reply(*_slowly(*(f"word{number}" for number in range(13))), stop())
+            return reply(*_slowly(*(f"word{number}" for number in range(13))), *before_the_end, stop())
 
 
 def _settings(home: Path) -> dict[str, str]:
@@ -83,11 +86,13 @@ async def _finished(client: Client, run_id: str, folded: Folded) -> dict[str, An
 
 @pytest.mark.slow
 async def test_a_run_that_is_killed_anywhere_finishes_and_does_nothing_twice(upstream: Upstream, tmp_path: Path):
-    upstream.script(_answer)
+    killed = asyncio.Event()
+    upstream.script(lambda request: _answer(request, hold(killed)))
     settings = _settings(tmp_path)
     chance = random.Random(20261115)
     restarts = 0
     for kill in range(KILLS):
+        killed.clear()
         process = await Process.start(tmp_path, upstream, **settings)
         seen: dict[str, Folded] = {}
         async with process.client() as client:
@@ -95,8 +100,9 @@ async def test_a_run_that_is_killed_anywhere_finishes_and_does_nothing_twice(ups
                 asyncio.create_task(_ask(client, f"k{kill}n{number}", chance.uniform(0, 0.8), seen))
                 for number in range(RUNS)
             ]
-            await asyncio.sleep(0.85)
+            await _until(lambda seen=seen: sum(bool(folded.blocks) for folded in seen.values()) >= MOST)
             await process.kill()
+            killed.set()
             await asyncio.gather(*asked)
         process = await Process.start(tmp_path, upstream, **settings)
         async with process.client() as client:
@@ -107,6 +113,12 @@ async def test_a_run_that_is_killed_anywhere_finishes_and_does_nothing_twice(ups
             _check_effects(history, tmp_path)
     assert restarts > RUNS * KILLS * 0.5, "most of them were interrupted"
     assert upstream.problems == []
+
+
+async def _until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not holds():
+            await asyncio.sleep(0.01)
 
 
 async def _ask(client: Client, name: str, delay: float, seen: dict[str, Folded]) -> None:
@@ -196,9 +208,8 @@ async def test_a_run_that_cannot_go_on_keeps_the_results_that_its_calls_had_and_
         session_id = await client.session()
         run_id = await client.start(session_id, "Do it")
         following = asyncio.create_task(client.follow(run_id, folded))
-        async with asyncio.timeout(20):
-            while not any(block.get("tool_use_id") == "c1" for block in folded.blocks.values()):
-                await asyncio.sleep(0.01)
+        await _until(lambda: any(block.get("tool_use_id") == "c1" for block in folded.blocks.values()))
+        await _until(lambda: "slow" in (tmp_path / "effects.txt").read_text())
         await process.kill()
         await following
     if ending == "agent gone":

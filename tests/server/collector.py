@@ -10,7 +10,7 @@ from aiohttp import web
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-ENDED = 20.0
+ENDED = 60.0
 """What a test waits for has come by then, or never will."""
 
 
@@ -50,9 +50,10 @@ class Collector:
             for scope in resource.scope_spans:
                 self.spans.extend(scope.spans)
 
-    async def until(self, names: set[str]) -> None:
+    async def until(self, name: str, times: int = 1) -> None:
+        """So many spans of this name are there, and all that ended before them."""
         async with asyncio.timeout(ENDED), self.news:
-            await self.news.wait_for(lambda: names <= {span.name for span in self.spans})
+            await self.news.wait_for(lambda: len(self.named(name)) >= times)
 
     async def asked(self) -> None:
         async with asyncio.timeout(ENDED), self.news:

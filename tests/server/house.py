@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+import pytest
 
 from accounts.people import CountingHasher
 from cli.process import environment
@@ -21,8 +22,11 @@ from footnote.server.routes import TABLE
 from footnote.server.serving import Serving, listen
 from footnote.server.site import Site
 from footnote.server.table import Route
+from footnote.sessions import runner
 from upstream import Upstream, reply, say, stop
 
+SECONDS = 60
+"""For an answer: a busy machine takes its time, and whoever waits for longer waits for nothing."""
 LOCAL_TOKEN = "local-token-that-nobody-may-see-0123456789"
 PASSWORD = "correct horse battery staple"
 
@@ -135,6 +139,13 @@ def events(body: bytes) -> list[dict[str, Any]]:
     return found
 
 
+async def connected(house: House) -> None:
+    """Returns when the bus is reached, which nobody waits for at the start."""
+    async with asyncio.timeout(SECONDS):
+        while not house.app.bus.state.is_connected:
+            await asyncio.sleep(0.01)
+
+
 async def looked_after(house: House) -> None:
     """What the server does by itself every few seconds."""
     keeper = house.app.runner._keeper
@@ -152,6 +163,15 @@ async def open_house(
 ) -> AsyncIterator[House]:
     """Serves until the block ends, and then stops in good order. Passwords are hashed fast and badly."""
     settings = {**environment(home, upstream), "FOOTNOTE_TOKEN": LOCAL_TOKEN, **environ}
+    with pytest.MonkeyPatch.context() as patch:
+        # Who cancels a run is to learn how it ended, also when that takes a moment.
+        patch.setattr(runner, "CANCEL_SECONDS", SECONDS)
+        async with _opened(home, settings, table) as house:
+            yield house
+
+
+@asynccontextmanager
+async def _opened(home: Path, settings: dict[str, str], table: Iterable[Route]) -> AsyncIterator[House]:
     async with App.open(home=home / ".footnote", environ=settings) as app:
         app.accounts = Accounts(app._database, local_token=LOCAL_TOKEN, passwords=Passwords(CountingHasher()))
         listener = listen("127.0.0.1", 0)
@@ -168,7 +188,7 @@ async def open_house(
         if not started.is_set():
             waiting.cancel()
             await running
-        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(20)) as http:
+        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(SECONDS)) as http:
             try:
                 yield House(app, url, serving, http, running)
             finally:

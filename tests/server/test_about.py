@@ -9,11 +9,12 @@ import pytest
 from footnote import __version__
 from footnote.accounts.accounts import Accounts
 from footnote.db.engine import Database
-from server.house import LOCAL_TOKEN, House, open_house
+from server.house import LOCAL_TOKEN, House, connected, open_house
 
 
 async def test_it_is_alive_and_ready(house: House):
     assert (await house.ask("GET", "/healthz")).json == {"status": "ok"}
+    await connected(house)
     assert (await house.ask("GET", "/readyz")).json == {
         "ready": True,
         "reason": None,
@@ -27,6 +28,7 @@ async def test_it_is_alive_and_not_ready_when_its_database_is_no_database(house:
     broken = tmp_path / "broken.db"
     broken.write_bytes(b"not a database at all" * 1000)
     accounts = house.app.accounts
+    await connected(house)
     async with Database.open(f"sqlite:{broken}", tmp_path) as database:
         house.app.accounts = Accounts(database)
         alive, ready = await house.ask("GET", "/healthz"), await house.ask("GET", "/readyz")

@@ -14,7 +14,7 @@ from prometheus_client.metrics_core import CounterMetricFamily
 import footnote
 from footnote.server import logs
 from footnote.tracing import COUNTS, WORKS
-from server.house import House
+from server.house import House, connected
 from shape.tree import ROOT
 
 PAGE = (ROOT / "docs" / "observing.md").read_text(encoding="utf-8")
@@ -63,6 +63,7 @@ async def test_the_figures_of_the_process_are_there(house: House):
 
 
 async def test_what_a_run_does_is_counted(house: House):
+    await connected(house)
     await house.local.told(await house.local.session())
     text = (await house.local.ask("GET", "/metrics")).body.decode()
     for sample in (

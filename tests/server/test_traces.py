@@ -57,7 +57,7 @@ async def started(process: Footnote, http: aiohttp.ClientSession) -> Client:
 
 
 def http() -> aiohttp.ClientSession:
-    return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(30), headers={"authorization": f"Bearer {TOKEN}"})
+    return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60), headers={"authorization": f"Bearer {TOKEN}"})
 
 
 def traced(collector: Collector, **more: str) -> dict[str, str]:
@@ -99,6 +99,7 @@ async def searched(tmp_path: Path, upstream: Upstream, web: Web) -> Searched:
             client = await started(process, session)
             session_id = await client.session()
             run_id, told = await client.told(session_id, traceparent=CALLER)
+            await collector.until("run")
             process.signal(signal.SIGTERM)
             assert await process.exit_code() == 0
     assert told[-1]["type"] == "message_stop"
@@ -184,6 +185,7 @@ async def test_a_run_that_is_taken_over_stays_in_its_trace_and_leads_back_to_its
                 assert events(await stream.read())[-1]["type"] == "message_stop"
             async with session.get(f"{client.url}/metrics") as response:
                 figures = await response.text()
+            await collector.until("run", 2)
             process.signal(signal.SIGTERM)
             assert await process.exit_code() == 0
     assert "\nfootnote_runs_adopted_total 1.0\n" in figures
@@ -203,6 +205,7 @@ async def test_a_large_file_is_a_request_to_the_storage_and_its_name_is_not_told
         async with Footnote("serve", "--port", "0", env=env) as process:
             client = await started(process, session)
             await client.told(await client.session())
+            await collector.until("run")
             process.signal(signal.SIGTERM)
             assert await process.exit_code() == 0
     [put] = collector.named("storage put")
@@ -218,6 +221,7 @@ async def test_what_fails_is_told_by_its_type(tmp_path: Path, upstream: Upstream
         async with Footnote("serve", "--port", "0", env=env) as process:
             client = await started(process, session)
             _, told = await client.told(await client.session())
+            await collector.until("run")
             process.signal(signal.SIGTERM)
             assert await process.exit_code() == 0
     error = next(one["error"] for one in told if one["type"] == "error")

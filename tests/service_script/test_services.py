@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.skipif(bool(missing()), reason=" ".join(missing())),
 ]
 
-SECONDS = 60
+SECONDS = 150
 
 
 @pytest.fixture(scope="module")

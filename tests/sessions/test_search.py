@@ -174,7 +174,7 @@ async def test_a_hostile_query_is_no_error(filled: Sessions, query: str) -> None
 
 
 @given(query=st.text(max_size=40))
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 async def test_any_query_is_no_error(filled: Sessions, query: str) -> None:
     await filled.list("ann", query=query)
 

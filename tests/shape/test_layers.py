@@ -32,7 +32,7 @@ def test_the_core_can_be_imported_without_any_extra() -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=300,
     )
     assert EXTRAS & set(json.loads(loaded.stdout)) == set()
 

@@ -27,7 +27,7 @@ def test_the_committed_page_is_what_its_sources_build(tmp_path: Path) -> None:
 
 def test_a_wheel_brings_the_page(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=60)
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=300)
     (wheel,) = tmp_path.glob("*.whl")
     place = "footnote/server/static/"
     with zipfile.ZipFile(wheel) as archive:

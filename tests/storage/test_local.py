@@ -90,14 +90,19 @@ async def test_a_content_that_has_another_hash_is_not_kept(tmp_path: Path, *, as
 async def test_a_write_that_is_cancelled_leaves_nothing_and_lets_go_of_its_source(tmp_path: Path):
     storage = LocalStorage(tmp_path / "files")
     source = tmp_path / "source"
-    content = secrets.token_bytes(1_000_000) * 60
-    source.write_bytes(content)
+    os.mkfifo(source)  # what comes out of it, and when, is decided here
     incoming = tmp_path / "files" / INCOMING
 
-    putting = asyncio.create_task(storage.put(place_of(content), source, hash_of(content)))
-    while not (incoming.exists() and list(incoming.iterdir())):
-        await asyncio.sleep(0)
-    putting.cancel()
+    putting = asyncio.create_task(storage.put(place_of(b"one, two"), source, hash_of(b"one, two")))
+    with await asyncio.to_thread(source.open, "wb", buffering=0) as given:
+        given.write(b"one, ")
+        while not any(file.stat().st_size for file in incoming.iterdir()):
+            await asyncio.sleep(0.001)
+        putting.cancel()
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert not putting.done(), "the source is still being read"
+        given.write(b"two")
     with pytest.raises(asyncio.CancelledError):
         await putting
 

@@ -1,6 +1,7 @@
 """A bucket: real signatures and a real expiry on SeaweedFS, and every way in which a service can fail."""
 
 import asyncio
+import os
 import secrets
 import tracemalloc
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -59,10 +60,10 @@ async def test_a_signed_address_hands_out_the_file_under_its_name(bucket: Seawee
 async def test_a_signed_address_is_worth_nothing_after_its_time(bucket: Seaweed, net: Net):
     storage = _bucket(bucket, net)
     place = await kept(storage, b"content")
-    url = _address(storage, place, seconds=2)
+    url = _address(storage, place, seconds=6)
     assert (await _get(url))[0] == 200
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while (await _get(url))[0] != 403:
             await asyncio.sleep(0.2)
 
@@ -276,24 +277,25 @@ async def test_an_upload_that_the_service_does_not_take_is_given_up(tmp_path: Pa
 @pytest.mark.slow
 async def test_a_slow_upload_is_no_dead_one(tmp_path: Path):
     file = tmp_path / "file"
-    file.write_bytes(bytes(24_000_000))
+    file.touch()
+    os.truncate(file, 96_000_000)
     sizes: list[int] = []
 
     async def handler(request: web.Request) -> web.Response:
         size = 0
-        async for piece in request.content.iter_chunked(100_000):
-            size += len(piece)
-            await asyncio.sleep(0.01)
+        while size < (request.content_length or 0):
+            size += len(await request.content.readexactly(1_000_000))
+            await asyncio.sleep(0.04)
         sizes.append(size)
         return web.Response()
 
-    # What lies between both ends is much, and takes less than this.
-    async with Net() as net, _service(handler, net, pauses=(), stall=1.5) as storage:
+    # What lies between both ends, some of these pieces, takes a small part of this also on a busy machine.
+    async with Net() as net, _service(handler, net, pauses=(), stall=3.0) as storage:
         before = asyncio.get_running_loop().time()
         await storage.put(place_of(b"x"), file, hash_of(b"x"))
         taken = asyncio.get_running_loop().time() - before
-    assert sizes == [24_000_000]
-    assert taken > 1.5
+    assert sizes == [96_000_000]
+    assert taken > 3.0
 
 
 def test_the_address_of_a_bucket_says_where_it_is(net: Net):

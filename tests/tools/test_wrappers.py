@@ -150,10 +150,10 @@ async def test_only_a_tool_that_needs_approval_asks_for_it() -> None:
 
 async def test_the_time_that_the_user_takes_to_decide_does_not_count() -> None:
     async def slow(_call: ToolCall, _title: str) -> bool:
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(1.2)
         return True
 
-    assert await result_of(standard(made(answer, approval=True, timeout=0.01), approve=slow), {}) == said("done")
+    assert await result_of(standard(made(answer, approval=True, timeout=1.0), approve=slow), {}) == said("done")
 
 
 @pytest.mark.parametrize("error", [ToolFailed("No such page."), ConfigError("Set the key.")], ids=repr)

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from web import hostile, site
 from web.replies import Answer, Reply, Request
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 """What a test waits for has happened by then, or never will."""
 
 _TLS = b"\x16"

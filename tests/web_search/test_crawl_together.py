@@ -8,6 +8,7 @@ from contextlib import aclosing
 import pytest
 
 from footnote.net.client import Net
+from footnote.web_search.reading import fetch
 from footnote.web_search.reading.crawl import Crawler, Page
 from footnote.web_search.reading.download import Caps
 from footnote.web_search.reading.fetch import turn_within
@@ -35,7 +36,7 @@ async def test_one_hung_page_of_five_fails_at_the_deadline_and_the_others_are_re
     async with Web() as web:
         crawler = Crawler(net, PlainText())
         began = time.monotonic()
-        pages = [page async for page in read(crawler, web, articles[0], "/hung", *articles[1:], seconds=2)]
+        pages = [page async for page in read(crawler, web, articles[0], "/hung", *articles[1:], seconds=4)]
         took = time.monotonic() - began
         await web.all_closed(but=1)
     assert [page.report.status for page in pages] == ["read"] * 4 + ["failed"]
@@ -43,42 +44,42 @@ async def test_one_hung_page_of_five_fails_at_the_deadline_and_the_others_are_re
     assert (late.url, late.report.failure, late.report.reason) == (
         web.url("/hung"),
         "timeout",
-        "no answer within 2 seconds",
+        "no answer within 4 seconds",
     )
-    assert 2 <= took < 10
+    assert took >= 4
 
 
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (hang(), "no answer within 0.3 seconds"),
-        (hang_after_head(), "not finished within 0.3 seconds"),
-        (drip(), "not finished within 0.3 seconds"),
+        (hang(), "no answer within 2 seconds"),
+        (hang_after_head(), "not finished within 2 seconds"),
+        (drip(), "not finished within 2 seconds"),
     ],
 )
 async def test_every_way_of_hanging_ends_at_the_deadline(answer: Reply, reason: str, net: Net):
     async with Web({"/slow": answer}) as web:
-        [page] = [page async for page in read(Crawler(net, PlainText()), web, "/slow", seconds=0.3)]
+        [page] = [page async for page in read(Crawler(net, PlainText()), web, "/slow", seconds=2)]
         await web.all_closed()
     assert (page.report.failure, page.report.reason) == ("timeout", reason)
 
 
 async def test_a_page_has_a_time_of_its_own_within_the_deadline(net: Net):
     async with Web({"/slow": drip()}) as web:
-        crawler = Crawler(net, PlainText(), caps=Caps(seconds=0.1))
+        crawler = Crawler(net, PlainText(), caps=Caps(seconds=2))
         [page] = [page async for page in read(crawler, web, "/slow")]
         await web.all_closed()
-    assert (page.report.failure, page.report.reason) == ("timeout", "not finished within 0.1 seconds")
+    assert (page.report.failure, page.report.reason) == ("timeout", "not finished within 2 seconds")
 
 
 async def test_an_extractor_that_takes_too_long_is_not_waited_for(net: Net):
     class Slow(PlainText):
         async def extract(self, body: bytes, content_type: str, url: str, *, seconds: float):
-            assert 0 < seconds <= 0.3
+            assert 0 < seconds <= 2
             await asyncio.Event().wait()
 
     async with Web({"/": page("Hard to read.")}) as web:
-        [found] = [found async for found in read(Crawler(net, Slow()), web, "/", seconds=0.3)]
+        [found] = [found async for found in read(Crawler(net, Slow()), web, "/", seconds=2)]
     assert (found.report.failure, found.report.http_status) == ("timeout", 200)
 
 
@@ -99,7 +100,8 @@ async def test_pages_come_in_the_order_in_which_they_are_done(net: Net):
     assert [first.url, second.url] == [web.url("/soon"), web.url("/late")]
 
 
-async def test_a_host_is_asked_for_two_pages_at_a_time_over_all_searches(net: Net):
+async def test_a_host_is_asked_for_two_pages_at_a_time_over_all_searches(net: Net, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(fetch, "TURN_SECONDS", 30.0)  # no turn ends here before its page is read
     gate = asyncio.Event()
 
     async def when_opened() -> AsyncGenerator[bytes | None, None]:
@@ -111,10 +113,10 @@ async def test_a_host_is_asked_for_two_pages_at_a_time_over_all_searches(net: Ne
         crawler = Crawler(net, PlainText())
 
         async def search(*paths: str, of: Web = web) -> list[str]:
-            return [page.report.status async for page in read(crawler, of, *paths)]
+            return [page.report.status async for page in read(crawler, of, *paths, seconds=60)]
 
         searches = asyncio.gather(search(*paths[:3]), search(*paths[3:6]), search(*paths[6:]))
-        await web.requested(paths[0])
+        await web.requested(paths[1])
         await search("/en/Oxygen", "/vi/Oxygen", "/zh/Oxygen", of=other)  # time enough for more, if there were more
         begun = len(web.requests)
         gate.set()
@@ -134,7 +136,7 @@ async def test_hosts_do_not_wait_for_each_other(net: Net):
 async def test_two_hung_pages_do_not_hold_back_the_others_of_their_host_until_the_deadline(net: Net):
     async with Web({"/a": hang(), "/b": drip(), "/c": page("Read."), "/d": page("Read too.")}) as web:
         crawler = Crawler(net, PlainText())
-        pages = [page async for page in read(crawler, web, "/a", "/b", "/c", "/d", seconds=2)]
+        pages = [page async for page in read(crawler, web, "/a", "/b", "/c", "/d", seconds=5)]
     assert ends(pages) == {
         "a": ("failed", "timeout"),
         "b": ("failed", "timeout"),

@@ -46,7 +46,7 @@ async def test_the_wanted_provider_answers(provider: Name):
 async def test_any_failure_falls_through_to_the_next_and_is_told(provider: Name, failure: str):
     async with SearchServer(provider) as server, SearchServer("brave") as brave, Net() as net:
         server.script(FAILURES[failure]())
-        wanted = settings(server, brave, timeout_seconds=0.5 if failure == "time-out" else 15)
+        wanted = settings(server, brave, timeout_seconds=2 if failure == "time-out" else 15)
         answer = await Finder(net).find(asking(), wanted)
     assert (answer.results.provider, answer.results.count) == ("brave", 3)
     first, second = answer.tries

@@ -91,7 +91,7 @@ class RedisLink:
         try:
             while not reading.done():
                 self._changed.clear()
-                async with self._failing():
+                async with self._failing(ANSWER_SECONDS):
                     await self._subscribe(self._hearing)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(PING_SECONDS):
@@ -99,7 +99,7 @@ class RedisLink:
                         continue
                 if time.monotonic() - self._heard_at > SILENT_SECONDS:
                     raise BusDown(f"{self.name} does not answer.")
-                async with self._failing():
+                async with self._failing(ANSWER_SECONDS):
                     await self._hearing.send_command("PING")
             await reading
         finally:
@@ -112,11 +112,11 @@ class RedisLink:
 
     async def send(self, messages: list[Message]) -> None:
         said = [part for topic, message in messages for part in (self._prefix + topic, message)]
-        async with self._turn, self._failing():
+        async with self._turn, self._failing(ANSWER_SECONDS):
             await self._run(PUBLISH, 0, *said)
 
     async def take(self, key: str, size: float, per_minute: float) -> float:
-        async with self._turn, self._failing():
+        async with self._turn, self._failing(ANSWER_SECONDS):
             return float(await self._run(TAKE, 1, f"{self._prefix}bucket:{key}", size, per_minute))
 
     async def disconnect(self) -> None:
@@ -163,7 +163,7 @@ class RedisLink:
                     pass
 
     @asynccontextmanager
-    async def _failing(self, seconds: float | None = ANSWER_SECONDS) -> AsyncGenerator[None, None]:
+    async def _failing(self, seconds: float | None) -> AsyncGenerator[None, None]:
         try:
             async with asyncio.timeout(seconds):
                 yield
