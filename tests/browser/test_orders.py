@@ -11,6 +11,7 @@ from browser.conftest import Visit
 from browser.moments import Moments
 from browser.page import Chat
 from browser.stage import Stage
+from browser.waiting import Held
 from upstream import reply, say, stop
 
 RECONNECTING = re.compile("reconnect", re.IGNORECASE)
@@ -141,18 +142,12 @@ async def test_a_list_from_before_a_new_name_or_a_removal_does_not_undo_it(stage
 
 async def test_a_file_that_is_taken_off_before_there_is_a_session_is_not_sent(stage: Stage, visit: Visit) -> None:
     chat = await Chat.open(await visit())
-    asked, go = asyncio.Event(), asyncio.Event()
-
-    async def slow(route: Route) -> None:
-        asked.set()
-        await go.wait()
-        await route.continue_()
-
-    await chat.page.route("**/v2/sessions", slow, times=1)
+    held = Held()
+    await chat.page.route("**/v2/sessions", held.take, times=1)
     await chat.attach(NOTES)
-    await asked.wait()
+    await held.sent.wait()
     await chat.attached("notes.txt").get_by_role("button", name="Cancel").click()
-    go.set()
+    held.go()
     await expect(chat.page).to_have_url(re.compile("/s/"))
     await chat.page.wait_for_timeout(500)
     session_id = chat.page.url.rpartition("/")[2]
@@ -161,19 +156,13 @@ async def test_a_file_that_is_taken_off_before_there_is_a_session_is_not_sent(st
 
 async def test_files_for_two_new_conversations_at_once_come_each_to_its_own(stage: Stage, visit: Visit) -> None:
     chat = await Chat.open(await visit())
-    asked, go = asyncio.Event(), asyncio.Event()
-
-    async def slow(route: Route) -> None:
-        asked.set()
-        await go.wait()
-        await route.continue_()
-
-    await chat.page.route("**/v2/sessions", slow, times=1)
+    held = Held()
+    await chat.page.route("**/v2/sessions", held.take, times=1)
     await chat.attach(*({**NOTES, "name": f"first {number}.txt"} for number in range(2)))
-    await asked.wait()
+    await held.sent.wait()
     await chat.new()
     await chat.attach({**NOTES, "name": "second.txt"})
-    go.set()
+    held.go()
     await expect(chat.page).to_have_url(re.compile("/s/"))
     await expect(chat.attached("second.txt").get_by_role("button", name="Remove second.txt")).to_be_visible()
     await chat.open_files()
@@ -186,18 +175,12 @@ async def test_escape_stops_also_what_the_server_has_not_taken_yet(stage: Stage,
     stage.answers(reply(say("Too late."), *moments.before("end"), stop()))
     desk = await stage.session(title="Stopped")
     chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
-    sent, go = asyncio.Event(), asyncio.Event()
-
-    async def slow(route: Route) -> None:
-        sent.set()
-        await go.wait()
-        await route.continue_()
-
-    await chat.page.route("**/messages", slow)
+    held = Held()
+    await chat.page.route("**/messages", held.take)
     await chat.ask("Why?")
-    await sent.wait()
+    await held.sent.wait()
     await chat.press("Escape")
-    go.set()
+    held.go()
     await chat.ended()
     await expect(chat.log).to_contain_text(re.compile("stopped", re.IGNORECASE))
     moments.go()

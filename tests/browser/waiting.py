@@ -5,6 +5,8 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from playwright.async_api import Route
+
 from browser.visitor import SECONDS
 
 T = TypeVar("T")
@@ -16,3 +18,20 @@ async def until(look: Callable[[], Awaitable[T]], is_so: Callable[[T], bool]) ->
     while not is_so(seen := await look()) and time.monotonic() < given_up:
         await asyncio.sleep(0.05)
     return seen
+
+
+class Held:
+    """A request that stays on its way until it may `go`: `await page.route(address, held.take)`."""
+
+    def __init__(self, *, fails: bool = False) -> None:
+        self.sent = asyncio.Event()
+        self._may_go = asyncio.Event()
+        self._fails = fails
+
+    async def take(self, route: Route) -> None:
+        self.sent.set()
+        await self._may_go.wait()
+        await (route.abort() if self._fails else route.continue_())
+
+    def go(self) -> None:
+        self._may_go.set()
