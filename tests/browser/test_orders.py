@@ -170,6 +170,24 @@ async def test_files_for_two_new_conversations_at_once_come_each_to_its_own(stag
     await expect(chat.drawer).not_to_contain_text("first")
 
 
+async def test_a_file_that_failed_before_there_was_a_session_is_sent_from_the_next_new_one(
+    stage: Stage, visit: Visit
+) -> None:
+    await stage.session(title="Another")
+    chat = await Chat.open(await visit())
+    await chat.page.route("**/v2/sessions", lambda route: route.abort(), times=1)
+    await chat.attach(NOTES)
+    again = chat.attached("notes.txt").get_by_role("button", name="Try to upload notes.txt again")
+    await expect(again).to_be_visible()
+    await chat.sidebar.get_by_role("link", name="Another").click()
+    await expect(chat.page.get_by_role("heading", name="Another")).to_be_visible()
+    await expect(again).to_have_count(0)
+    await chat.new()
+    await again.click()
+    await expect(chat.page).to_have_url(re.compile("/s/"))
+    await expect(chat.attached("notes.txt").get_by_role("button", name="Remove notes.txt")).to_be_visible()
+
+
 async def test_escape_stops_also_what_the_server_has_not_taken_yet(stage: Stage, visit: Visit) -> None:
     moments = Moments("end")
     stage.answers(reply(say("Too late."), *moments.before("end"), stop()))

@@ -61,7 +61,7 @@ export function removeUpload(id: number): void {
 }
 
 export function retryUpload(id: number): void {
-  change(id, { state: "waiting", sent: 0, error: null });
+  change(id, { state: "waiting", sent: 0, error: null, place: here() });
   void sendNext();
 }
 
@@ -114,7 +114,7 @@ async function sendNext(): Promise<void> {
 /** Files that were dropped into a new conversation make it one. */
 async function sessionForAll(place: AbortSignal): Promise<string> {
   // What is open by now is another one.
-  if (place.aborted) throw new Error("left");
+  if (place.aborted) throw new Error(wordsNow(words).unsent);
   const sessionId = await ensureSession();
   const isTheirs = (one: Upload) => one.sessionId === null && one.place === place;
   uploads.set((known) => known.map((one) => (isTheirs(one) ? { ...one, sessionId } : one)));

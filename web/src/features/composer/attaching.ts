@@ -6,7 +6,7 @@ import { keep, recall } from "../../lib/kept";
 import { api } from "../../protocol/client";
 import type { FileRecord } from "../../protocol/events.gen";
 import { catalog } from "../../state/catalog";
-import { conversation, done, settleFiles } from "../../state/conversation";
+import { conversation, done, here, settleFiles } from "../../state/conversation";
 import { toast } from "../../state/toasts";
 import { attachAgain, refuse, removeUpload, type Upload, upload, uploads } from "../../state/uploads";
 import { words } from "./words";
@@ -16,8 +16,10 @@ const MOST = 100;
 export const LONG_PASTE = 8000;
 
 export function isAttached(one: Upload, sessionId: string | null): boolean {
-  // What failed before there was a session belongs to none that is opened later.
-  return one.attached && (one.sessionId === sessionId || (one.sessionId === null && one.state !== "failed"));
+  if (!one.attached) return false;
+  if (one.sessionId !== null) return one.sessionId === sessionId;
+  // What failed before there was a session may still be wanted in the next new one, and in none that is opened.
+  return one.place === here() || (sessionId === null && one.state === "failed");
 }
 
 export function attachedNow(): Upload[] {
