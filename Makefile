@@ -24,7 +24,7 @@ ENGINE_TESTS := tests/db tests/accounts tests/library tests/sessions tests/works
 	tests/client
 ON_SERVICES = $(BIN)/python -m pytest --engines=services -m 'not embedded and not slow' $(ENGINE_TESTS)
 
-BENCH := engine search quality citations server convert page backup bus replicas capacity
+BENCH := engine search quality conflict citations server history convert page backup bus replicas capacity
 
 .PHONY: help setup serve services test faults check format page types browser screenshots bench lock clean
 .DEFAULT_GOAL := help
@@ -91,12 +91,13 @@ bench: $(DEV) ## the benchmarks, with their references in the same run; BENCH=en
 # uv resolves for every platform at once, which pip cannot. It stays in a venv of its own and is needed by nobody else.
 UV := .venv-lock/bin/uv
 COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-	--custom-compile-command 'make lock' $(ARGS) pyproject.toml
+	--no-emit-package footnote-fonts --custom-compile-command 'make lock' $(ARGS) pyproject.toml
 
 lock: $(UV) $(DEV) ## write the lock files again after a change in pyproject.toml or package.json; ARGS=--upgrade for newer versions
 	$(COMPILE) --extra all --group build -o requirements.lock
 	$(COMPILE) --extra all --extra telemetry --group build --group test --group check -c requirements.lock -o requirements-dev.lock
 	$(COMPILE:pyproject.toml=) --no-deps --group realmodel -o requirements-realmodel.lock
+	for peer in bench/peers/requirements-*.txt; do $(COMPILE:pyproject.toml=) $$peer -o $${peer%.txt}.lock || exit; done
 	$(NODE) npm $(if $(findstring upgrade,$(ARGS)),update,install) --package-lock-only
 	$(BIN)/python scripts/lock_platforms.py
 
@@ -118,11 +119,11 @@ $(CREATED):
 	@$(PIP) uninstall --yes setuptools 2>/dev/null || true
 	@touch $@
 
-$(RUNTIME): requirements.lock pyproject.toml | $(CREATED)
+$(RUNTIME): requirements.lock pyproject.toml fonts/pyproject.toml | $(CREATED)
 	@echo 'Installing the locked packages into $(VENV) …'
 	@# Python compiles what it needs when it needs it: most of this, 37 MB, it never does.
 	@$(PIP) install --no-compile --no-deps --require-hashes -r requirements.lock
-	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@$(PIP) install --no-deps --no-build-isolation --editable fonts --editable .
 	@touch $@
 
 $(DEV): requirements-dev.lock $(RUNTIME)

@@ -174,7 +174,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sessions", type=int, default=2000)
     parser.add_argument("--files", type=int, default=400, help="of 500 kB each")
+    parser.add_argument("--quick", action="store_true", help="a twentieth of both")
     given = parser.parse_args()
+    if given.quick:
+        given.sessions, given.files = given.sessions // 20, given.files // 20
     folder = Path(tempfile.mkdtemp(prefix="footnote-bench-"))
     home = folder / "home"
     home.mkdir()

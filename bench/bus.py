@@ -123,5 +123,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--events", type=int, default=100)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the runs")
     chosen = parser.parse_args()
-    asyncio.run(main(chosen.runs, chosen.events))
+    asyncio.run(main(chosen.runs // 10 if chosen.quick else chosen.runs, chosen.events))

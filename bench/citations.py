@@ -127,9 +127,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--all", action="store_true", help="both halves of the labelled set")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every claim with its verdict there")
+    parser.add_argument("--quick", action="store_true", help="every tenth claim, which is too few for the bars")
     parser.add_argument("--strict", action="store_true", help="exit with 1 when a bar is missed")
     arguments = parser.parse_args()
-    rows = [row for row in labelled() if arguments.all or row.checking]
+    rows = [row for row in labelled() if arguments.all or row.checking][:: 10 if arguments.quick else 1]
     results = judged(rows)
     if arguments.json:
         found = [{**one.row._asdict(), "verdict": one.verdict} for one in results]

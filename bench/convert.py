@@ -1,11 +1,11 @@
 """What a report costs as PDF and as DOCX: beside the typesetter used bare and beside pandoc, in one run.
 
-    .venv/bin/python bench/convert.py                  CPU of both conversions, the workshop's share, what is installed
+    .venv/bin/python bench/convert.py                  CPU of both conversions, the sandbox's share, what is installed
 
 Each conversion runs in a process of its own, a copy of one in which all is loaded: the typesetter remembers what it has
 set before, and would set the same report again for nothing. The bar of DOCX is held against a process that has called
 `docx.prepare` as well; the rows beside it are without that, and from nothing. What a user gets today is the row of the
-workshop. The report is that of the tests, about 60 pages.
+sandbox. The report is that of the tests, about 60 pages.
 """
 
 import argparse
@@ -37,8 +37,8 @@ from footnote.documents.fonts import fonts
 from footnote.documents.markdown import document_of
 from footnote.documents.pdf import pdf_of
 from footnote.documents.tree import Document
-from footnote.documents.work import Conversion, Converted, Target
-from footnote.documents.workshop.workshop import Workshop
+from footnote.sandbox.jobs import Conversion, Converted, Target
+from footnote.sandbox.pool import SandboxPool
 
 TYPST_AT_MOST, PANDOC_AT_MOST = 1.5, 0.5
 LINE = Conversion(target="docx", markdown="One line.", filename="line.md")
@@ -197,7 +197,7 @@ def as_docx(folder: Path, reps: int) -> dict[str, Pairs]:
     return {PREPARED: paired(ours, theirs, reps), LOADED: loaded, FROM_NOTHING: nothing}
 
 
-# The workshop ------------------------------------------------------------------------------------------------------
+# The sandbox ------------------------------------------------------------------------------------------------------
 
 
 def spent() -> float:
@@ -205,25 +205,25 @@ def spent() -> float:
     return sum(part.ru_utime + part.ru_stime for part in used)
 
 
-async def in_workshop(conversion: Conversion, times: int) -> float:
+async def in_sandbox(conversion: Conversion, times: int) -> float:
     """CPU seconds a job, of all processes, without what it takes to start."""
 
     async def run(count: int) -> float:
         start = spent()
-        async with Workshop(environ=os.environ) as workshop:
+        async with SandboxPool(environ=os.environ) as sandbox:
             for _ in range(count):
-                await workshop.do(conversion)
+                await sandbox.run(conversion)
         return spent() - start
 
     short = await run(1)
     return (await run(times + 1) - short) / times
 
 
-def through_workshop(reps: int) -> list[tuple[str, ...]]:
+def through_sandbox(reps: int) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     subjects = ("one line as DOCX", LINE, 20 * reps), ("report as DOCX", report("docx"), 3 * reps)
     for name, conversion, times in (*subjects, ("report as PDF", report("pdf"), reps)):
-        whole = asyncio.run(in_workshop(conversion, times))
+        whole = asyncio.run(in_sandbox(conversion, times))
         bare = statistics.median(in_copy(lambda: converted(conversion)) for _ in range(max(3, reps)))  # noqa: B023 - called at once
         cells = (f"{seconds * 1e3:.1f}" for seconds in (whole, bare, whole - bare))
         rows.append((name, *cells, "", ""))
@@ -251,10 +251,10 @@ def measure(*, reps: int) -> list[Table]:
             rows.append((PREPARED, "-", "-", "-", "", f"not measured: {reason}"))
         else:
             rows += [_row(name, pairs, PANDOC_AT_MOST if name == PREPARED else None) for name, pairs in found.items()]
-    sandboxed = ("CPU, ms a job", "through the workshop", "in a copy of the process", "the workshop's share", "", "")
+    sandboxed = ("CPU, ms a job", "through the sandbox", "in a copy of the process", "the sandbox's share", "", "")
     return [
         Table("A report as PDF and as DOCX", columns, rows),
-        Table("The sandboxed workshop", sandboxed, through_workshop(reps)),
+        Table("The sandbox", sandboxed, through_sandbox(reps)),
         convert_installed.table(),
     ]
 
@@ -268,7 +268,7 @@ def main() -> None:
         raise SystemExit("This benchmark copies processes: it runs where there is fork.")
     print(f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()} {platform.machine()}\n")
     fonts()
-    # As the workshop does: what is there by now is not looked at again by any copy, and so not copied.
+    # As the sandbox does: what is there by now is not looked at again by any copy, and so not copied.
     gc.collect()
     gc.freeze()
     made = measure(reps=3 if arguments.quick else 9)

@@ -9,7 +9,7 @@ from documents.samples import long_report
 from footnote.documents.docx import docx_of
 from footnote.documents.markdown import document_of
 from footnote.documents.tree import Document
-from footnote.documents.work import Conversion
+from footnote.sandbox.jobs import Conversion
 
 if __name__ == "__main__":
     markdown, images = long_report()

@@ -12,6 +12,7 @@ from report import Table
 
 AT_MOST_MB = 250
 LOCK = venvs.ROOT / "requirements.lock"
+FONTS = venvs.ROOT / "fonts"
 LARGEST = 8
 
 
@@ -27,10 +28,11 @@ def installed() -> Path:
         pip = [str(home / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "--quiet"]
         # Older Pythons put it into every environment. Nothing here needs it, and the Makefile removes it.
         subprocess.run([*pip, "uninstall", "--yes", "setuptools"], check=True, capture_output=True)
-        command = [*pip, "install", "--no-compile", "--no-deps", "--require-hashes", "--requirement", str(LOCK)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise venvs.Unavailable(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "pip failed")
+        install = [*pip, "install", "--no-compile", "--no-deps"]
+        for arguments in (("--require-hashes", "--requirement", str(LOCK)), ("--no-build-isolation", str(FONTS))):
+            done = subprocess.run([*install, *arguments], capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise venvs.Unavailable(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "pip failed")
         stamp.write_text(wanted)
     return home
 

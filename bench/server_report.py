@@ -6,7 +6,7 @@ from report import Table
 RUNS, RELAY_AT_MOST = 100, 2.0
 LONG_RUNS, SHORT, LONG = 10, 500, 5000
 KILOBYTES_AT_MOST = 15.0
-RATE, STREAMS_AT_LEAST, IN_TIME = 20, 1000, 0.95
+RATE, STREAMS_OF_RELAY_AT_LEAST, IN_TIME = 20, 0.8, 0.95
 CLIENTS_OF_A_RUN = 10
 MESSAGES, HISTORY_AT_MOST = 500, 3.0
 READY_AT_MOST, IDLE_AT_MOST = 1.5, 120.0
@@ -47,21 +47,25 @@ def _long_table(found: Figures) -> Table:
 def _streams_table(found: Figures) -> Table:
     columns = (
         f"{RATE} events/s each", "streams", "CPU, µs an event", "of one core", "in time", "delay p50, ms", "p99, ms",
-        "streams a core", "bar", "",
+        "streams a core", "x bare relay", "bar", "",
     )  # fmt: skip
     ours = found["footnote"]
     if not ours:
-        return Table(TITLE, columns, [("Footnote", *["-"] * 8, "not measured: the machine is too busy")])
+        return Table(TITLE, columns, [("Footnote", *["-"] * 9, "not measured: the machine is too busy")])
     judged = ([one for one in ours if one["delivered"] >= IN_TIME] or ours)[-1]
     rows: list[tuple[str, ...]] = []
     shared = [(f"Footnote, {CLIENTS_OF_A_RUN} clients a run", found["shared"])] if found["shared"] else []
     alone = [*(("bare relay", one) for one in found["relay"]), *(("Footnote", one) for one in ours)]
+    relays = {one["streams"]: one["event_us"] for one in found["relay"]}
     for title, one in [*alone, *shared]:
         a_core = 1e6 / one["event_us"] / RATE
-        bar = (f"≥ {STREAMS_AT_LEAST}", _verdict(a_core >= STREAMS_AT_LEAST)) if one is judged else ("", "")
+        ratio = relays[one["streams"]] / one["event_us"] if one["streams"] in relays and title != "bare relay" else None
+        holds = ratio is not None and ratio >= STREAMS_OF_RELAY_AT_LEAST
+        bar = (f"≥ {STREAMS_OF_RELAY_AT_LEAST:g} x", _verdict(holds)) if one is judged else ("", "")
         rows.append(
             (title, str(one["streams"]), f"{one['event_us']:.1f}", f"{one['share']:.0%}",
-             f"{min(1, one['delivered']):.0%}", f"{one['p50_ms']:.1f}", f"{one['p99_ms']:.0f}", f"{a_core:.0f}", *bar)
+             f"{min(1, one['delivered']):.0%}", f"{one['p50_ms']:.1f}", f"{one['p99_ms']:.0f}", f"{a_core:.0f}",
+             "" if ratio is None else f"{ratio:.2f}", *bar)
         )  # fmt: skip
     return Table(TITLE, columns, rows)
 

@@ -28,8 +28,9 @@ class Environment(NamedTuple):
 
 
 def peer(key: str) -> Environment:
-    requirements = BENCH / "peers" / f"requirements-{key}.txt"
-    return _environment(key, ["-r", str(requirements)], requirements.read_bytes())
+    """As its lock file says, with all that is below it: what is released tomorrow changes no figure."""
+    lock = BENCH / "peers" / f"requirements-{key}.lock"
+    return _environment(key, ["--no-deps", "--require-hashes", "-r", str(lock)], lock.read_bytes())
 
 
 def core() -> Environment:

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import inspect
 
 from footnote.protocol import accounts, events, files, history, receipts, sessions, sources
-from footnote.server.routes import about, catalog
+from footnote.server.routes import about, catalog, users
 
 TARGET = Path(__file__).parents[1] / "web/src/protocol/events.gen.ts"
 HEAD = "// Made by scripts/generate_types.py from the server's own values. `make types` writes it again.\n"
@@ -20,12 +20,14 @@ HEAD = "// Made by scripts/generate_types.py from the server's own values. `make
 ANSWERS: tuple[type[msgspec.Struct], ...] = (
     history.History,
     sessions.SessionPage,
+    sessions.ImportedSession,
     sessions.SourceView,
     sessions.RunView,
     sessions.Started,
     files.FileList,
     files.FileContent,
     files.FileVersions,
+    files.FileCitations,
     files.FileDiff,
     files.FileText,
     files.FileTable,
@@ -34,6 +36,7 @@ ANSWERS: tuple[type[msgspec.Struct], ...] = (
     accounts.Principal,
     accounts.IssuedToken,
     accounts.TokenHead,
+    users.Users,
     about.About,
     catalog.Agents,
     catalog.Models,
@@ -106,7 +109,9 @@ def _interface(kind: inspect.StructType) -> str:
         lines.append(f'  {kind.tag_field}: "{kind.tag}";')
     omits = kind.cls.__struct_config__.omit_defaults
     for field in kind.fields:
-        mark = "?" if field.default is msgspec.UNSET or (omits and not field.required) else ""
+        # A field that may be unset is not required, and has no default either.
+        is_unset = not field.required and field.default is field.default_factory is msgspec.NODEFAULT
+        mark = "?" if is_unset or (omits and not field.required) else ""
         lines.append(f"  {field.encode_name}{mark}: {_named(field.type)};")
     return "\n".join((*lines, "}\n"))
 

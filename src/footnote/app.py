@@ -29,9 +29,9 @@ from footnote.config.load import load
 from footnote.config.resolve import search_with
 from footnote.db.engine import Database
 from footnote.db.failures import DatabaseUnwritable
-from footnote.documents.extract.pool import Extractor
-from footnote.documents.workshop.workshop import Workshop
+from footnote.documents.extract.extractor import Extractor
 from footnote.equipping import Equipper
+from footnote.language.guess import locale_of
 from footnote.library import Library
 from footnote.models.base import Model
 from footnote.models.reader import Reader
@@ -43,7 +43,9 @@ from footnote.protocol.events import Event
 from footnote.protocol.ids import new_id
 from footnote.protocol.messages import Message, user
 from footnote.protocol.tools import Locale, Progress
+from footnote.sandbox.pool import SandboxPool
 from footnote.sessions.carrier import RunLimits
+from footnote.sessions.file_citations import FileCitationChecker
 from footnote.sessions.owners import LEASE_SECONDS, SHARED_LEASE_SECONDS
 from footnote.sessions.renditions import Renditions
 from footnote.sessions.runner import Runner
@@ -53,8 +55,8 @@ from footnote.storage.base import Storage
 from footnote.storage.measured import MeasuredStorage
 from footnote.storage.memory import MemoryStorage
 from footnote.storage.opening import open_storage
+from footnote.tools.approval import Approve, Approver, approver_of
 from footnote.tools.base import Tool
-from footnote.tools.wrappers import Approve
 from footnote.web_search.favicons import Favicons
 from footnote.web_search.pipeline import Answer
 from footnote.web_search.reading.picture import Pictures
@@ -75,7 +77,7 @@ log = logging.getLogger(__name__)
 class Run:
     """The work of one turn. It begins when its events are followed, and ends with them."""
 
-    def __init__(self, turn: Turn, model: Model, equipment: Equipment) -> None:
+    def __init__(self, turn: Turn, model: Model, equipment: Equipment, approver: Approver) -> None:
         self.id = turn.run_id
         self.session_id = turn.session_id
         self.model_id = model.id
@@ -86,6 +88,7 @@ class Run:
         self._turn = turn
         self._model = model
         self._equipment = equipment
+        self._approver = approver
         self._cancel = CancelScope()
 
     def cancel(self) -> None:
@@ -94,7 +97,7 @@ class Run:
 
     async def events(self) -> AsyncGenerator[Event, None]:
         has = self._equipment
-        turn = run_turn(self._turn, self._model, has.toolbox, has.abilities, self._cancel)
+        turn = run_turn(self._turn, self._model, has.toolbox, has.abilities, self._cancel, self._approver)
         async with aclosing(turn) as steps:
             async for step in steps:
                 if isinstance(step, Kept):
@@ -118,7 +121,7 @@ class App:
         database: Database,
         storage: Storage,
         bus: Bus,
-        workshop: Workshop,
+        sandbox: SandboxPool,
         equipper: Equipper,
         net: Net,
     ) -> None:
@@ -127,28 +130,31 @@ class App:
         self.configuration = configuration
         self.storage = storage
         self.bus = bus
-        self.workshop = workshop
+        self.sandbox = sandbox
         self.library = Library(database)
         self.blobs = Blobs(database, storage)
         self.sessions = Sessions(database, self.library, self.blobs, file_bytes=file_bytes)
         self.spool = Spool(None if database.is_in_memory else configuration.home / "spool")
         self.uploads = Uploads(
-            database, self.blobs, self.library, workshop, self.spool, most=limits.upload_bytes, file_bytes=file_bytes
+            database, self.blobs, self.library, sandbox, self.spool, most=limits.upload_bytes, file_bytes=file_bytes
         )
         self.downloads = Downloads(database, self.blobs)
-        self.tables = Tables(workshop)
-        self.renditions = Renditions(database, self.sessions, self.blobs, workshop)
+        self.tables = Tables(sandbox)
+        self.file_citations = FileCitationChecker(self.sessions, self.library)
+        self.renditions = Renditions(database, self.sessions, self.blobs, sandbox)
         self.runner = Runner(
             database,
             self.sessions,
             equipper,
-            RunLimits(limits.runs_per_user, limits.runs_at_once),
+            RunLimits(limits.runs_per_user, limits.runs_at_once, approval_seconds=limits.approval_seconds),
             bus=bus,
             lease_seconds=SHARED_LEASE_SECONDS if database.is_shared else LEASE_SECONDS,
         )
-        self.pictures = Pictures(net)
+        self.pictures = Pictures(net, sandbox)
         # With turns of their own: the icons of many sites do not keep an image waiting.
-        self.favicons = Favicons(Pictures(net), None if database.is_in_memory else configuration.home / "favicons")
+        self.favicons = Favicons(
+            Pictures(net, sandbox), None if database.is_in_memory else configuration.home / "favicons"
+        )
         self.forgets = False
         """Nothing can be written: all that is kept is gone at the end."""
         self._environ = environ
@@ -174,20 +180,20 @@ class App:
         configuration = load(home, config, environ)
         async with (
             Net(Proxies.of(environ)) as net,
-            Extractor() as extractor,
-            Workshop(environ=environ) as workshop,
+            SandboxPool(environ=environ) as sandbox,
             _database(configuration, lasting=lasting) as database,
             _storage(configuration, environ, net, forgets=database.is_in_memory) as storage,
             _bus(configuration, database) as bus,
-            Equipper(configuration, environ, net, Library(database), extractor) as equipper,
+            Equipper(configuration, environ, net, Library(database), Extractor(sandbox)) as equipper,
         ):
-            app = cls(configuration, environ, database, storage, bus, workshop, equipper, net)
+            app = cls(configuration, environ, database, storage, bus, sandbox, equipper, net)
             app.forgets = database.is_in_memory
             app.spool.clear()
             try:
                 yield app
             finally:
                 await app.runner.close()
+                await app.uploads.close()
 
     @property
     def connections(self) -> tuple[int, int]:
@@ -225,22 +231,23 @@ class App:
         *,
         agent_id: str | None = None,
         model: str | None = None,
-        locale: Locale = "en",
+        locale: Locale | None = None,
         after: Run | None = None,
         approve: Approve | None = None,
     ) -> Run:
         """A run that answers `question`, ready to be followed.
 
         `after`: the run whose session this one continues, with its messages and files. `approve` is asked before
-        calls that need the user's word.
+        calls that need the user's word. `locale` None: the language of the question.
         """
         if not question.strip():
             raise UsageError("The question is empty.")
+        locale = locale or locale_of(question)
         agent = self.configuration.agent(agent_id)
         chosen = await self.model(agent, model)
         messages = (*(after.messages if after else ()), user(question))
         workspace = after.workspace if after and after.workspace else workspace_in_memory()
-        job = Job(LOCAL_USER, agent.id, locale, messages, workspace, approve)
+        job = Job(LOCAL_USER, agent.id, locale, messages, workspace)
         equipment = await self._equipper.equip(job, chosen)
         turn = Turn(
             session_id=after.session_id if after else new_id("session"),
@@ -253,7 +260,7 @@ class App:
             max_tool_rounds=equipment.max_tool_rounds,
             thinking_budget=equipment.thinking_budget,
         )
-        return Run(turn, chosen, equipment)
+        return Run(turn, chosen, equipment, approver_of(approve))
 
     async def tools(self, agent_id: str) -> tuple[Tool, ...]:
         """What an agent can do. Its tool servers are connected for that."""

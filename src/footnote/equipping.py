@@ -13,7 +13,7 @@ from footnote.config.agents import Agent
 from footnote.config.configuration import Configuration
 from footnote.config.resolve import needs_ollama, ollama_url, resolve_model, resolve_server, resolve_web_search
 from footnote.db.failures import DatabaseFailed
-from footnote.documents.extract.pool import Extractor
+from footnote.documents.extract.extractor import Extractor
 from footnote.library import Library
 from footnote.models.base import Endpoint, Model
 from footnote.models.catalog import build_model, list_models
@@ -23,6 +23,7 @@ from footnote.plugins import load_tools
 from footnote.protocol.errors import ConfigError, UpstreamError, UsageError
 from footnote.protocol.messages import Message
 from footnote.sessions.wiring import Equipment, Job
+from footnote.tools.addresses import Addresses
 from footnote.tools.base import Abilities, Tool
 from footnote.tools.mcp import McpSource
 from footnote.tools.registry import Toolbox, builtin_tools, merge
@@ -98,11 +99,12 @@ class Equipper:
             workspace=job.workspace if agent.workspace.enabled else None,
             web=self.web(search, sources, model, library) if search else None,
             sources=sources,
+            addresses=Addresses(job.heard, sources, job.workspace),
         )
         tools = merge(builtin_tools(), load_tools(), await self._server_tools_of(agent))
         return Equipment(
             system=system_prompt(agent.system_prompt, date.today(), job.locale),  # noqa: DTZ011 - the user's own day
-            toolbox=Toolbox.of((standard(tool, approve=job.approve) for tool in tools), abilities),
+            toolbox=Toolbox.of((standard(tool, files=job.workspace) for tool in tools), abilities),
             abilities=abilities,
             max_tool_rounds=agent.max_tool_rounds,
             thinking_budget=agent.thinking_budget,

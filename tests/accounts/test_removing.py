@@ -25,6 +25,8 @@ OWNED = {
     "run": "asked",
     "run_message": "body",
     "run_call": "result",
+    "approval": "note",
+    "standing_approval": "tool",
     "run_events": "frames",
     "digest": "text",
     "workspace_file": "path",
@@ -67,6 +69,8 @@ def said_by(user_id: str, word: str) -> Steps[None]:
     )
     yield from planted("run_message", run_id=run, body=word)
     yield from planted("run_call", run_id=run, call_id=word, result=word)
+    yield from planted("approval", run_id=run, call_id=word, note=word)
+    yield from planted("standing_approval", user_id=user_id, tool=word)
     ((number,),) = yield sql("SELECT number FROM run WHERE id = ?", run)
     yield from planted("run_events", run=number, frames=word)
     yield from planted("digest", run_id=run, text=word)

@@ -27,6 +27,7 @@ from footnote.protocol.events import (
 )
 from footnote.protocol.messages import Message, user
 from footnote.protocol.tools import Progress, ToolResult, said
+from footnote.tools.approval import NOBODY, Approver
 from footnote.tools.base import Abilities, Outcome, Tool, ToolContext
 from footnote.tools.registry import Toolbox
 from footnote.tools.wrappers import standard
@@ -69,13 +70,14 @@ class Stage:
     history: tuple[Message, ...] = (user("Why?"),)
     abilities: Abilities = field(default_factory=Abilities)
     cancel: CancelScope = field(default_factory=CancelScope)
+    approver: Approver = NOBODY
     settings: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def steps(self) -> Any:
         """The loop itself, as the async generator that it is."""
         turn = Turn("s1", "r1", "m1", "Be brief.", self.history, **self.settings)
         toolbox = Toolbox.of(map(standard, self.tools), self.abilities)
-        return run(turn, self.model, toolbox, self.abilities, self.cancel)
+        return run(turn, self.model, toolbox, self.abilities, self.cancel, self.approver)
 
     async def play(self, *, stop_after: int | None = None) -> "Play":
         """All of it. `stop_after`: the number of steps after which somebody asks to stop."""

@@ -70,7 +70,9 @@ def test_old_tool_results_shrink_before_any_turn_is_summarised():
 
 def test_a_shortened_web_result_keeps_its_marks_closed_and_its_sources_to_cite():
     sources = [
-        Source(url=f"https://a.example/{n}", title="Tide [1]" if n else "T" * 300, snippet="", domain="", number=n + 3)
+        Source(
+            url=f"https://a.example/{n}", title="Tide [1]" if n else "T" * 300, snippet="Ebb.", domain="", number=n + 3
+        )
         for n in range(12)
     ]
     found = content("Spring tides are strong. [4] " * 200, sources, ["A note."])

@@ -39,6 +39,35 @@ async def filled(here: Place) -> Place:
     return here
 
 
+PARTIAL = """
+import pathlib, sys, time
+from footnote.cli.saving import partial_file
+print(partial_file(pathlib.Path(sys.argv[1]))[1], flush=True)
+time.sleep(60)
+"""
+
+
+async def test_what_a_killed_backup_left_is_removed_by_the_next_one(filled: Place) -> None:
+    writers = [
+        await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", PARTIAL, str(filled.home / name)), stdout=asyncio.subprocess.PIPE
+        )
+        for name in ("monday.backup", "tuesday.backup")
+    ]
+    killed, living = [Path((await writer.stdout.readline()).decode().strip()) for writer in writers if writer.stdout]
+    try:
+        writers[0].kill()
+        await writers[0].wait()
+        assert killed.exists()
+        code, _, said = await footnote(filled, "backup", str(filled.home / "wednesday.backup"))
+        assert code == 0, said
+        assert not killed.exists()
+        assert living.exists()
+    finally:
+        writers[1].kill()
+        await writers[1].wait()
+
+
 @pytest.mark.slow
 async def test_a_backup_is_a_file_of_its_owner_that_is_verified_and_restored(filled: Place, there: Place) -> None:
     file = filled.home / "all.backup"

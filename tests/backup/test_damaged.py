@@ -195,7 +195,7 @@ def _last_sum(first: bytes, head: bytes, body: bytes) -> bytes:
 async def test_rows_that_the_database_refuses_leave_nothing_behind(backup: bytes, there: Place) -> None:
     """The last table is at fault: all others were written by then, and every file."""
     whole = taken_apart(backup)
-    forged = RowsPart("rendition", [("nowhere", "key", "0" * 64, b"[]", 0.0)])
+    forged = RowsPart("rendition", [("nowhere", "key", None, "0" * 64, b"[]", 0.0)])
     end = decoded(whole[-1][1], End)
     counted = msgspec.structs.replace(end, rows={**end.rows, "rendition": 1})
     with pytest.raises(DatabaseFailed):

@@ -1,9 +1,9 @@
-"""Fonts for every script that the tests show, from the packages that make PDF files: a bare machine has none."""
+"""Fonts for every script that the tests show, from the package for PDF files: a bare machine has none."""
 
-import sys
 from pathlib import Path
 
-PACKAGES = ("fontpkg_inter", "fontpkg_jetbrains_mono", "manimgx_fonts", "manimgx_fonts_cjk")
+from footnote.documents.fonts import folders
+
 GENERIC = {
     "sans-serif": ("Inter", "Noto Sans CJK SC", "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Emoji"),
     "monospace": ("JetBrains Mono", "Noto Sans Mono CJK SC", "Noto Sans CJK SC"),
@@ -12,8 +12,7 @@ GENERIC = {
 
 def configuration(folder: Path) -> Path:
     """A file for FONTCONFIG_FILE, with its cache beside it."""
-    site = next(Path(entry) for entry in sys.path if (Path(entry) / PACKAGES[0]).is_dir())
-    places = "".join(f"<dir>{site / package}</dir>" for package in PACKAGES)
+    places = "".join(f"<dir>{place}</dir>" for place in folders())
     aliases = "".join(
         f'<alias binding="same"><family>{family}</family><prefer>{_families(fonts)}</prefer></alias>'
         for family, fonts in {**GENERIC, **dict.fromkeys(("sans", "system-ui"), GENERIC["sans-serif"])}.items()

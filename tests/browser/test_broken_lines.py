@@ -13,11 +13,14 @@ from browser.moments import Moments
 from browser.page import Chat
 from browser.stage import Stage
 from browser.visitor import visiting
+from browser.waiting import until
 from runs.serving import Process
 from upstream import Upstream, reply, say, stop
 
 WORDS = [f"word{number} " for number in range(40)]
 WHOLE = "".join(WORDS).strip()
+LONG = [f"Paragraph {number} of the answer.\n\n" for number in range(60)]
+TOP = "(log) => log.scrollTop"
 RECONNECTING = re.compile("reconnect", re.IGNORECASE)
 
 
@@ -118,6 +121,44 @@ async def test_a_server_that_is_killed_in_the_middle_and_started_again_finishes_
                 await chat.page.reload()
                 await expect(chat.log).to_contain_text("word39")
                 await chat.shows(shown)
+            finally:
+                moments.go()
+                await second.stop()
+
+
+async def test_a_reader_who_scrolled_up_stays_there_when_a_killed_run_goes_on(
+    browser: Browser, upstream: Upstream, tmp_path: Path
+) -> None:
+    moments = Moments("middle", "again")
+    upstream.script(
+        reply(say(*LONG), *moments.before("middle"), stop()),
+        reply(*moments.before("again"), say(*LONG), say("The end of it."), stop()),
+    )
+    first = await Process.start(tmp_path, upstream)
+    async with Line(first.url) as line:
+        async with first.client() as client:
+            await client.json("POST", "/v2/users", {"name": "ada", "password": "a long password"}, 201)
+        async with visiting(browser, line.url) as visitor:
+            chat = await Chat.open(visitor)
+            await chat.log_in("ada", "a long password")
+            await chat.ask("Tell me much")
+            await expect(chat.log).to_contain_text("Paragraph 59 of")
+            # A move of the reader's own: the wheel, and no script.
+            await chat.log.hover()
+            await chat.page.mouse.wheel(0, -1200)
+            await expect(chat.button("Jump to latest")).to_be_visible()
+            before = await until(lambda: chat.log.evaluate(TOP), lambda top: top > 0)
+            await first.kill()
+            line.cut()
+            second = await Process.start(tmp_path, upstream)
+            try:
+                line.mend(second.url)
+                await expect(chat.log).not_to_contain_text("Paragraph 59 of", timeout=120_000)
+                moments.go("again")
+                await chat.ended(120)
+                await expect(chat.log).to_contain_text("The end of it.")
+                await expect(chat.button("Jump to latest")).to_be_visible()
+                assert abs(await chat.log.evaluate(TOP) - before) <= 2
             finally:
                 moments.go()
                 await second.stop()

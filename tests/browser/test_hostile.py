@@ -78,6 +78,18 @@ async def test_an_answer_full_of_traps_does_nothing_but_stand_there(stage: Stage
     assert await chat.page.evaluate(SUSPICIOUS) == []
 
 
+async def test_an_answer_leads_neither_to_this_server_nor_to_a_host_behind_a_name(stage: Stage, visit: Visit) -> None:
+    own = ("/login?token=a", f"{stage.origin}/login?token=b", "#composer", "http://user:pw@example.org/")
+    links = "\n\n".join(f"[the link {number}]({address})" for number, address in enumerate(own))
+    stage.answers(reply(say(f"{links}\n\n<http://user:pw@example.org/> [outside](https://example.org/)."), stop()))
+    chat = await Chat.open(await visit())
+    await chat.asked("Where to?")
+    for number in range(len(own)):
+        await expect(chat.log.get_by_text(f"the link {number}")).to_be_visible()
+    found = await chat.log.locator(".chat-answer a").evaluate_all("(all) => all.map((one) => one.href)")
+    assert found == ["https://example.org/"]
+
+
 async def test_an_answer_full_of_traps_that_streams_letter_by_letter_does_nothing_either(
     stage: Stage, visit: Visit
 ) -> None:

@@ -198,6 +198,7 @@ async def test_escape_stops_also_what_the_server_has_not_taken_yet(stage: Stage,
     await chat.ask("Why?")
     await held.sent.wait()
     await chat.press("Escape")
+    await chat.press("Escape")
     held.go()
     await chat.ended()
     await expect(chat.log).to_contain_text(re.compile("stopped", re.IGNORECASE))

@@ -33,6 +33,7 @@ async def test_escape_in_the_composer_stops_too(stage: Stage, visit: Visit) -> N
     await chat.ask("Why?")
     await expect(chat.log).to_contain_text("So far")
     await chat.composer.press("Escape")
+    await chat.composer.press("Escape")
     await chat.ended()
 
 

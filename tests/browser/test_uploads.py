@@ -8,6 +8,8 @@ from playwright.async_api import Route, expect
 from browser.conftest import Visit
 from browser.page import Chat
 from browser.stage import Stage
+from browser.waiting import until
+from server.forms import uploaded
 from upstream import reply, say, stop
 
 NOTES = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"Kind footnotes."}
@@ -150,3 +152,39 @@ async def test_files_can_be_uploaded_in_the_panel_too_and_deleted(stage: Stage, 
     await chat.viewer.get_by_role("button", name="Delete").click()
     await expect(actions).to_have_count(0)
     assert await desk.names() == []
+
+
+async def test_a_conversation_is_listed_when_something_is_asked_and_not_when_a_file_is_attached(
+    stage: Stage, visit: Visit
+) -> None:
+    stage.answers(reply(say("It says that footnotes are kind."), stop()))
+    chat = await Chat.open(await visit())
+    await chat.attach(NOTES)
+    await expect(chat.attached("notes.txt")).to_contain_text("15 bytes")
+    await expect(chat.page).to_have_url(re.compile("/s/"))
+    abandoned = chat.page.url
+    files = f"/v2/sessions/{abandoned.rpartition('/')[2]}/files"
+    stored = await until(lambda: stage.me.ask("GET", files), lambda answer: len(answer.json["files"]) == 1)
+    assert len(stored.json["files"]) == 1
+    await chat.new()
+    await expect(chat.page).not_to_have_url(abandoned)
+    await chat.page.reload()
+    await expect(chat.sidebar).to_contain_text("No conversations yet")
+    # It is still there for whoever comes back to it.
+    await chat.page.goto(abandoned)
+    await expect(chat.attached("notes.txt")).to_be_visible()
+    await chat.asked("What does it say?")
+    await expect(chat.sidebar.get_by_role("link", name="What does it say?")).to_be_visible()
+
+
+async def test_a_file_is_mentioned_by_its_name_and_not_by_where_it_is_stored(stage: Stage, visit: Visit) -> None:
+    desk = await stage.session(title="Files")
+    names = ("sample.txt", "old-plan.txt", "plan.txt", "exported.txt")
+    await uploaded(stage.me, desk.session_id, *((name, b"Words.") for name in names))
+    chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
+    await chat.composer.press_sequentially("Read @pl")
+    options = chat.page.get_by_role("option")
+    await expect(options).to_have_text(["plan.txt", "old-plan.txt", "sample.txt"])
+    await chat.page.keyboard.press("Enter")
+    await expect(chat.attached("plan.txt")).to_have_count(1)
+    await expect(chat.attached("exported.txt")).to_have_count(0)

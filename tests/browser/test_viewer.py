@@ -13,6 +13,7 @@ from browser.page import Chat
 from browser.samples import FILES
 from browser.stage import Stage
 from browser.waiting import until
+from documents.office import W, docx, paragraph
 from server.desk import Desk
 from server.forms import uploaded
 
@@ -167,6 +168,8 @@ async def test_the_way_back_does_not_lose_what_is_being_written(desk: Desk, visi
     await chat.page.evaluate("() => history.back()")
     await chat.page.get_by_role("button", name="Discard").click()
     await expect(chat.viewer).to_have_count(0)
+    await expect(chat.drawer).to_be_visible()
+    await chat.page.evaluate("() => history.back()")
     await chat.page.wait_for_url("**/")
 
 
@@ -243,3 +246,18 @@ async def test_escape_closes_a_menu_and_not_the_file_behind_it(desk: Desk, visit
     await chat.page.keyboard.press("Escape")
     await expect(chat.page.get_by_role("menu")).to_have_count(0)
     await expect(chat.viewer).to_be_visible()
+
+
+async def test_a_note_of_a_word_file_is_marked_once_and_by_its_own_number(stage: Stage, visit: Visit) -> None:
+    desk = await stage.session(title="Notes of Word")
+    mark = '<w:r><w:footnoteReference w:customMarkFollows="1" w:id="{0}"/><w:t>{1}</w:t></w:r>'.format
+    words = "<w:r><w:t>{0}</w:t></w:r>".format
+    body = f"<w:p>{words('From 2024')}{mark(1, 1)}{words(' on, all of it by 2027')}{mark(2, 3)}{words('.')}</w:p>"
+    notes = "".join(f'<w:footnote w:id="{name}">{paragraph(said)}</w:footnote>' for name, said in ((1, "A"), (2, "B")))
+    content = docx(body, footnotes=f"<w:footnotes {W}>{notes}</w:footnotes>")
+    await uploaded(stage.me, desk.session_id, ("law.docx", content))
+    viewer = (await _opened(visit, desk, "law.docx")).viewer
+    text = viewer.locator(".files-document p").first
+    await expect(text).to_have_text("From 20241 on, all of it by 20273.")
+    await expect(text.locator("sup")).to_have_text(["1", "3"])
+    await expect(viewer.get_by_role("list", name="Notes").get_by_role("listitem")).to_have_text(["A↩", "B↩"])

@@ -43,6 +43,37 @@ async def test_a_search_card_opens_to_its_sources_with_links_that_tell_nothing(s
     assert {"noopener", "noreferrer"} <= rel
 
 
+async def test_the_title_of_a_source_leads_to_the_page_and_a_button_to_what_was_read(
+    stage: Stage, visit: Visit
+) -> None:
+    stage.answers(*oxygen())
+    visitor = await visit()
+    address = stage.web.url("/en/Oxygen")
+    visitor.excused.append(stage.web.url("/"))  # somebody goes there
+    chat = await Chat.open(visitor)
+    await chat.asked(QUESTION)
+    await chat.log.get_by_role("button", name="name of oxygen").click()
+    await chat.open_sources()
+    for place in (chat.drawer, chat.log.get_by_role("list", name="Sources found")):
+        title = place.get_by_role("link", name="Oxygen").first
+        assert {"noopener", "noreferrer"} <= set(str(await title.get_attribute("rel")).split())
+        async with chat.page.context.expect_page() as opening:
+            await title.click()
+        page = await opening.value
+        await expect(page).to_have_url(address)
+        await page.close()
+    await (
+        chat.log.get_by_role("list", name="Sources found")
+        .get_by_role("button", name="Open what was read")
+        .first.click()
+    )
+    await expect(chat.drawer.locator("mark").first).to_be_visible()
+    await expect(chat.drawer.get_by_role("heading", level=2).get_by_role("link")).to_have_attribute("href", address)
+    await chat.drawer.get_by_role("button", name="All sources").click()
+    await chat.drawer.get_by_role("button", name="Open what was read").first.click()
+    await expect(chat.drawer.locator("mark").first).to_be_visible()
+
+
 async def test_a_file_that_was_written_is_a_card_and_stands_in_the_workspace(stage: Stage, visit: Visit) -> None:
     stage.answers(*oxygen())
     chat = await Chat.open(await visit())

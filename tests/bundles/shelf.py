@@ -41,6 +41,7 @@ from footnote.protocol.events import (
     TurnUsage,
 )
 from footnote.protocol.files import FileRecord
+from footnote.protocol.ids import new_id
 from footnote.protocol.messages import AssistantMessage, Text, Thinking, ToolCall, ToolResultMessage, Usage
 from footnote.protocol.sources import Quote, Snapshot, Source
 from footnote.protocol.sse import frame
@@ -123,13 +124,17 @@ async def study_in(desk: Desk, library: Library, blobs: Blobs, user_id: str = "a
         *(ToolResultMessage(call_id, "write_file", (Text("Wrote it."),)) for call_id in ("call_3", "call_4", "call_5")),
         AssistantMessage((judged(ANSWER, found),), "stop", "footnote/test", Usage(input=3, output=4)),
     )
-    first = await desk.turn(head.id, "When was the treaty signed?", *said, user_id=user_id, attached=[upload])
+    # Before the first run, so that the files are there in both branches.
+    message_id = new_id("msg")
     for text, call_id in (("one", "call_3"), ("two", "call_4")):
-        await workspace.write("/notes/report.md", text, message_id=first.message_id, call_id=call_id)
+        await workspace.write("/notes/report.md", text, message_id=message_id, call_id=call_id)
     record = await workspace.record("/notes/report.md")
     base = (await workspace.versions(record.path))[0].hash
     await workspace.put(record.path, "three", base_hash=base)
-    await workspace.write("/large.txt", LARGE, message_id=first.message_id, call_id="call_5")
+    await workspace.write("/large.txt", LARGE, message_id=message_id, call_id="call_5")
+    first = await desk.turn(
+        head.id, "When was the treaty signed?", *said, user_id=user_id, attached=[upload], message_id=message_id
+    )
     again = await desk.again(
         head.id, first, AssistantMessage((Text("In 1919."),), "stop", "footnote/test"), user_id=user_id
     )

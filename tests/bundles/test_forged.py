@@ -16,9 +16,9 @@ from footnote.bundles.contents import Address
 from footnote.bundles.form import MANIFEST, Damaged, Manifest, NotTaken, manifest_bytes
 from footnote.bundles.verify import verify
 from footnote.documents.reading import text_of
-from footnote.documents.work import Reading, TextOf
 from footnote.library import Library
 from footnote.protocol.version import __version__
+from footnote.sandbox.jobs import Reading, TextOf
 from footnote.sessions.store import Sessions
 from footnote.workspace.blobs import Blobs
 from library.pages import TREATY

@@ -55,7 +55,7 @@ def test_what_holds_is_counted() -> None:
     heard = (found("c1", 1, OLD), found("c2", 2, OTHER))
     texts = known(OLD, OTHER)
     answer = said(Text(TEXT, check(TEXT, Sources.of(heard, texts))))
-    assert rechecked(spoken(*heard, answer), texts, frozenset()) == Rechecked(3, 0, ())
+    assert rechecked(spoken(*heard, answer), texts, frozenset()) == Rechecked(3, 0, (), quotations=3)
 
 
 def test_only_what_rests_on_a_missing_text_is_not_judged() -> None:
@@ -63,7 +63,7 @@ def test_only_what_rests_on_a_missing_text_is_not_judged() -> None:
     citations = check(TEXT, Sources.of(heard, known(OLD, OTHER)))
     assert [one.verdict for one in citations] == ["supported"] * 3
     whole = rechecked(spoken(*heard, said(Text(TEXT, citations))), known(OLD), frozenset({OTHER.id}))
-    assert whole == Rechecked(2, 1, ())
+    assert whole == Rechecked(2, 1, (), quotations=2)
     lie = (replace(citations[0], verdict="partial"), *citations[1:])
     result = rechecked(spoken(*heard, said(Text(TEXT, lie))), known(OLD), frozenset({OTHER.id}))
     assert (result.checked, result.unchecked) == (2, 1)
@@ -79,7 +79,9 @@ def test_two_readings_of_a_page_may_have_come_in_either_order() -> None:
     as_it_came = Sources.of((kept[1], kept[0]), texts)
     citations = check(text, as_it_came)
     assert citations != check(text, Sources.of(kept, texts))
-    assert rechecked(spoken(*kept, said(Text(text, citations))), texts, frozenset()) == Rechecked(1, 0, (), ())
+    assert rechecked(spoken(*kept, said(Text(text, citations))), texts, frozenset()) == Rechecked(
+        1, 0, (), (), quotations=1
+    )
     elsewhere = (replace(citations[0], quote=OLD.text[:29], quote_start=0, quote_end=29),)
     [wrong] = rechecked(spoken(*kept, said(Text(text, elsewhere))), texts, frozenset()).otherwise
     assert "its verdict rests on another passage" in wrong

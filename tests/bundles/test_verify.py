@@ -311,7 +311,7 @@ async def test_a_bundle_that_is_cut_off_is_none(bundles: Bundles, study: Study, 
 
 async def test_a_bundle_of_a_newer_version_says_so(bundles: Bundles, study: Study, tmp_path: Path) -> None:
     entries = unpacked(await exported(bundles, study.session_id))
-    newer = entries[MANIFEST].replace(b'"version": 1', b'"version": 2')
+    newer = entries[MANIFEST].replace(b'"version": 2', b'"version": 3')
     with pytest.raises(NotABundle, match="it is too old"):
         verify(put(tmp_path, {**entries, MANIFEST: newer}))
 

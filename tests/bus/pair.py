@@ -42,7 +42,7 @@ async def open_pair(home: Path, upstream: Upstream, **settings: str) -> AsyncIte
         replicas: list[Replica] = []
         for name in ("one", "two"):
             own = home / name
-            own.mkdir()
+            own.mkdir(exist_ok=True)
             process = await Process.start(own, upstream, FOOTNOTE_LIMITS_RUNS_PER_USER="100", **settings)
             stack.push_async_callback(_ended, process)
             replicas.append(Replica(process, await stack.enter_async_context(process.client())))

@@ -10,6 +10,8 @@ from service_kinds import Postgres, Redis
 
 from bus.buses import SECONDS, running
 from bus.pair import Replica, ids, open_pair, without_pings
+from cli.process import with_tool_server
+from cli.test_ask_approval import SHOUT
 from replicas.trouble import ALL
 from runs.fold import Folded, of_history
 from upstream import Upstream, pause, reply, say, stall, stop
@@ -242,3 +244,20 @@ async def test_who_claims_to_have_more_than_was_said_is_told_elsewhere_too(
         whole = without_pings(await one.stream(run_id))
         assert b"round_restart" in late.partition(b"\n\n")[0]
         assert late.partition(b"\n\n")[2] == whole
+
+
+async def test_a_call_that_waits_on_one_replica_is_decided_on_at_the_other(
+    upstream: Upstream, tmp_path: Path, ground: dict[str, str]
+):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        with_tool_server(tmp_path / name, approval=True)
+    upstream.script(reply(SHOUT, stop("toolUse")), reply(say("Done."), stop()))
+    async with open_pair(tmp_path, upstream, **ground) as (one, two):
+        run_id = await one.client.start(await one.client.session())
+        async with asyncio.timeout(SECONDS):
+            while (await two.client.json("GET", f"/v2/runs/{run_id}"))["state"] != "waiting":
+                await asyncio.sleep(0.05)
+            await two.client.json("POST", f"/v2/runs/{run_id}/approvals/call_1", {"decision": "once"})
+            told = await one.stream(run_id)
+    assert b"HELLO" in told

@@ -10,7 +10,7 @@ import termios
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import engines
 from upstream import Upstream
@@ -55,12 +55,12 @@ def environment(home: Path, upstream: Upstream | None = None, api: Api = "openai
     }
 
 
-def with_tool_server(home: Path, *, approval: bool = False) -> None:
-    """Gives the agent the tools of `tool_server`."""
+def with_tool_server(home: Path, *, approval: bool = False, **more: Any) -> None:
+    """Gives the agent the tools of `tool_server`. `more`: what else is set for it."""
     program = Path(__file__).with_name("tool_server.py")
     server = {"command": sys.executable, "args": [str(program)], "approval": approval}
     (home / ".footnote").mkdir()
-    agents = {"agents": [{"id": "a", "mcpServers": {"tools": server}}]}
+    agents = {"agents": [{"id": "a", "mcpServers": {"tools": server}, **more}]}
     (home / ".footnote" / "agents.json").write_text(json.dumps(agents))
 
 

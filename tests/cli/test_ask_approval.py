@@ -1,6 +1,7 @@
 """Before a call that needs approval the person at the terminal is asked; where nobody sits, the answer is no."""
 
 import asyncio
+import re
 from pathlib import Path
 from threading import Event as ThreadEvent
 
@@ -13,6 +14,7 @@ from footnote.cli.approval import Approval, Question, question
 from footnote.cli.terminal.lines import Span
 from footnote.cli.terminal.screen import Screen
 from footnote.protocol.messages import ToolCall
+from server.house import LOCAL_TOKEN, open_house
 from upstream import Upstream, call, reply, say, stop
 
 SHOUT = call("mcp__tools__shout", {"text": "hello\x1b[2J"})
@@ -154,3 +156,42 @@ async def test_ctrl_c_at_the_question_stops_the_run(upstream: Upstream, tmp_path
         process.out.type("\x03")
         assert await process.exit_code() == 130
     assert "Stopped. Nothing had come yet." in process.out.text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("typed", "result"), [("y\n", "HELLO"), ("n\n", "declined this call")])
+async def test_a_call_on_a_server_is_asked_about_at_the_terminal(
+    upstream: Upstream, tmp_path: Path, typed: str, result: str
+) -> None:
+    server = tmp_path / "server"
+    server.mkdir()
+    with_tool_server(server, approval=True)
+    upstream.script(reply(SHOUT, stop("toolUse")), reply(say("Done."), stop()))
+    env = environment(tmp_path, FOOTNOTE_TOKEN=LOCAL_TOKEN)
+    async with open_house(server, upstream) as house:
+        words = ("ask", "?", "--server", house.url)
+        async with Footnote(*words, env=env, stdin="terminal", stdout="terminal", stderr="terminal") as process:
+            await process.out.until("Allow it? [y/N] ")
+            process.out.type(typed)
+            assert await process.exit_code() == 0
+    assert result in str(upstream.requests[1].body["messages"][-1])
+
+
+@pytest.mark.slow
+async def test_without_a_terminal_a_call_on_a_server_says_how_to_decide_and_waits(
+    upstream: Upstream, tmp_path: Path
+) -> None:
+    server = tmp_path / "server"
+    server.mkdir()
+    with_tool_server(server, approval=True)
+    upstream.script(reply(SHOUT, stop("toolUse")), reply(say("Done."), stop()))
+    env = environment(tmp_path, FOOTNOTE_TOKEN=LOCAL_TOKEN)
+    async with open_house(server, upstream) as house, Footnote("ask", "?", "--server", house.url, env=env) as process:
+        await process.err.until('"deny".\n')
+        path = re.search(r"POST (\S+)", process.err.text)
+        assert path is not None
+        decided = await house.local.ask("POST", path[1].removeprefix(house.url), {"decision": "once"})
+        assert decided.status == 200
+        assert await process.exit_code() == 0
+    assert process.out is not None
+    assert process.out.text == "Done.\n"

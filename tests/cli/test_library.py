@@ -193,6 +193,7 @@ def test_everything_about_a_text_is_shown_as_json(home: Path, capsys: pytest.Cap
         "fetched_at": TREATY.fetched_at,
         "links": [{"url": "https://history.example/mirrors", "start": 64, "end": 79}],
         "pages": [],
+        "icon": None,
         "passage": {"start": 2, "end": 12, "text": "The Treaty", "before": "# ", "after": TREATY.text[12:]},
     }
     assert json.loads(library(capsys, "show", TREATY.url, "--json"))["passage"] is None

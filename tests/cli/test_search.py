@@ -26,7 +26,7 @@ async def web() -> AsyncIterator[Web]:
 async def test_the_summary_and_the_sources_are_on_stdout_and_what_it_took_on_stderr(web: Web, tmp_path: Path) -> None:
     pages = hits(web, "/oxygen", "/500", "/private/forbidden", "/chain/2", "/404", "/oxy")
     async with SearchServer("duckduckgo", pages) as duckduckgo:
-        env = env_for(tmp_path, web, duckduckgo)
+        env = env_for(tmp_path, web, duckduckgo) | {"FOOTNOTE_TOOLS_WEB_SEARCH_MAX_RESULTS": "6"}
         code, out, err = await footnote("search", "Who isolated", "oxygen", "--count", "6", env=env)
     assert code == 0
     summary, table = timeless(out).split("\nSources:\n")
@@ -54,7 +54,7 @@ async def test_as_json_the_whole_artifact_is_one_object(web: Web, tmp_path: Path
         env = env_for(tmp_path, web, duckduckgo)
         code, out, err = await footnote("search", "Who isolated oxygen?", "--json", "--quiet", env=env)
     assert (code, err) == (0, "")
-    assert list(json.loads(out)) == ["query", "sources", "summary", "citations", "passages", "receipt"]
+    assert list(json.loads(out)) == ["query", "sources", "summary", "citations", "passages", "disagreements", "receipt"]
     artifact = msgspec.json.decode(out, type=SearchArtifact)
     assert artifact.query == "Who isolated oxygen?"
     assert [(one.number, one.status, one.url) for one in artifact.sources] == [

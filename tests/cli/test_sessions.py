@@ -176,3 +176,17 @@ async def test_an_export_overwrites_nothing(env: dict[str, str], upstream: Upstr
     assert (await run(env, "sessions", "export", session, "--output", str(target), "--force"))[0] == 0
     assert target.read_bytes().startswith(b"PK")
     assert target.stat().st_mode == (tmp_path / "x.zip").stat().st_mode
+
+
+@pytest.mark.embedded
+@pytest.mark.parametrize(
+    "command", [("sessions", "list"), ("files", "list", "last"), ("ask", "--session", "x", "Why?")]
+)
+async def test_a_home_that_cannot_be_written_is_an_error_and_not_an_empty_list(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    (tmp_path / "file").write_text("")
+    path = tmp_path / "file" / "footnote.db"
+    code, out, err = await footnote(*command, env=environment(tmp_path, FOOTNOTE_DATABASE_URL=f"sqlite:{path}"))
+    assert (code, out) == (1, "")
+    assert f"{path} cannot be written ({tmp_path}/file is not a folder)." in err

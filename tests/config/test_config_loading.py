@@ -33,13 +33,19 @@ def test_the_defaults_are_those_of_the_contract() -> None:
         "timeoutSeconds": 15,
         "cacheTtlMinutes": 5,
         "maxResults": 5,
+        "safeSearch": "moderate",
         "crawlCount": 5,
         "respectRobots": True,
         "allowPrivateHosts": [],
         "providers": dict.fromkeys(("duckduckgo", "brave", "serper", "tavily", "searxng", "library"), nothing),
     }
     assert defaults["models"] == {"default": None, "providers": {}, "profiles": {}}
-    assert defaults["server"] == {"host": "127.0.0.1", "port": 8484, "publicUrl": None}
+    assert defaults["server"] == {
+        "host": "127.0.0.1",
+        "port": 8484,
+        "publicUrl": None,
+        "trustedProxies": ["127.0.0.0/8", "::1"],
+    }
     assert {name: defaults[name]["url"] for name in ("database", "storage", "bus")} == {
         "database": "sqlite:footnote.db",
         "storage": "local:files",

@@ -101,6 +101,59 @@ asyncio.run(main())
     assert kept == "['a']"
 
 
+FULL_DISK = """
+import asyncio, os, pathlib, subprocess, sys
+from db.scripts import names, note
+from footnote.db.engine import Database
+from footnote.db.script import script, sql
+from footnote.protocol.errors import FootnoteError
+
+@script
+def forget(name):
+    yield sql("DELETE FROM library_fact WHERE name = ?", name)
+
+async def main(home):
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=120m", "none", home], check=True)
+    async with Database.open("sqlite:footnote.db", home) as database:
+        for name in "abcd":
+            await database.write(note(name, "x" * 1_000_000))
+        with open(home / "filler", "wb", buffering=0) as filler:
+            try:
+                while filler.write(bytes(100_000)) == 100_000:
+                    pass
+            except OSError:
+                pass
+        try:
+            for round in range(100):
+                await database.write(note(f"more {round}", "x" * 1_000_000))
+        except FootnoteError as error:
+            print(error.type)
+        await database.write(forget("a"), erase=True)
+        await database.write(forget("b"), erase=True)
+        await database.write(note("e", "x" * 1_000_000))
+        print([name for name in await database.read(names()) if len(name) == 1])
+
+asyncio.run(main(pathlib.Path(sys.argv[1])))
+"""
+
+
+def test_on_a_full_disk_room_is_made_by_deleting(tmp_path: Path) -> None:
+    """On a small disk of its own, which Linux lets anybody have who may make a namespace."""
+    own_mounts = ("unshare", "--user", "--map-root-user", "--mount")
+    try:
+        subprocess.run([*own_mounts, "mount", "-t", "tmpfs", "none", tmp_path], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("no disk can be mounted in a namespace here")
+    done = subprocess.run(
+        [*own_mounts, sys.executable, "-c", FULL_DISK, tmp_path],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert done.stdout.splitlines() == ["database_full", "['c', 'd', 'e']"], done.stderr
+
+
 @pytest.mark.parametrize("content", [b"This is no database.\n" * 100, b"{}"])
 async def test_a_file_that_is_no_database_is_left_as_it_is(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "footnote.db"

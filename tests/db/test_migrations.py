@@ -99,6 +99,27 @@ async def test_files_that_were_kept_without_versions_get_their_first_ones(tmp_pa
         assert await database.read(lying(same)) == Lying(4, None, b"same")
 
 
+async def test_files_that_later_turns_changed_go_back_to_the_turn_that_made_them(tmp_path: Path) -> None:
+    with _raw(tmp_path) as connection:
+        connection.create_function("sha256_hex", 1, lambda content: sha256(content).hexdigest())
+        for step in STEPS[:4]:
+            connection.executescript(step.read_text(encoding="utf-8"))
+        connection.execute("INSERT INTO session VALUES ('s', 'local', 'researcher', '', 0, 'page', NULL, 'then', 1)")
+        connection.execute("INSERT INTO blob (hash, size, content) VALUES ('h', 1, 'x')")
+        for path, source, first in (("/a", "generated", "m1"), ("/b", "generated", None), ("up", "upload", None)):
+            row = ("s", path, f"id of {path}", source, "then", "m3", 2, 2)
+            connection.execute("INSERT INTO workspace_file VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+            for number, message in ((1, first), (2, "m3")):
+                author = "user" if message is None else "agent"
+                version = (f"id of {path}", number, "h", author, message, None, "", "then")
+                connection.execute("INSERT INTO file_version VALUES (?, ?, ?, ?, ?, ?, ?, ?)", version)
+        connection.execute(f"PRAGMA application_id = {MARK}")
+        connection.execute("PRAGMA user_version = 4")
+    async with Database.open("sqlite:footnote.db", tmp_path) as database:
+        rows = await database.read(files_of("local", "s"))
+    assert {row.path: row.message_id for row in rows} == {"/a": "m1", "/b": None, "up": "m3"}
+
+
 async def test_a_step_that_fails_changes_nothing(tmp_path: Path) -> None:
     with _raw(tmp_path) as connection:
         connection.execute("CREATE TABLE search_cache (in_the_way)")

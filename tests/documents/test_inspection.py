@@ -4,11 +4,11 @@ import struct
 import tracemalloc
 import zipfile
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
 from documents.office import TYPES, cells, claiming, docx, encrypted, overlapping, paragraph, pptx, shape, xlsx, zipped
+from footnote.documents.inspection.archives import list_entries, unpack
 from footnote.documents.inspection.inspection import (
     DOCX,
     ODS,
@@ -17,13 +17,11 @@ from footnote.documents.inspection.inspection import (
     UNKNOWN,
     XLSX,
     ZIP,
-    Entry,
     Inspected,
     inspect,
-    read_entry,
-    safe_entries,
 )
 from footnote.protocol.errors import Unworkable, UsageError, WrongKind
+from footnote.sandbox.jobs import Entry
 
 WORD = docx(paragraph("text"))
 BOOK = xlsx({"One": cells(1, "a", 1)})
@@ -31,10 +29,12 @@ SLIDES = pptx(shape("text"))
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 PDF = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj"
 MZ = b"MZ\x90\0\3\0\0\0" + bytes(100)
+LNK = bytes.fromhex("4c0000000114020000000000c000000000000046") + bytes(60)
 PAGE = b"<!DOCTYPE html><html><script>alert(1)</script></html>"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
 DAMAGED = "it is damaged"
 LOCKED = "it is protected by a password; save it without one"
+SHOWN = "Save what it shows as a PDF or a text."
 RENAME = "Give it the name that fits, or save it again as what it is to be."
 
 
@@ -48,11 +48,9 @@ def open_document(kind: str) -> bytes:
 
 
 @pytest.fixture
-def kept(tmp_path: Path):
-    def keep(content: bytes) -> Path:
-        path = tmp_path / "spooled"
-        path.write_bytes(content)
-        return path
+def kept():
+    def keep(content: bytes) -> io.BytesIO:
+        return io.BytesIO(content)
 
     return keep
 
@@ -156,6 +154,23 @@ def test_a_file_is_what_its_bytes_say(kept, filename: str, content: bytes, media
         ("a.md", WORD, f"a.md is a zip file, not a text. {RENAME}"),
         ("a.csv", BOOK, f"a.csv is a zip file, not a text. {RENAME}"),
         ("a.html", PDF, f"a.html is a PDF, not a text. {RENAME}"),
+        (
+            "a.lnk",
+            LNK,
+            f"a.lnk is a shortcut, which can start programs, and is not taken. {SHOWN}",
+        ),
+        (
+            "a.url",
+            b"[InternetShortcut]\nURL=file://x",
+            f"a.url is a shortcut to an address, and is not taken. {SHOWN}",
+        ),
+        ("a.hta", PAGE, f"a.hta is a script of the system, and is not taken. {SHOWN}"),
+        (
+            "a.MHT",
+            b"MIME-Version: 1.0\n",
+            f"a.MHT is a web archive, which can hold scripts, and is not taken. {SHOWN}",
+        ),
+        ("a.txt", LNK, "a.txt is a shortcut of Windows, whatever it is called. Programs are not taken."),
         ("a.exe", MZ, "a.exe is a program for Windows, whatever it is called. Programs are not taken."),
         (
             "tool",
@@ -302,7 +317,7 @@ def test_the_files_of_an_archive_without_what_systems_leave(kept) -> None:
             }
         )
     )
-    entries = safe_entries(path)
+    entries = list_entries(path, "a.zip").entries
     assert [(entry.name, entry.size) for entry in entries] == [
         ("a/report.md", 7),
         ("b/c.txt", 7),
@@ -310,15 +325,15 @@ def test_the_files_of_an_archive_without_what_systems_leave(kept) -> None:
         ("../../etc/passwd", 0),
         ("tiếng việt.txt", 5),
     ]
-    assert b"".join(read_entry(path, entries[0])) == "# Đỏ".encode()
-    assert zipfile.is_zipfile(io.BytesIO(b"".join(read_entry(path, entries[2]))))
-    assert b"".join(read_entry(path, entries[4])) == "chữ".encode()
+    assert unpack(path, entries[0]).content == "# Đỏ".encode()
+    assert zipfile.is_zipfile(io.BytesIO(unpack(path, entries[2]).content))
+    assert unpack(path, entries[4]).content == "chữ".encode()
 
 
 @pytest.mark.parametrize(("raw", "name"), [("chữ.txt".encode(), "chữ.txt"), (b"f\x81r.txt", "für.txt")])
 def test_names_that_do_not_say_their_encoding_are_utf_8_or_that_of_dos(kept, raw: bytes, name: str) -> None:
     archive = zipped({"x" * len(raw): b""}).replace(b"x" * len(raw), raw)
-    assert [entry.name for entry in safe_entries(kept(archive))] == [name]
+    assert [entry.name for entry in list_entries(kept(archive), "a.zip").entries] == [name]
 
 
 def test_two_files_of_the_same_name_are_both_read(kept) -> None:
@@ -328,7 +343,7 @@ def test_two_files_of_the_same_name_are_both_read(kept) -> None:
         with pytest.warns(UserWarning, match="Duplicate name"):
             archive.writestr("a", b"two")
     path = kept(file.getvalue())
-    assert [b"".join(read_entry(path, entry)) for entry in safe_entries(path)] == [b"one", b"two"]
+    assert [unpack(path, entry).content for entry in list_entries(path, "a.zip").entries] == [b"one", b"two"]
 
 
 def link() -> bytes:
@@ -351,28 +366,32 @@ def link() -> bytes:
             "The archive holds 1,001 files, and at most 1,000 are unpacked: split it.",
         ),
         (claiming(zipped({"a": b"a"}), 501_000_000), "The archive would unpack to more than 500 MB: make it smaller."),
-        (b"no zip file", "The archive is damaged: what it holds cannot be read. Save or pack it again."),
     ],
 )
 def test_archives_that_must_not_be_unpacked(kept, archive: bytes, message: str) -> None:
     with pytest.raises(Unworkable) as raised:
-        safe_entries(kept(archive))
+        list_entries(kept(archive), "a.zip")
     assert raised.value.message == message
+
+
+def test_what_is_no_zip_file_is_not_unpacked(kept) -> None:
+    with pytest.raises(WrongKind) as raised:
+        list_entries(kept(b"no zip file"), "a.zip")
+    assert raised.value.message == "a.zip is not a zip file, so it cannot be unpacked."
 
 
 def test_a_file_is_never_read_past_the_size_that_was_said(kept) -> None:
     path = kept(zipped({"a": bytes(1_000_000)}))
-    read: list[bytes] = []
     with pytest.raises(Unworkable, match="is larger than the archive says"):
-        read.extend(read_entry(path, Entry("a", 100_000, 0)))
-    assert len(b"".join(read)) <= 100_000
+        unpack(path, Entry("a", 100_000, 0))
+    assert path.tell() < len(path.getvalue())
 
 
 def test_a_file_that_is_shorter_or_damaged_is_refused(kept) -> None:
     path = kept(claiming(zipped({"a": b"words" * 100}), 600))
     with pytest.raises(Unworkable):
-        b"".join(read_entry(path, safe_entries(path)[0]))
+        unpack(path, list_entries(path, "a.zip").entries[0])
     good = zipped({"a": b"words"}, packed=False)
     path = kept(good.replace(b"words", b"wards"))
     with pytest.raises(Unworkable, match="is damaged"):
-        b"".join(read_entry(path, safe_entries(path)[0]))
+        unpack(path, list_entries(path, "a.zip").entries[0])

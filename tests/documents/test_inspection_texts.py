@@ -1,5 +1,6 @@
 """What is a text and what is not: logs with zeros in them, and samples that look like letters."""
 
+import io
 import random
 import struct
 from pathlib import Path
@@ -8,14 +9,12 @@ import pytest
 
 from footnote.documents.inspection.inspection import UNKNOWN, Inspected, inspect
 from footnote.documents.reading import text_of
-from footnote.documents.work import Reading, TextOf
 from footnote.protocol.errors import WrongKind
+from footnote.sandbox.jobs import Reading, TextOf
 
 
-def inspected(folder: Path, filename: str, content: bytes) -> Inspected:
-    path = folder / "spooled"
-    path.write_bytes(content)
-    return inspect(path, filename)
+def inspected(_: Path, filename: str, content: bytes) -> Inspected:
+    return inspect(io.BytesIO(content), filename)
 
 
 def numbers(form: str, lowest: int, highest: int) -> bytes:

@@ -27,7 +27,7 @@ from footnote.documents.tree import (
     Table,
     Text,
 )
-from footnote.documents.work import Conversion, Refused
+from footnote.sandbox.jobs import Conversion, Refused
 
 
 def read(markdown: str, **given: object) -> Document:

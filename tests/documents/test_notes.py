@@ -3,7 +3,7 @@ import pytest
 from documents.test_markdown import line, read
 from footnote.documents.markdown.notes import numbers_of
 from footnote.documents.tree import Break, Code, Emphasis, Link, NoteMark, Paragraph, Text
-from footnote.documents.work import SourceNote
+from footnote.sandbox.jobs import SourceNote
 
 _SOURCES = {
     1: SourceNote("One", "https://one.example/a", "2026-02-03T04:05:06Z", "2025-01-02"),

@@ -3,8 +3,8 @@
 import pytest
 
 from documents.samples import JPEG, SVG, png
-from footnote.documents.pictures import Seen, look_at
-from footnote.documents.work import Refused
+from footnote.documents.pictures import Seen, facts_of, look_at, raster
+from footnote.sandbox.jobs import ImageFacts, Refused
 
 XMLNS = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
 GIF = b"GIF89a" + (300).to_bytes(2, "little") + (7).to_bytes(2, "little") + b"\0" * 10
@@ -92,3 +92,21 @@ def test_what_drawing_programs_write_before_an_svg_is_harmless(drawn: str) -> No
 )
 def test_what_must_not_be_shown_is_refused_with_its_reason(content: bytes, reason: str) -> None:
     assert look_at(content) == Refused(reason)
+
+
+def test_a_jpeg_of_nothing_but_markers_is_not_read_to_its_end():
+    size = b"\xff\xc0\x00\x11\x08\x00\x07\x00\x1e" + bytes(8)
+    assert raster(b"\xff\xd8" + b"\xff" * 100 + size) == Seen("jpeg", 30, 7)
+    assert raster(b"\xff\xd8" + b"\xff" * 100_000 + size) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "facts"),
+    [
+        (b"\0\0\1\0\1\0\x20\0", ImageFacts(media_type="image/x-icon", width=32, height=256, is_whole=True)),
+        (b"\x89PNG\r\n\x1a\n", ImageFacts(media_type="image/png")),
+        (b"<svg/>", ImageFacts(media_type=None)),
+    ],
+)
+def test_the_facts_of_an_image_are_what_its_header_says(content: bytes, facts: ImageFacts):
+    assert facts_of(content) == facts

@@ -58,7 +58,8 @@ async def test_offline_a_question_about_a_key_is_answered_from_tables_and_prose(
     async with App.open(environ=settings) as app:
         events = await follow(await app.ask("How do I add a Brave search key?"))
     quotes = [one.quote or "" for one in citations(events)]
-    assert any("`tools.webSearch.providers.NAME.apiKey`" in quote for quote in quotes)
+    assert any("| `BRAVE_API_KEY` |" in quote for quote in quotes), quotes
+    assert any("Keys for search (`BRAVE_API_KEY`" in quote for quote in quotes), quotes
     assert not any(".py" in quote or "```" in quote for quote in quotes)
     assert shown(events).startswith("The web could not be searched (duckduckgo), so this comes from the library:")
 

@@ -12,7 +12,7 @@ from footnote.models.reader import Reader
 from footnote.models.reader.words import WORDS
 from footnote.protocol.events import TextBlock, ToolUseBlock
 from footnote.protocol.messages import Message, user
-from footnote.protocol.receipts import Passage, ProviderTry, Receipt, SearchArtifact
+from footnote.protocol.receipts import Disagreement, Passage, ProviderTry, Receipt, SearchArtifact
 from footnote.protocol.sources import Source, SourceStatus
 from footnote.protocol.tools import ToolResult, failed, said
 from footnote.tools.base import Outcome, Tool, ToolContext
@@ -40,7 +40,10 @@ def source(number: int, status: SourceStatus = "read", **more: Any) -> Source:
 
 
 def found(
-    *passages: tuple[int, str], sources: tuple[Source, ...] = (), tries: tuple[ProviderTry, ...] = ()
+    *passages: tuple[int, str],
+    sources: tuple[Source, ...] = (),
+    tries: tuple[ProviderTry, ...] = (),
+    disagreements: tuple[Disagreement, ...] = (),
 ) -> ToolResult:
     """What a search hands up that found these passages, each of a source by its number."""
     numbers = sorted({number for number, _ in passages})
@@ -48,6 +51,7 @@ def found(
         query="…",
         sources=sources or tuple(source(number) for number in numbers),
         passages=tuple(Passage(number=number, text=text, start=0, end=len(text)) for number, text in passages),
+        disagreements=disagreements,
         receipt=Receipt(providers=tries),
     )
     return said("What the model reads.", artifact=msgspec.to_builtins(artifact))

@@ -7,7 +7,7 @@ import pytest
 from footnote.models.reader.words import WORDS
 from footnote.protocol.events import TurnUsage
 from footnote.protocol.messages import AssistantMessage, Text, user
-from footnote.protocol.receipts import ProviderTry
+from footnote.protocol.receipts import Disagreement, DisagreementValue, ProviderTry
 from footnote.protocol.tools import LOCALES, Locale
 from footnote.tools.base import Abilities
 from footnote.tools.builtin.write_file import write_file
@@ -158,6 +158,34 @@ async def test_a_page_that_was_not_read_is_quoted_as_what_the_search_engine_show
 
     assert WORDS["en"].some_excerpts.format(numbers="2") in last_text(await play(QUESTION, tools=(searching(mixed),)))
     assert last_text(await play(QUESTION, tools=(searching(unread),))).startswith(WORDS["en"].excerpts)
+
+
+@pytest.mark.parametrize(("locale", "question"), [("en", QUESTION), ("vi", "Cầu dài bao nhiêu?"), ("zh", "桥有多长？")])
+async def test_that_quoted_sources_contradict_each_other_is_said(locale: Locale, question: str):
+    sides = tuple(DisagreementValue(text="…", number=number, quote_start=0, quote_end=1) for number in (2, 1))
+    result = found((1, HANOI), (2, RIVER), disagreements=(Disagreement(about="…", values=sides),))
+
+    played = await play(question, tools=(searching(result),))
+
+    assert WORDS[locale].disagree.format(numbers="1, 2") in last_text(played)
+
+
+async def test_a_side_that_is_not_quoted_is_not_called_a_contradiction():
+    sides = tuple(DisagreementValue(text="…", number=number, quote_start=0, quote_end=1) for number in (1, 2))
+    result = found((1, HANOI), sources=(source(1), source(2)), disagreements=(Disagreement(about="…", values=sides),))
+
+    played = await play(QUESTION, tools=(searching(result),))
+
+    assert WORDS["en"].disagree.partition("{")[0] not in last_text(played)
+
+
+async def test_what_the_library_has_where_the_web_found_nothing_is_said_to_be_from_there():
+    tries = (
+        ProviderTry(provider="brave", outcome="empty"),
+        ProviderTry(provider="library", outcome="results", count=1),
+    )
+    played = await play(QUESTION, tools=(searching(found((1, HANOI), tries=tries)),))
+    assert last_text(played).startswith(WORDS["en"].nothing_on_the_web)
 
 
 async def test_a_page_that_was_read_for_one_question_counts_as_read():

@@ -11,8 +11,8 @@ from footnote.db import runs, sessions
 from footnote.db.engine import Database
 from footnote.db.failures import DatabaseRefused
 from footnote.db.script import Steps, script, sql
+from footnote.language.search_terms import terms_of
 from footnote.library import Library
-from footnote.sessions.terms import terms_of
 from library.pages import page
 from postgresql.test_commits import counted
 from postgresql.test_together import _people, new_run, question

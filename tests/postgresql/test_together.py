@@ -112,15 +112,24 @@ async def test_who_was_taken_over_from_writes_nothing_more(database: Database, o
     assert found == {f"run_{number}" for number, was in enumerate(written) if was}
 
 
+@script
+def _file(session_id: str, file_id: str) -> Steps[None]:
+    yield sql(
+        "INSERT INTO workspace_file (session_id, path, id, source, created_at, current) VALUES (?, '/a', ?, '', '', 0)",
+        *(session_id, file_id),
+    )
+
+
 async def test_a_content_that_comes_while_it_goes(database: Database, other: Database) -> None:
     """One replica needs it for a rendition while another deletes the last need."""
     await _people(database, 1)
+    await database.write(_file("session_0", "file_0"))
     kept = blobs.Kept("hash", 1, content=b"x")
     for round_ in range(20):
-        await database.write(blobs.keep_rendition("session_0", "first", kept, b"[]", 1.0))
+        await database.write(blobs.keep_rendition("session_0", "file_0", "first", kept, b"[]", 1.0))
         await asyncio.gather(
             database.write(blobs.forget_renditions(2.0)),
-            other.write(blobs.keep_rendition("session_0", "second", kept, b"[]", 3.0 + round_)),
+            other.write(blobs.keep_rendition("session_0", "file_0", "second", kept, b"[]", 3.0 + round_)),
         )
         assert await database.read(blobs.lying("hash")) is not None
 

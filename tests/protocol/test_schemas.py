@@ -7,6 +7,8 @@ import msgspec
 import pytest
 
 from footnote.protocol.events import (
+    ApprovalReason,
+    ApprovalRequired,
     AttachmentsBlock,
     BlockDelta,
     BlockStart,
@@ -77,6 +79,7 @@ TURN: list[Event] = [
     BlockDelta(1, TextGrowth("Xin chào 🚀\u2028")),
     BlockDelta(1, CitationsGrowth((CITATION, Citation("[2]", 2, 0, 3, "unsupported")))),
     BlockStart(2, ToolUseBlock("toolu_01", "web_search", "Tìm kiếm web", {"query": "…", "count": 5})),
+    ApprovalRequired("toolu_01", "web_search", {"query": "…"}, (ApprovalReason("setting"),)),
     ToolStatus("toolu_01", "running"),
     ToolProgress("toolu_01", "reading", 3, 5, "simplize.vn"),
     ToolProgress("toolu_01", "searching", 0, None, ""),
@@ -141,6 +144,7 @@ def test_the_events_of_a_turn_are_those_of_the_contract():
         "content_block_start",
         "content_block_delta",
         "content_block_stop",
+        "approval_required",
         "tool_status",
         "tool_progress",
         "message_delta",

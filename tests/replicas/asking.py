@@ -7,6 +7,7 @@ from typing import Any
 
 import aiohttp
 
+from footnote.web_search.boundary import unwrapped
 from replicas.cluster import PATIENCE, Cluster, Replica
 from replicas.following import Follower, Seen
 from replicas.work import Work, report_of
@@ -100,7 +101,12 @@ class Crowd:
         folded.feed(replay)
         for follower in told.followers:
             assert follower.folded.shown == folded.shown, "who follows sees what is stored"
-        assert of_history(history, view["message_id"]) == folded.shown["blocks"], "and so does who comes later"
+        # Events of an earlier version have the marks around web text, which no history shows.
+        shown = [
+            {**block, "content": unwrapped(block["content"])} if block["type"] == "tool_result" else block
+            for block in folded.shown["blocks"]
+        ]
+        assert of_history(history, view["message_id"]) == shown, "and so does who comes later"
         assert report == report_of(told.name, history)
         assert told.upload in (None, upload), "what was taken is kept"
         if view["state"] == "done":

@@ -6,6 +6,7 @@ is in the database that both have.
 
 import asyncio
 import json
+import shutil
 import sys
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -50,7 +51,11 @@ async def open_house_of_two(
 
 @asynccontextmanager
 async def _neighbour(home: Path, settings: dict[str, str]) -> AsyncIterator[int]:
-    home.mkdir(exist_ok=True)
+    """With the same agents, as replicas have them."""
+    (home / ".footnote").mkdir(parents=True, exist_ok=True)
+    agents = home.parent / ".footnote" / "agents.json"
+    if agents.exists():
+        shutil.copy(agents, home / ".footnote")
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",

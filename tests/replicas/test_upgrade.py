@@ -17,6 +17,7 @@ from replicas.work import Work
 from upstream import Upstream
 
 ROOT = Path(__file__).parents[2]
+MIGRATIONS = "src/footnote/db/migrations/sqlite"
 OLDER = os.environ.get("OLDER", "")
 pytestmark = [
     pytest.mark.slow,
@@ -25,12 +26,15 @@ pytestmark = [
 
 
 @pytest.fixture
-def older(tmp_path: Path, work: Work) -> str:
+def older(tmp_path: Path, work: Work, ground: Ground) -> str:
     """Where Python finds the earlier version, before ours."""
     folder = tmp_path / "older"
     folder.mkdir()
     packed = subprocess.run(["git", "archive", OLDER, "src"], cwd=ROOT, check=True, capture_output=True).stdout
     subprocess.run(["tar", "-x"], cwd=folder, check=True, input=packed)
+    steps = [len(list((root / MIGRATIONS).glob("*.sql"))) for root in (folder, ROOT)]
+    if not ground.services and steps[0] != steps[1]:
+        pytest.skip("an SQLite file of a newer format is opened by no earlier version")
     return f"{folder / 'src'}{os.pathsep}{work.settings['PYTHONPATH']}"
 
 

@@ -18,6 +18,8 @@ class Folded:
     last_id: int = 0
     ended: bool = False
     restarts: int = 0
+    questions: int = 0
+    """How often somebody was asked whether a call may be made."""
 
     def feed(self, data: bytes) -> None:
         for frame in data.split(b"\n\n"):
@@ -55,6 +57,9 @@ class Folded:
 
     def _content_block_stop(self, event: dict[str, Any]) -> None:
         self.open.remove(event["index"])
+
+    def _approval_required(self, _event: dict[str, Any]) -> None:
+        self.questions += 1
 
     def _tool_status(self, event: dict[str, Any]) -> None:
         self.statuses[event["tool_use_id"]] = event["status"]

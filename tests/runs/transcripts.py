@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from cli.process import with_tool_server
 from server.house import House, Person, open_house
 from upstream import Upstream, call, cut, pause, reply, say, stall, status, stop, think, together, usage
 from web import Web
@@ -22,7 +23,6 @@ _CHANGING = (
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "UUID"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)"), "TIME"),
     (re.compile(r'("(?:took_ms|seconds|tookMs|tokens|milliseconds)":)\d+(?:\.\d+)?'), r"\g<1>0"),
-    (re.compile(r'(<web_text id=\\"|</web_text id=\\")[0-9a-f]{8}'), r"\g<1>ID"),
     (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:PORT"),
 )
 
@@ -114,8 +114,27 @@ async def restarted(home: Path) -> bytes:
             return (await house.local.ask("GET", f"/v2/runs/{run_id}/events")).body
 
 
+async def allowed(home: Path) -> bytes:
+    """A call waits for the user, who allows it."""
+    with_tool_server(home, approval=True)
+    async with _house(home) as (house, upstream):
+        shout = call("mcp__tools__shout", {"text": "Xin chào"}, id="c1")
+        upstream.script(reply(shout, stop("toolUse")), reply(say("Done."), stop()))
+        person = house.local
+        following = asyncio.create_task(_ask(person, "Shout"))
+        await upstream.received(1)
+        [session] = (await person.ask("GET", "/v2/sessions")).json["sessions"]
+        run_id = session["active_run_id"]
+        async for piece in house.app.runner.follow(run_id):
+            if b"approval_required" in piece:
+                break
+        await person.ask("POST", f"/v2/runs/{run_id}/approvals/c1", {"decision": "once"})
+        return await following
+
+
 TRANSCRIPTS: dict[str, Callable[[Path], Awaitable[bytes]]] = {
-    one.__name__: one for one in (answer, thinking_tools_and_files, search_with_footnotes, cancelled, failed, restarted)
+    one.__name__: one
+    for one in (answer, thinking_tools_and_files, search_with_footnotes, cancelled, failed, restarted, allowed)
 }
 
 

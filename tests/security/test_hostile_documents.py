@@ -1,4 +1,4 @@
-"""Documents that are made to do harm, through the real workshop: a good document or a clear sentence, within the
+"""Documents that are made to do harm, through the real sandbox: a good document or a clear sentence, within the
 limits; nothing of this machine in what comes out, no connection to anywhere, and everybody else goes on."""
 
 import io
@@ -14,21 +14,21 @@ import pytest
 import pytest_asyncio
 
 from documents.office import LAUGHS, OUTSIDE
-from footnote.documents.work import Conversion, Target
-from footnote.documents.workshop.workshop import Workshop
 from footnote.protocol.errors import Unworkable
+from footnote.sandbox.jobs import Conversion, Target
+from footnote.sandbox.pool import SandboxPool
 from responsive import responsive
 from security.hostile import CANARY, Trap, planted, png, svg, trapping
 
-# One workshop for all of them, as in a server.
+# One sandbox for all of them, as in a server.
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 TARGETS = pytest.mark.parametrize("target", ["pdf", "docx"])
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def workshop() -> AsyncIterator[Workshop]:
-    async with Workshop() as workshop:
-        yield workshop
+async def sandbox() -> AsyncIterator[SandboxPool]:
+    async with SandboxPool() as sandbox:
+        yield sandbox
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -43,11 +43,11 @@ def canary(tmp_path: Path) -> Path:
 
 
 async def made(
-    workshop: Workshop, target: Target, markdown: str, images: dict[str, bytes] | None = None, seconds: float = 30.0
+    sandbox: SandboxPool, target: Target, markdown: str, images: dict[str, bytes] | None = None, seconds: float = 30.0
 ) -> bytes:
     conversion = Conversion(target=target, markdown=markdown, filename="report.md", images=images or {})
     async with responsive():
-        return (await workshop.do(conversion, seconds)).content
+        return (await sandbox.run(conversion, seconds)).content
 
 
 def words_of(target: Target, content: bytes) -> str:
@@ -100,30 +100,30 @@ def _unpacked(stream: bytes) -> bytes:
     ids=["rows", "words", "quotes", "lists", "emphasis", "brackets", "backticks", "fractions", "headings"],
 )
 async def test_large_and_deep_markdown_is_a_document(
-    workshop: Workshop, target: Target, markdown: str, said: str
+    sandbox: SandboxPool, target: Target, markdown: str, said: str
 ) -> None:
-    assert said in words_of(target, await made(workshop, target, markdown))
+    assert said in words_of(target, await made(sandbox, target, markdown))
 
 
 @pytest.mark.slow
 @TARGETS
-async def test_a_line_of_two_megabytes_is_a_document_or_takes_too_long(workshop: Workshop, target: Target) -> None:
+async def test_a_line_of_two_megabytes_is_a_document_or_takes_too_long(sandbox: SandboxPool, target: Target) -> None:
     content = b""
     # How far a slow machine comes in the time that there is nobody knows.
     with suppress(Unworkable) if target == "pdf" else nullcontext():
-        content = await made(workshop, target, "a" * 1_999_990)
+        content = await made(sandbox, target, "a" * 1_999_990)
     assert not content or "aaaaaaaaaa" in words_of(target, content)
 
 
 @TARGETS
-async def test_markdown_beyond_the_limits_is_a_sentence(workshop: Workshop, target: Target) -> None:
+async def test_markdown_beyond_the_limits_is_a_sentence(sandbox: SandboxPool, target: Target) -> None:
     with pytest.raises(Unworkable, match=r"^report\.md is larger than 2 MB"):
-        await made(workshop, target, "x" * 2_000_001)
+        await made(sandbox, target, "x" * 2_000_001)
 
 
-async def test_markdown_that_takes_too_long_is_a_sentence(workshop: Workshop) -> None:
+async def test_markdown_that_takes_too_long_is_a_sentence(sandbox: SandboxPool) -> None:
     with pytest.raises(Unworkable) as raised:
-        await made(workshop, "pdf", "```\n" + "x = 1\n" * 300_000 + "```", seconds=2.0)
+        await made(sandbox, "pdf", "```\n" + "x = 1\n" * 300_000 + "```", seconds=2.0)
     assert raised.value.message == "report.md takes too long to be converted: split it into smaller files."
 
 
@@ -148,9 +148,9 @@ $#read("/etc/passwd")$ $\\input{/etc/passwd}$
 
 @TARGETS
 async def test_markup_of_web_pages_and_typesetters_comes_out_as_it_was_written(
-    workshop: Workshop, target: Target
+    sandbox: SandboxPool, target: Target
 ) -> None:
-    content = await made(workshop, target, TYPESETTERS)
+    content = await made(sandbox, target, TYPESETTERS)
     said = (
         words_of(target, content).replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&amp;", "&")
     )
@@ -168,13 +168,13 @@ async def test_markup_of_web_pages_and_typesetters_comes_out_as_it_was_written(
 
 
 @TARGETS
-async def test_scripts_and_frames_are_words_or_nothing(workshop: Workshop, target: Target) -> None:
+async def test_scripts_and_frames_are_words_or_nothing(sandbox: SandboxPool, target: Target) -> None:
     markdown = (
         "before\n\n<script>alert('gotcha')</script>\n\n<iframe src='file:///etc/passwd'></iframe>\n\n"
         "<img src=x onerror=alert(1)>\n\n[click](javascript:alert(1)) [data](data:text/html,x) "
         "[file](file:///etc/passwd) [vb](vbscript:x)\n\nafter"
     )
-    content = await made(workshop, target, markdown)
+    content = await made(sandbox, target, markdown)
     said = words_of(target, content)
     assert said.startswith("before")
     assert said.endswith("after")
@@ -185,7 +185,7 @@ async def test_scripts_and_frames_are_words_or_nothing(workshop: Workshop, targe
 
 
 @TARGETS
-async def test_no_file_and_no_server_is_touched(workshop: Workshop, trap: Trap, canary: Path, target: Target) -> None:
+async def test_no_file_and_no_server_is_touched(sandbox: SandboxPool, trap: Trap, canary: Path, target: Target) -> None:
     where = [
         *(
             f"{canary}",
@@ -202,7 +202,7 @@ async def test_no_file_and_no_server_is_touched(workshop: Workshop, trap: Trap, 
         f"![picture {at}]({url})\n\n![p][{at}]\n\n[{at}]: {url}" for at, url in enumerate(where)
     )
     markdown += f"\n\n<img src='{trap.url}/raw.png'><link rel=stylesheet href='{trap.url}/x.css'>\n\nafter"
-    content = await made(workshop, target, markdown)
+    content = await made(sandbox, target, markdown)
     assert "Report" in words_of(target, content)
     assert words_of(target, content).rstrip().endswith("after")
     inside = everything_in(target, content)
@@ -221,7 +221,7 @@ def uses() -> str:
 
 @TARGETS
 async def test_pictures_that_are_bombs_or_reach_out_do_no_harm(
-    workshop: Workshop, trap: Trap, canary: Path, target: Target
+    sandbox: SandboxPool, trap: Trap, canary: Path, target: Target
 ) -> None:
     pictures = {
         "uses.svg": svg(uses()),
@@ -241,7 +241,7 @@ async def test_pictures_that_are_bombs_or_reach_out_do_no_harm(
         "good.png": png(10, 10),
     }
     markdown = "# Report\n\n" + "\n\n".join(f"![picture of {name}]({name})" for name in pictures) + "\n\nafter"
-    content = await made(workshop, target, markdown, pictures)
+    content = await made(sandbox, target, markdown, pictures)
     said = words_of(target, content)
     assert "Report" in said
     assert said.rstrip().endswith("after")

@@ -1,6 +1,5 @@
 """Uploads that are made to do harm, looked at and read as a server does it: a text or a clear sentence."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -24,26 +23,26 @@ from documents.office import (
     xlsx,
     zipped,
 )
-from footnote.documents.inspection.inspection import DOCX, ODS, PPTX, XLSX, inspect
-from footnote.documents.work import Reading, TextOf
-from footnote.documents.workshop.workshop import Workshop
+from footnote.documents.inspection.inspection import DOCX, ODS, PPTX, XLSX
 from footnote.protocol.errors import Unworkable, UsageError
+from footnote.sandbox.jobs import Inspection, Reading, TextOf
+from footnote.sandbox.pool import SandboxPool
 from responsive import responsive
 from security.hostile import CANARY, planted, svg, trapping
 
-# One workshop for all of them, as in a server.
+# One sandbox for all of them, as in a server.
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def workshop() -> AsyncIterator[Workshop]:
-    async with Workshop() as workshop:
-        yield workshop
+async def sandbox() -> AsyncIterator[SandboxPool]:
+    async with SandboxPool() as sandbox:
+        yield sandbox
 
 
-async def read(workshop: Workshop, filename: str, media_type: str, content: bytes) -> TextOf:
+async def read(sandbox: SandboxPool, filename: str, media_type: str, content: bytes) -> TextOf:
     async with responsive():
-        return await workshop.do(Reading(content=content, filename=filename, media_type=media_type))
+        return await sandbox.run(Reading(content=content, filename=filename, media_type=media_type))
 
 
 def spreadsheet(rows: str) -> bytes:
@@ -111,14 +110,14 @@ UPLOADS = {
 
 
 @pytest.mark.parametrize("filename", UPLOADS)
-async def test_a_hostile_upload_is_a_text_or_a_sentence(workshop: Workshop, tmp_path: Path, filename: str) -> None:
+async def test_a_hostile_upload_is_a_text_or_a_sentence(sandbox: SandboxPool, tmp_path: Path, filename: str) -> None:
     content = UPLOADS[filename]
     path = tmp_path / "spooled"
     path.write_bytes(content)
     said: list[object] = []
     try:
-        kind = (await asyncio.to_thread(inspect, path, filename)).media_type
-        said.append(await read(workshop, filename, kind, content))
+        kind = (await sandbox.run(Inspection(path=str(path), filename=filename))).media_type
+        said.append(await read(sandbox, filename, kind, content))
     except UsageError as error:
         said.append(error.message)
     (one,) = said
@@ -137,9 +136,11 @@ async def test_a_hostile_upload_is_a_text_or_a_sentence(workshop: Workshop, tmp_
         ("pages.pdf", "application/pdf"),
     ],
 )
-async def test_what_was_never_looked_at_does_no_harm_either(workshop: Workshop, filename: str, media_type: str) -> None:
+async def test_what_was_never_looked_at_does_no_harm_either(
+    sandbox: SandboxPool, filename: str, media_type: str
+) -> None:
     try:
-        assert isinstance(await read(workshop, filename, media_type, UPLOADS[filename]), TextOf)
+        assert isinstance(await read(sandbox, filename, media_type, UPLOADS[filename]), TextOf)
     except Unworkable as error:
         assert error.message.startswith(filename)  # noqa: PT017 - either is right
 
@@ -163,14 +164,14 @@ async def test_what_was_never_looked_at_does_no_harm_either(workshop: Workshop, 
     ids=["docx", "pptx", "xlsx", "xml", "svg", "html"],
 )
 async def test_no_upload_reads_a_file_or_asks_a_server(
-    workshop: Workshop, tmp_path: Path, media_type: str, make
+    sandbox: SandboxPool, tmp_path: Path, media_type: str, make
 ) -> None:
     canary = planted(tmp_path)
     async with trapping() as trap:
         for place in (f"file://{canary}", str(canary), f"{trap.url}/x"):
             content = make(OUTSIDE.replace("file:///etc/passwd", place))
             try:
-                said = await read(workshop, "a", media_type, content)
+                said = await read(sandbox, "a", media_type, content)
             except Unworkable as error:
                 assert CANARY not in error.message  # noqa: PT017 - either is right
             else:

@@ -1,5 +1,6 @@
 """Who may do what: every route of the table by everybody who may ask. A route without a row here fails the suite."""
 
+import asyncio
 import hashlib
 import io
 import itertools
@@ -11,11 +12,12 @@ from typing import Any
 
 import pytest
 
+from cli.process import with_tool_server
 from cli.searching import small_web
 from footnote.protocol.accounts import Login, NewToken, NewUser
 from footnote.server.routes import TABLE
 from server.forms import CONTENT_TYPE, form, uploaded
-from server.house import PASSWORD, House, Person, open_house
+from server.house import PASSWORD, SECONDS, House, Person, open_house
 from server.images import PNG, picture
 from upstream import Request, Upstream, call, reply, say, stop
 
@@ -57,6 +59,7 @@ ROWS = {
     f"DELETE {FILES}": Row(204, theirs=True, query=NOTES),
     f"GET {FILES}/content": Row(200, theirs=True, query=NOTES),
     f"PUT {FILES}/content": Row(201, {"file_path": "/new.md", "content": "x", "base_hash": None}, theirs=True),
+    f"GET {FILES}/citations": Row(200, theirs=True, query=NOTES),
     f"GET {FILES}/versions": Row(200, theirs=True, query=NOTES),
     f"GET {FILES}/diff": Row(200, theirs=True, query=NOTES),
     f"GET {FILES}/versions/diff": Row(200, theirs=True, query=NOTES),
@@ -70,12 +73,15 @@ ROWS = {
     f"GET {FILES}/raw": Row(200, theirs=True, query=NOTES),
     f"GET {FILES}/archive": Row(200, theirs=True),
     "GET /v2/downloads/{token}/{filename}": Row(200, theirs=True, nobody=200),
+    "GET /workspace/{user_id}/{path:path}": Row(200, theirs=True),
+    "GET /uploads/{user_id}/{file_id}/{name:path}": Row(200, theirs=True),
     "POST /v2/sessions/{session_id}/messages": Row(202, {"content": "Why?"}, theirs=True),
     "POST /v2/sessions/{session_id}/messages/{message_id}/retry": Row(202, {}, theirs=True),
     "POST /v2/sessions/{session_id}/messages/{message_id}/edit": Row(202, {"content": "How?"}, theirs=True),
     "GET /v2/runs/{run_id}": Row(200, theirs=True),
     "GET /v2/runs/{run_id}/events": Row(200, theirs=True),
     "POST /v2/runs/{run_id}/cancel": Row(200, theirs=True),
+    "POST /v2/runs/{run_id}/approvals/{tool_use_id}": Row(200, {"decision": "deny"}, theirs=True),
     "GET /v2/favicons/{domain}": Row(200, theirs=True),
     "POST /v2/images": Row(200, {"url": "{image}"}),
     "GET /v2/agents": Row(200),
@@ -137,16 +143,29 @@ class Cast:
             question = READS if "{number:int}" in path else "Why?"
             message = (await self.owner.told(things["session_id"], question))[0]["message"]
             things |= {"run_id": message["run_id"], "message_id": message["id"]}
+        if "{tool_use_id}" in path:
+            things |= await self._waiting_call()
         if "{domain}" in path:
             await self.owner.told(await self.owner.session(), READS)
             things["domain"] = "127.0.0.1"
         if "/files" in path or "{token}" in path:
             things |= await self._files(things.get("session_id") or await self.owner.session())
-        if "{user_id}" in path:
+        if "GET /workspace/" in path or "GET /uploads/" in path:
+            things |= await self._files(await self.owner.session())
+            things |= {"user_id": self.owner.id, "path:path": "notes.md", "name:path": "papers.zip"}
+        elif "{user_id}" in path:
             things["user_id"] = (await accounts.add(NewUser(f"victim {next(self.numbers)}", PASSWORD))).id
         if "{token_id}" in path:
             things["token_id"] = (await accounts.issue(self.owner.id, NewToken("one"))).id
         return things
+
+    async def _waiting_call(self) -> dict[str, str]:
+        path = f"/v2/sessions/{await self.owner.session()}/messages"
+        run_id = (await self.owner.ask("POST", path, {"content": "Shout"}, accept="application/json")).json["run_id"]
+        async with asyncio.timeout(SECONDS):
+            while (await self.owner.ask("GET", f"/v2/runs/{run_id}")).json["state"] != "waiting":
+                await asyncio.sleep(0.02)
+        return {"run_id": run_id, "tool_use_id": "call_1"}
 
     async def _files(self, session_id: str) -> dict[str, str]:
         """Files in a session of the owner, and an address of one of them."""
@@ -154,11 +173,13 @@ class Cast:
         workspace = app.sessions.workspace(self.owner.id, session_id)
         for path, text in {"/notes.md": "Notes.", "/table.csv": "a,b", "/page.html": "<p>Hello"}.items():
             await workspace.write(path, text, message_id=None)
-        assert (await uploaded(self.owner, session_id, ("papers.zip", _zip_file()))).status == 201
+        upload = await uploaded(self.owner, session_id, ("papers.zip", _zip_file()))
+        assert upload.status == 201
         content_hash = hashlib.sha256(b"Notes.").hexdigest()
         url = await app.downloads.url(self.owner.id, session_id, content_hash, "notes.md")
         _, _, token, filename = url.strip("/").split("/")
-        return {"token": token, "filename": filename}
+        [file] = upload.json["files"]
+        return {"token": token, "filename": filename, "file_id": file["id"]}
 
     async def raw(self, kind: str) -> tuple[bytes, str]:
         """A body that is not JSON, and its type."""
@@ -183,11 +204,14 @@ def _zip_file() -> bytes:
 
 @pytest.mark.slow
 async def test_each_route_answers_each_of_them_as_it_should(tmp_path: Path, upstream: Upstream):
+    with_tool_server(tmp_path, approval=True, id="researcher", webSearch={"enabled": True})
     async with small_web() as web:
 
         def answer(request: Request) -> Any:
             messages = request.body["messages"]
             has_tools = any(one["role"] == "tool" for one in messages)
+            if not has_tools and "Shout" in str(messages[-1]["content"]):
+                return reply(call("mcp__tools__shout", {"text": "hello"}), stop("toolUse"))
             if has_tools or "page" not in str(messages[-1]["content"]):
                 return reply(say("Because."), stop())
             return reply(call("read_page", {"url": web.url("/oxygen")}), stop("toolUse"))

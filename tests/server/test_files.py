@@ -335,3 +335,17 @@ def picture() -> bytes:
         "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154789c63f8cfc0000003010100"
         "c9fe92ef0000000049454e44ae426082"
     )
+
+
+async def test_a_converted_copy_goes_with_its_file(desk: Desk):
+    for path in ("/a.md", "/b.txt", "/same as b.txt"):
+        await desk.write(path, f"# {path[:2]}\n" + "word " * 20_000)
+    addresses = [
+        (await desk.ask("POST", "/convert", {"file_path": path, "convert_type": kind})).json["download_url"]
+        for path in ("/a.md", "/b.txt")
+        for kind in ("pdf", "docx")
+    ]
+    await desk.ask("POST", "/convert", {"file_path": "/same as b.txt", "convert_type": "pdf"})
+    for path in ("/a.md", "/same as b.txt"):
+        await desk.ask("DELETE", file_path=path)
+    assert [(await desk.person.ask("GET", address)).status for address in addresses] == [404, 404, 200, 200]

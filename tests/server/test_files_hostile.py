@@ -4,6 +4,7 @@ import asyncio
 import secrets
 import tracemalloc
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from starlette.datastructures import Headers
@@ -73,8 +74,9 @@ async def test_no_name_of_an_upload_leads_anywhere(house: House, tmp_path: Path)
     listed = (await house.local.ask("GET", f"/v2/sessions/{session_id}/files")).json["files"]
     assert len(listed) == len(names)
     for one in listed:
-        assert one["url"] == f"uploads/local/{one['id']}/{one['filename']}"
-        assert one["path"] == f"{house.app.storage.address}{one['url']}"
+        key = f"uploads/local/{one['id']}/{one['filename']}"
+        assert (unquote(one["url"]), one["path"]) == (key, f"{house.app.storage.address}{key}")
+        assert not {"?", "#"} & set(one["url"])
         assert not {"/", "\\", "\0", "\n", "\r"} & set(one["filename"])
         assert one["filename"].strip(". ")
     added = [path for path in sorted(tmp_path.rglob("*")) if path not in before and path.is_file()]

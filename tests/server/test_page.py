@@ -52,7 +52,7 @@ async def built(tmp_path: Path) -> AsyncIterator[House]:
         yield house
 
 
-@pytest.mark.parametrize("path", ["/", "/s/session_of_somebody"])
+@pytest.mark.parametrize("path", ["/", "/s/session_of_somebody", "/s/session_of_somebody?source=3&passage=2"])
 async def test_every_address_of_the_page_is_the_page_for_anybody(built: House, path: str):
     answer = await built.ask("GET", path)
     assert (answer.status, answer.body) == (200, FILES["index.html"])

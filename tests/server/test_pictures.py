@@ -12,7 +12,7 @@ from footnote.server.routes import pictures
 from server.house import Answer, House, Person, open_house
 from server.images import GIF, JPEG, PNG, SVG, WEBP, picture
 from upstream import Request, Upstream, call, reply, say, stop
-from web import Reply, Trap, Web, hang, redirect
+from web import Reply, Trap, Web, hang, page, redirect
 
 DOMAIN = "127.0.0.1"
 
@@ -54,6 +54,27 @@ async def test_the_icon_of_a_source_is_handed_out_and_kept(reading: House, web: 
         assert answer.headers["cache-control"] == "private, max-age=604800"
     assert len(web.asked_for("/favicon.ico")) == 1
     assert len(list((reading.app.configuration.home / "favicons").iterdir())) == 1
+
+
+async def test_the_icon_that_a_page_names_is_in_the_source_and_is_what_is_shown(reading: House, web: Web):
+    head = '<title>Oxygen</title><link rel="icon" href="/static/icon.png">'
+    web.put("/oxygen", page("Oxygen is a gas. " * 40, title=f"Oxygen</title>{head}<title>"))
+    web.put("/static/icon.png", picture(PNG))
+    web.put("/favicon.ico", picture(GIF))
+    session_id = await reading.local.session()
+    await reading.local.told(session_id)
+    shown = (await reading.local.ask("GET", f"/v2/sessions/{session_id}/history")).json
+    [source] = shown["workspace"]["sources"][0]["sources"]
+    assert source["favicon"] == web.url("/static/icon.png")
+    assert (await icon(reading.local)).body == PNG
+    assert web.asked_for("/favicon.ico") == []
+    # Read again from the cache, in another session and for another user, it is still known.
+    ann = await reading.person("ann")
+    other = await ann.session()
+    await ann.told(other)
+    kept = (await ann.ask("GET", f"/v2/sessions/{other}/history")).json["workspace"]["sources"][0]["sources"]
+    assert [one["favicon"] for one in kept] == [source["favicon"]]
+    assert (await icon(ann)).body == PNG
 
 
 async def test_a_source_without_an_icon_is_remembered_for_a_day(reading: House):

@@ -50,7 +50,10 @@ async def test_who_wants_json_gets_the_run_and_follows_it_when_they_like(house: 
     started = await house.local.ask("POST", question(session_id), {"content": "Why?"}, accept="application/json")
     followed = await house.local.ask("GET", f"/v2/runs/{started.json['run_id']}/events")
 
-    assert (started.status, set(started.json)) == (202, {"run_id", "session_id", "message_id", "question_id"})
+    assert (started.status, set(started.json)) == (
+        202,
+        {"run_id", "session_id", "message_id", "question_id", "timestamp"},
+    )
     assert text_of(events(followed.body)) == "Because."
 
 
@@ -175,6 +178,25 @@ async def test_a_call_is_named_in_the_language_of_who_asks(
     answer = await quiet_house.local.ask("POST", question(session_id), body, accept_language=language)
     blocks = [one["content_block"] for one in events(answer.body) if one["type"] == "content_block_start"]
     assert blocks[0]["tool_content_message"] == title
+
+
+@pytest.mark.parametrize(
+    ("content", "title"),
+    [("Which files?", "List files"), ("Có những tệp nào?", "Liệt kê tệp"), ("有哪些文件？", "列出文件")],
+)
+@pytest.mark.parametrize("headers", [{}, {"accept_language": "*"}, {"accept_language": "de"}])
+async def test_a_client_that_names_no_language_of_ours_gets_titles_in_the_language_of_the_question(
+    quiet_house: House, upstream: Upstream, content: str, title: str, headers: dict[str, str]
+):
+    rounds = (reply(call("list_files", {}), stop("toolUse")), reply(say("None."), stop()))
+    upstream.script(*rounds, *rounds)
+    session_id = await quiet_house.local.session()
+    asked = await quiet_house.local.ask("POST", question(session_id), {"content": content}, **headers)
+    message_id = events(asked.body)[0]["message"]["id"]
+    again = await quiet_house.local.ask("POST", f"{question(session_id)}/{message_id}/retry", {}, **headers)
+    for answer in (asked, again):
+        blocks = [one["content_block"] for one in events(answer.body) if one["type"] == "content_block_start"]
+        assert blocks[0]["tool_content_message"] == title
 
 
 @pytest.mark.parametrize("locale", ["vi VN", "-vi", "tiếng Việt", "vi-", "toolonglanguage", "vi" + "-abcdefgh" * 7, 7])

@@ -120,6 +120,7 @@ def test_a_run_with_a_search_is_one_trace_with_everything_in_its_place(searched:
             ["page", "execute_tool web_search", "round", "run"],
             ["page", "execute_tool web_search", "round", "run"],
             ["extract", "page", "execute_tool web_search", "round", "run"],
+            ["document extract", "extract", "page", "execute_tool web_search", "round", "run"],
             [model, "execute_tool web_search", "round", "run"],
             ["round", "run"],
             [model, "round", "run"],

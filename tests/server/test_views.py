@@ -56,9 +56,11 @@ async def test_a_table_comes_in_pieces(desk: Desk):
 async def test_pieces_that_were_looked_at_are_not_read_again(desk: Desk, monkeypatch: pytest.MonkeyPatch):
     await desk.write("/data.csv", "a,b\n" * 1_500)
     done: list[int] = []
-    do = desk.person.house.app.workshop.do
+    run = desk.person.house.app.sandbox.run
     monkeypatch.setattr(
-        desk.person.house.app.workshop, "do", lambda work, seconds: done.append(work.offset) or do(work, seconds)
+        desk.person.house.app.sandbox,
+        "run",
+        lambda job, seconds, **options: done.append(job.offset) or run(job, seconds, **options),
     )
     for offset in (0, 200, 900, 0, 1_200):
         assert (await desk.ask("GET", "/table", file_path="/data.csv", offset=offset)).status == 200

@@ -53,7 +53,8 @@ def reloaded(messages: Iterable[PastMessage]) -> tuple[str, Blocks]:
             blocks += entry["content"]
             files = entry["attachments"]
         elif isinstance(message, PastToolMessage):
-            entry.pop("role")
+            for name in ("role", "turn_id", "timestamp"):  # of the message, not of the block
+                entry.pop(name)
             blocks.append({"type": "tool_result", "tool_use_id": entry.pop("tool_call_id"), **entry})
     if files:
         blocks.append(plain(AttachmentsBlock(())) | {"files": files})

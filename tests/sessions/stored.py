@@ -7,6 +7,7 @@ from footnote.db import runs
 from footnote.db import sessions as db
 from footnote.db.engine import Database
 from footnote.db.script import Steps, script, sql
+from footnote.language.search_terms import terms_of
 from footnote.protocol.events import ErrorBody, TurnStopReason
 from footnote.protocol.files import FileRecord
 from footnote.protocol.ids import new_id
@@ -14,7 +15,6 @@ from footnote.protocol.messages import AssistantMessage, Message, Text, ToolCall
 from footnote.protocol.sources import Citation
 from footnote.protocol.tools import Locale
 from footnote.sessions.store import Sessions
-from footnote.sessions.terms import terms_of
 from footnote.sessions.titles import title_of
 from footnote.sessions.turns import Asked, Ending, encode
 from library.pages import Clock

@@ -18,7 +18,7 @@ from footnote.models.profiles import Profile
 from footnote.models.scripted import Pause, ScriptedModel, call, fails, text, thinking
 from footnote.protocol.events import AttachmentsBlock, BlockStart, ErrorBody, ErrorEvent
 from footnote.protocol.files import FileRecord
-from footnote.protocol.history import History, PastAssistantMessage, PastUserMessage
+from footnote.protocol.history import History, PastAssistantMessage, PastToolMessage, PastUserMessage
 from footnote.protocol.messages import AssistantMessage, Foreign, Text, Thinking, ToolCall
 from footnote.protocol.sources import Snapshot, Source
 from footnote.protocol.stream import Start, StreamEvent
@@ -27,6 +27,7 @@ from footnote.sessions.store import Sessions
 from footnote.tools.base import Abilities, Outcome, Tool, ToolContext
 from footnote.tools.builtin.edit_file import edit_file
 from footnote.tools.builtin.write_file import write_file
+from footnote.web_search.boundary import wrapped
 from sessions.folding import live, plain, reloaded
 from sessions.stored import Desk, Stored, answer, calling, result
 from workspace.uploaded import uploaded
@@ -276,6 +277,20 @@ async def test_blocks_that_nobody_saw_are_not_shown(desk: Desk, sessions: Sessio
     assert plain(last.content) == [{"type": "thinking", "thinking": ""}, {"type": "text", "text": "So."}]
 
 
+async def test_what_was_stored_with_marks_and_without_times_is_shown_without_the_one_and_with_the_other(
+    desk: Desk, sessions: Sessions
+) -> None:
+    session_id = await desk.session()
+    found = result("c1", f"{wrapped('Found it [1].')}\nNote: One more.")
+    turn = await desk.turn(session_id, "Why?", calling(ToolCall("c1", "web_search", {})), found, answer("So."))
+    history = await sessions.history("ann", session_id)
+    assert isinstance(history.messages[2], PastToolMessage)
+    assert history.messages[2].content == "Found it [1].\nNote: One more."
+    [past] = history.turns or ()
+    times = [message.timestamp for message in history.messages[1:]]
+    assert (times, past.run_id) == ([past.ended_at] * 3, turn.run_id)
+
+
 async def test_a_history_reads_as_the_contract_says(desk: Desk, sessions: Sessions) -> None:
     session_id = await desk.session()
     record = await uploaded(sessions.workspace("ann", session_id), "a.pdf", b"x")
@@ -303,6 +318,8 @@ async def test_a_history_reads_as_the_contract_says(desk: Desk, sessions: Sessio
         "role": "user",
         "content": [{"type": "text", "text": "Why?"}],
         "attachments": [plain(record)],
+        "turn_id": turn.run_id,
+        "timestamp": "2026-01-01T00:00:00Z",
     }
     assert shown["messages"][1]["content"][0] == {
         "type": "tool_use",
@@ -318,6 +335,8 @@ async def test_a_history_reads_as_the_contract_says(desk: Desk, sessions: Sessio
         "content": "Found.",
         "status": "success",
         "artifact": groups[0],
+        "turn_id": turn.run_id,
+        "timestamp": "2027-01-15T08:00:03Z",
     }
     assert [(group["query"], len(group["sources"])) for group in shown["workspace"]["sources"]] == [
         ("sky", 1),

@@ -27,7 +27,7 @@ from sessions.folding import live, reloaded
 from sessions.test_history import reading
 
 
-class Workshop:
+class SandboxPool:
     """Equips every run with the same model and tools."""
 
     def __init__(self, replies: Sequence[Any], tools: Sequence[Tool]) -> None:
@@ -49,7 +49,7 @@ class Workshop:
 async def running(
     database: Database, sessions: Sessions, replies: Sequence[Any], *tools: Tool
 ) -> AsyncIterator[Runner]:
-    runner = Runner(database, sessions, Workshop(replies, tools))
+    runner = Runner(database, sessions, SandboxPool(replies, tools))
     try:
         yield runner
     finally:

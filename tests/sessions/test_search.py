@@ -4,12 +4,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from footnote.language.search_terms import terms_of, words_of
 from footnote.protocol.messages import ToolCall
 from footnote.protocol.sessions import SessionChanges
 from footnote.sessions import store
 from footnote.sessions.excerpts import excerpt
 from footnote.sessions.store import Sessions
-from footnote.sessions.terms import terms_of, words_of
 from sessions.stored import Desk, answer, calling, result
 
 SAID = {
@@ -218,6 +218,16 @@ async def test_a_new_title_takes_the_place_of_the_old_one(sessions: Sessions, de
     await sessions.change("ann", session_id, SessionChanges(title="Monotremes"))
     assert await found(sessions, "marsupials") == set()
     assert await found(sessions, "monotremes") == {"Monotremes"}
+
+
+async def test_an_excerpt_of_an_answer_has_no_signs_of_markdown(sessions: Sessions, desk: Desk) -> None:
+    session_id = await desk.session()
+    said = "All of it is lost [1].\n\n## Who recovers **lithium**?\n\n- [Li-Cycle](https://a.org) does, in `NY` [2]."
+    await desk.turn(session_id, "What *is* # gone?", answer(said))
+    (one,) = (await sessions.list("ann", query="lithium")).sessions
+    assert one.excerpt == "All of it is lost. Who recovers lithium? Li-Cycle does, in NY."
+    (one,) = (await sessions.list("ann", query="gone")).sessions
+    assert one.excerpt == "What *is* # gone?", "a question is shown as it was written"
 
 
 async def test_an_excerpt_is_what_was_said_around_the_first_match(sessions: Sessions, desk: Desk) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from footnote.protocol.errors import RunActive, Unknown, UsageError
 from footnote.protocol.history import SessionHead
 from footnote.protocol.messages import ToolCall
 from footnote.protocol.sessions import SessionChanges
-from footnote.sessions.store import Sessions
+from footnote.sessions.store import ABANDONED_SECONDS, Sessions
 from library.pages import TREATY, Clock
 from sessions.stored import Desk, answer, calling, result
 
@@ -32,6 +33,44 @@ async def test_a_new_session_has_no_title_until_its_first_question(sessions: Ses
     await desk.turn(head.id, "Why is the sky blue? And the sea?", answer("Rayleigh."))
     await desk.turn(head.id, "And the grass?", answer("Chlorophyll."))
     assert (await sessions.head("ann", head.id)).title == "Why is the sky blue?"
+
+
+async def test_a_session_is_listed_from_its_first_question_on_or_from_its_title(sessions: Sessions, desk: Desk) -> None:
+    made = await sessions.create("ann", "researcher")
+    named = await sessions.create("ann", "researcher", title="Mine")
+    assert await titles(sessions) == ["Mine"]
+    await desk.turn(made.id, "Why is the sky blue?", answer("Rayleigh."))
+    assert await titles(sessions) == ["Why is the sky blue?", "Mine"]
+    # What has nothing that could be a title is asked all the same.
+    wordless = await desk.session()
+    await desk.turn(wordless, "?", answer("!"))
+    assert len(await titles(sessions)) == 3
+    assert (await sessions.head("ann", named.id)).title == "Mine"
+
+
+async def test_a_session_in_which_nothing_is_ever_asked_is_removed_a_month_after_its_last_file(
+    sessions: Sessions, desk: Desk, clock: Clock
+) -> None:
+    # Files are dated by the real time.
+    clock.time = time.time() - ABANDONED_SECONDS + 60
+    empty, filed, named = [await sessions.create("ann", "researcher", title=title) for title in (None, None, "Mine")]
+    asked = await desk.session("Why?")
+    clock.time = time.time()
+    await sessions.workspace("ann", filed.id).put("/notes.md", "Kept.", base_hash=None)
+    await sessions.clean_up()
+    assert (await sessions.head("ann", empty.id)).id == empty.id
+    clock.time += 120
+    await sessions.clean_up()
+    with pytest.raises(Unknown):
+        await sessions.head("ann", empty.id)
+    for kept in (filed.id, named.id, asked):
+        assert (await sessions.head("ann", kept)).id == kept
+    clock.time += ABANDONED_SECONDS
+    await sessions.clean_up()
+    with pytest.raises(Unknown):
+        await sessions.head("ann", filed.id)
+    for kept in (named.id, asked):
+        assert (await sessions.head("ann", kept)).id == kept
 
 
 async def test_a_title_that_a_person_chose_stays(sessions: Sessions, desk: Desk) -> None:
@@ -83,7 +122,7 @@ async def test_sessions_of_the_same_moment_are_each_listed_once(sessions: Sessio
     ids: list[str] = []
     for _ in range(5):
         clock.time = 1_800_000_000.0
-        ids.append((await sessions.create("ann", "researcher")).id)
+        ids.append((await sessions.create("ann", "researcher", title="Same")).id)
     seen: list[str] = []
     cursor = None
     while True:

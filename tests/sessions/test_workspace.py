@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 import engines
 from footnote.db.engine import Database
@@ -55,16 +54,19 @@ async def test_a_file_has_its_record(workspace: Workspace) -> None:
         icon_type="md",
         source="generated",
         created_at=record.created_at,
-        url="workspace/ann/notes/một.md",
+        url=record.url,
         message_id="m1",
     )
+    assert record.url.partition("?")[0] == "workspace/ann/notes/một.md"
     assert await workspace.record("/notes/một.md") == record
     assert await workspace.list() == (record,)
     assert await workspace.read("/notes/một.md") == b"hello"
     assert await workspace.size("/notes/một.md") == 5
     assert await workspace.exists("notes//một.md")
     again = await workspace.write("/notes/mo\u0302\u0323t.md", b"\xff", message_id="m2")
-    assert again == replace(record, message_id="m2")
+    assert again == record
+    assert await workspace.written_by("m1") == await workspace.written_by("m2") == (record,)
+    assert await workspace.written_by("m3") == ()
     with pytest.raises(NotText):
         await workspace.read_text("/notes/một.md")
 

@@ -10,6 +10,8 @@ from packaging.utils import canonicalize_name
 from shape.tree import ROOT, name_of, project
 
 LOCKS = sorted(ROOT.glob("requirements*.lock"))
+OURS = {"footnote-fonts"}
+"""What lies in this repository is installed from it, and in no lock."""
 PIN = re.compile(r"^(?P<name>[\w.-]+)==(?P<version>[\w.+!-]+)(?: ; (?P<marker>[^\\]+))?", re.MULTILINE)
 
 RUNTIME = ("build", "core", "terminal", "documents", "convert", "mcp", "server", "replicas")
@@ -32,7 +34,8 @@ def wanted() -> dict[str, list[Requirement]]:
         **declared["project"]["optional-dependencies"],
         **declared["dependency-groups"],
     }
-    return {name: [Requirement(line) for line in lines] for name, lines in sets.items()}
+    every = {name: [Requirement(line) for line in lines] for name, lines in sets.items()}
+    return {name: [one for one in lines if one.name not in OURS] for name, lines in every.items()}
 
 
 def test_there_is_a_lock_for_every_set_of_requirements() -> None:

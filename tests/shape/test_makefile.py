@@ -21,8 +21,9 @@ def copy(tmp_path: Path) -> Path:
         pytest.skip("make is not installed")
     for name in ("Makefile", "pyproject.toml", *(lock.name for lock in ROOT.glob("requirements*.lock"))):
         shutil.copy(ROOT / name, tmp_path)
-    (tmp_path / "web").mkdir()
-    shutil.copy(ROOT / "web" / "package-lock.json", tmp_path / "web")
+    for name in ("web/package-lock.json", "fonts/pyproject.toml"):
+        (tmp_path / name).parent.mkdir()
+        shutil.copy(ROOT / name, tmp_path / name)
     return tmp_path
 
 

@@ -13,7 +13,7 @@ WEB = ROOT / "web"
 SOURCES = sorted(path for path in (WEB / "src").rglob("*") if path.suffix in (".ts", ".tsx"))
 STYLES = sorted((WEB / "src").rglob("*.css"))
 WRITTEN = [path for path in SOURCES if not path.name.endswith(".gen.ts")]
-CEILING = 400
+CEILING = 500
 
 BELOW = {
     "app": {"app", "features", "ui", "state", "protocol", "lib"},
@@ -62,7 +62,7 @@ def test_the_rule_for_imports_holds_what_it_says() -> None:
     assert not _allowed(ui, "state/turns", types_only=True)
 
 
-def test_a_module_of_the_page_has_at_most_400_lines() -> None:
+def test_a_module_of_the_page_has_at_most_500_lines() -> None:
     lengths = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in [*WRITTEN, *STYLES]}
     assert {name: length for name, length in lengths.items() if length > CEILING} == {}, "split by subject"
 

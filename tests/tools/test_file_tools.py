@@ -4,6 +4,7 @@ import pytest
 
 from documents.samples import png
 from footnote.protocol.errors import InvalidArguments, ToolFailed
+from footnote.protocol.files import ToolImage
 from footnote.protocol.messages import Image, Text
 from footnote.protocol.tools import ToolResult, failed, said
 from footnote.tools.registry import Toolbox, builtin_tools
@@ -79,7 +80,7 @@ async def test_an_edit_changes_the_file(workspace: Workspace) -> None:
     result = await call(workspace, "edit_file", file_path="/report.md", old_string="one\ntwo", new_string="1\n2")
     record = await workspace.record("/report.md")
     assert result == said("Changed /report.md in 1 place.", artifact=REPORT, files=(record,))
-    assert record.message_id == "msg_1"
+    assert (await workspace.versions("/report.md"))[0].message_id == "msg_1"
     assert await workspace.read_text("/report.md") == "\ufeff1\r\n2\r\n"
 
 
@@ -172,7 +173,9 @@ async def test_an_image_is_shown_to_the_model(workspace: Workspace) -> None:
     await written(workspace, image, "/chart.png")
     artifact = {"path": "/chart.png", "filename": "chart.png", "icon_type": "image", "source": "generated"}
     assert await call(workspace, "read_file", file_path="/chart.png") == ToolResult(
-        (Text("/chart.png is this image:"), Image("image/png", image)), artifact=artifact
+        (Text("/chart.png is this image:"), Image("image/png", image)),
+        artifact=artifact,
+        images=(ToolImage("/chart.png", "image/png", 30, 7),),
     )
 
 

@@ -6,12 +6,10 @@ from typing import Any
 import pytest
 
 from footnote.protocol.errors import ConfigError, ToolFailed, TransientFailure
-from footnote.protocol.messages import ToolCall
 from footnote.protocol.tools import Progress, failed, said
 from footnote.tools.base import Outcome, Tool, ToolContext
 from footnote.tools.wrappers import (
     standard,
-    with_approval,
     with_readable_errors,
     with_retry,
     with_timeout,
@@ -111,49 +109,6 @@ async def test_a_lasting_failure_is_not_tried_again() -> None:
     with pytest.raises(ToolFailed):
         await steps_of(with_retry(failing(ToolFailed("no"), idempotent=True), sleep=naps), {})
     assert naps.taken == []
-
-
-async def test_an_approved_call_runs() -> None:
-    asked: list[tuple[ToolCall, str]] = []
-
-    async def approve(call: ToolCall, title: str) -> bool:
-        asked.append((call, title))
-        return True
-
-    tool = with_approval(made(answer), approve)
-    assert await steps_of(tool, {"a": 1}) == [Progress("working", 1, 1), said("done")]
-    assert asked == [(ToolCall("call_1", "work", {"a": 1}), "Do the work")]
-
-
-async def test_a_declined_call_does_not_run_and_tells_the_model_not_to_insist() -> None:
-    async def decline(_call: ToolCall, _title: str) -> bool:
-        return False
-
-    assert await steps_of(standard(made(answer, approval=True), approve=decline), {}) == [
-        failed(
-            "The user declined this call of work. Do not try it again; go on without it, or ask the user what to do"
-            " instead."
-        )
-    ]
-
-
-async def test_a_call_that_nobody_can_approve_does_not_run() -> None:
-    assert (await result_of(standard(made(answer, approval=True)), {})).is_error
-
-
-async def test_only_a_tool_that_needs_approval_asks_for_it() -> None:
-    async def never(_call: ToolCall, _title: str) -> bool:
-        raise AssertionError
-
-    assert await result_of(standard(made(answer), approve=never), {}) == said("done")
-
-
-async def test_the_time_that_the_user_takes_to_decide_does_not_count() -> None:
-    async def slow(_call: ToolCall, _title: str) -> bool:
-        await asyncio.sleep(1.2)
-        return True
-
-    assert await result_of(standard(made(answer, approval=True, timeout=1.0), approve=slow), {}) == said("done")
 
 
 @pytest.mark.parametrize("error", [ToolFailed("No such page."), ConfigError("Set the key.")], ids=repr)

@@ -17,7 +17,7 @@ def problems(
 ) -> list[str]:
     """Everything for which the real API would answer 400 or 401; empty for a good request.
 
-    `extensions` are fields of messages that a compatible server knows beyond the official API.
+    `extensions` are fields of messages, and of their calls, that a compatible server knows beyond the official API.
     """
     found = [*_headers(headers, key), *lone_surrogates(body)]
     if types := openai_problems(_official(body, extensions)):
@@ -28,10 +28,15 @@ def problems(
 def _official(body: Any, extensions: frozenset[str]) -> Any:
     if not extensions or not isinstance(body, dict) or not isinstance(body.get("messages"), list):
         return body
-    messages = [
-        {name: value for name, value in message.items() if name not in extensions} for message in body["messages"]
-    ]
-    return body | {"messages": messages}
+    return body | {"messages": [_without(extensions, message) for message in body["messages"]]}
+
+
+def _without(extensions: frozenset[str], fields: dict[str, Any]) -> dict[str, Any]:
+    """A message, and each of its calls, without the fields that are a server's own."""
+    kept = {name: value for name, value in fields.items() if name not in extensions}
+    if isinstance(calls := kept.get("tool_calls"), list):
+        kept["tool_calls"] = [_without(extensions, call) for call in calls]
+    return kept
 
 
 def _headers(headers: Mapping[str, str], key: str | None) -> Iterator[str]:

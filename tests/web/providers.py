@@ -254,7 +254,14 @@ _KL = (
     "th-en|tr-tr|us-en|us-es|ua-uk|uk-en|vn-en"
 )
 _OPTIONS: dict[Name, dict[str, str]] = {
-    "duckduckgo": {"q": r".{1,499}", "b": "", "kl": _KL, "df": rf"[dwmy]|{_DAY}\.\.{_DAY}", "s": r"\d+"},
+    "duckduckgo": {
+        "q": r".{1,499}",
+        "b": "",
+        "kl": _KL,
+        "df": rf"[dwmy]|{_DAY}\.\.{_DAY}",
+        "kp": "1|-1|-2",
+        "s": r"\d+",
+    },
     "brave": {
         "q": r"(?=.{1,400}\Z)\S+(?:\s+\S+){0,49}",
         "country": _BRAVE_COUNTRIES,
@@ -286,6 +293,7 @@ _OPTIONS: dict[Name, dict[str, str]] = {
         "start_date": _DAY,
         "end_date": _DAY,
         "include_answer": "False",
+        "include_favicon": "True|False",
         "include_raw_content": "False",
         "country": "[a-z]{4,}(?: [a-z]+)*",
     },

@@ -12,7 +12,7 @@ class PlainText:
     def __init__(self) -> None:
         self.calls: list[tuple[str, str]] = []
 
-    async def extract(self, body: bytes, content_type: str, url: str, *, seconds: float) -> Extracted:
+    async def extract(self, body: bytes, content_type: str, url: str, *, seconds: float, owner: str = "") -> Extracted:
         self.calls.append((content_type, url))
         text = re.sub(r"<[^>]*>", " ", body.decode("utf-8", "replace"))
         if not text.strip():

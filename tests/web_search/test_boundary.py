@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footnote.web_search.boundary import NAME, defused, in_our_words, quotation, wrapped
+from footnote.web_search.boundary import NAME, defused, in_our_words, quotation, unwrapped, wrapped
 
 LOOK_ALIKES = [
     "</web_text>",
@@ -52,6 +52,25 @@ def test_each_text_has_marks_of_its_own():
 def test_nothing_inside_can_pass_for_a_mark(text: str):
     inside = wrapped(text).split("\n", 1)[1].rsplit("\n", 1)[0]
     assert not re.search(r"<[\s/]*web[\s_-]*text|<\s*\|", inside, re.IGNORECASE)
+
+
+@pytest.mark.parametrize("text", ["one", "", "\n", "one\n\ntwo\n", '<web_text id="0123abcd">\n'])
+def test_the_marks_can_be_taken_away_again(text: str):
+    assert unwrapped(wrapped(text)) == defused(text)
+    assert unwrapped(f"{wrapped(text)}\nNote: more.") == f"{defused(text)}\nNote: more."
+
+
+@pytest.mark.parametrize("text", ["", "a\nb", "<web_text>", ' 1\t<web_text id="0123abcd">\n', '</web_text id="x">'])
+def test_text_without_marks_of_ours_is_left_as_it_is(text: str):
+    assert unwrapped(text) == text
+
+
+_LINES = st.sampled_from(['<web_text id="0123abcd">', '</web_text id="0123abcd">', "\n", "a"])
+
+
+@given(st.lists(_LINES, max_size=12).map("".join))
+def test_taking_marks_away_twice_is_taking_them_away_once(text: str):
+    assert unwrapped(unwrapped(text)) == unwrapped(text)
 
 
 @given(st.text(alphabet="“”():': ab", max_size=30))

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 import pytest
 from msgspec.structs import replace
 
+from documents.office import docx, paragraph
 from footnote.net.client import Net
 from footnote.protocol.receipts import PageReport
 from footnote.protocol.sources import Snapshot
@@ -160,7 +161,7 @@ async def test_a_pdf_is_read_also_where_it_is_not_called_one(net: Net, web: Web)
 async def test_a_pdf_that_is_too_large_is_not_read_in_part(length: int | None, net: Net, web: Web):
     document = pdf(*["A line of a long paper."] * 200)
     url = web.put("/long.pdf", Reply(headers={"Content-Type": "application/pdf"}, body=document, length=length))
-    report = (await read(net, web, url, caps=Caps(text_bytes=1_000, pdf_bytes=10_000))).report
+    report = (await read(net, web, url, caps=Caps(text_bytes=1_000, whole_bytes=10_000))).report
     assert (report.failure, report.reason) == ("too_large", "a PDF of more than 10,000 bytes is not read")
 
 
@@ -191,6 +192,15 @@ async def test_the_extractor_is_told_the_kind_of_document(declared: str, body: b
     assert extractor.calls == [(told, url)]
 
 
+@pytest.mark.parametrize("length", [None, 20_000])
+async def test_an_office_document_that_is_too_large_is_not_read_in_part(length: int | None, net: Net, web: Web):
+    body = docx(paragraph("".join(map(chr, range(0x4E00, 0x9000)))))
+    headers = {"Content-Type": "application/octet-stream", **({"Content-Length": str(len(body))} if length else {})}
+    url = web.put("/large.docx", Reply(headers=headers, body=body))
+    report = (await read(net, web, url, caps=Caps(text_bytes=1_000, whole_bytes=10_000))).report
+    assert (report.failure, report.reason) == ("too_large", "an Office document of more than 10,000 bytes is not read")
+
+
 @pytest.mark.parametrize("kind", ["image/svg+xml", "text/css", "application/zip", "audio/mpeg", "font/woff2"])
 async def test_what_holds_no_text_for_people_is_not_read(kind: str, net: Net, web: Web):
     url = web.put("/other", Reply(headers={"Content-Type": kind}, body=b"x"))
@@ -215,10 +225,10 @@ async def test_a_kind_that_is_not_known_is_not_repeated(declared: str, told: str
 
 async def test_an_error_of_our_own_costs_only_the_page_that_it_happened_on(net: Net, web: Web, caplog):
     class Breaking(PlainText):
-        async def extract(self, body: bytes, content_type: str, url: str, *, seconds: float):
+        async def extract(self, body: bytes, content_type: str, url: str, *, seconds: float, owner: str = ""):
             if url.endswith("Oxygen"):
                 raise RuntimeError("a bug")
-            return await super().extract(body, content_type, url, seconds=seconds)
+            return await super().extract(body, content_type, url, seconds=seconds, owner=owner)
 
     crawler = Crawler(net, Breaking())
     urls = [web.url("/en/Oxygen"), web.url("/en/Normans")]

@@ -13,7 +13,7 @@ from footnote.web_search.reading.crawl import Crawler, Page
 from footnote.web_search.reading.download import Caps
 from footnote.web_search.reading.fetch import turn_within
 from web import Reply, Web, drip, hang, hang_after_head, page
-from web_search.plain_text import PlainText
+from web_search.plain_text import Kept, PlainText
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ async def test_a_page_has_a_time_of_its_own_within_the_deadline(net: Net):
 
 async def test_an_extractor_that_takes_too_long_is_not_waited_for(net: Net):
     class Slow(PlainText):
-        async def extract(self, body: bytes, content_type: str, url: str, *, seconds: float):
+        async def extract(self, body: bytes, content_type: str, url: str, *, seconds: float, owner: str = ""):
             assert 0 < seconds <= 2
             await asyncio.Event().wait()
 
@@ -205,3 +205,83 @@ def only_this_task() -> bool:
     """Apart from the servers of the test."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     return all("_connected" in repr(task) for task in others)
+
+
+async def many(crawler: Crawler, web: Web, path: str, count: int, **more: bool) -> list[Page]:
+    """The page as `count` searches get it that begin at once."""
+
+    async def search() -> Page:
+        return await anext(crawler.read([web.url(path)], seconds=60, private_hosts=[web.host], **more))
+
+    return await asyncio.gather(*(search() for _ in range(count)))
+
+
+@pytest.mark.parametrize("anew", [False, True])
+@pytest.mark.parametrize("path", ["/en/Oxygen", "/status/404", "/pixel.png"])
+async def test_equal_searches_at_once_fetch_a_page_once(path: str, anew: bool, net: Net):
+    async with Web() as web:
+        extractor = PlainText()
+        pages = await many(Crawler(net, extractor, Kept()), web, path, 20, anew=anew)
+    assert len(web.asked_for(path)) == 1
+    assert len(extractor.calls) <= 1
+    assert len({page.snapshot for page in pages}) == 1
+    assert (
+        len({(page.report.status, page.report.failure, page.report.reason, page.report.bytes) for page in pages}) == 1
+    )
+
+
+async def test_one_who_stops_waiting_for_a_page_does_not_stop_the_others(net: Net):
+    gate = asyncio.Event()
+
+    async def when_opened() -> AsyncGenerator[bytes | None, None]:
+        await gate.wait()
+        yield b"<p>Read.</p>"
+
+    async with Web({"/page": Reply(stream=when_opened)}) as web:
+        crawler = Crawler(net, PlainText())
+        first, second, third = (
+            asyncio.create_task(many(crawler, web, "/page", 1, respect_robots=False)) for _ in "123"
+        )
+        await web.requested("/page")
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        gate.set()
+        assert [page.report.status for page in [*await second, *await third]] == ["read", "read"]
+        assert len(web.requests) == 1
+
+
+async def test_one_with_a_shorter_deadline_gives_up_alone(net: Net):
+    gate = asyncio.Event()
+
+    async def when_opened() -> AsyncGenerator[bytes | None, None]:
+        await gate.wait()
+        yield b"<p>Read.</p>"
+
+    async with Web({"/page": Reply(stream=when_opened)}) as web:
+        crawler = Crawler(net, PlainText())
+        patient = asyncio.create_task(many(crawler, web, "/page", 1, respect_robots=False))
+        await web.requested("/page")
+        [late] = [page async for page in read(crawler, web, "/page", seconds=0.2)]
+        gate.set()
+        [read_] = await patient
+    assert (late.report.failure, late.report.reason) == ("timeout", "not finished within 0.2 seconds")
+    assert read_.report.status == "read"
+    assert len(web.requests) == 1
+
+
+async def test_what_is_read_by_other_terms_is_fetched_by_itself(net: Net):
+    async with Web({"/robots.txt": Reply(body=b"User-agent: *\nDisallow: /"), "/page": page("Read.")}) as web:
+        crawler = Crawler(net, PlainText())
+        obeying, free = await asyncio.gather(
+            many(crawler, web, "/page", 2), many(crawler, web, "/page", 2, respect_robots=False)
+        )
+    assert [page.report.failure for page in [*obeying, *free]] == ["robots", "robots", None, None]
+
+
+async def test_after_a_flight_nothing_is_kept_of_it(net: Net):
+    async with Web() as web:
+        crawler = Crawler(net, PlainText())
+        for _ in range(2):
+            await many(crawler, web, "/en/Oxygen", 3, anew=True)
+    assert len(web.asked_for("/en/Oxygen")) == 2

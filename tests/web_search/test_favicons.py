@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from footnote.net.client import Net
+from footnote.sandbox.pool import SandboxPool
 from footnote.web_search import favicons
 from footnote.web_search.favicons import Favicons
 from footnote.web_search.reading.picture import Picture, Pictures
@@ -20,16 +21,16 @@ DAY = 86_400
 class Site:
     """A small web, and those who keep its icon."""
 
-    def __init__(self, web: Web, net: Net, folder: Path | None) -> None:
+    def __init__(self, web: Web, pictures: Pictures, folder: Path | None) -> None:
         self.web = web
         self.now = 1_800_000_000.0
         self.folder = folder
-        self._net = net
+        self._pictures = pictures
         self.favicons = self.opened()
 
     def opened(self) -> Favicons:
         """As after another start."""
-        return Favicons(Pictures(self._net), self.folder, clock=lambda: self.now)
+        return Favicons(self._pictures, self.folder, clock=lambda: self.now)
 
     async def icon(self, path: str = "/some/page?x=1") -> Picture | None:
         return await self.favicons.of(self.web.url(path), {self.web.host})
@@ -41,8 +42,8 @@ class Site:
 
 @pytest.fixture(params=["files", "memory"])
 async def site(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Site]:
-    async with Web({}) as web, Net() as net:
-        yield Site(web, net, tmp_path / "favicons" if request.param == "files" else None)
+    async with Web({}) as web, Net() as net, SandboxPool() as sandbox:
+        yield Site(web, Pictures(net, sandbox), tmp_path / "favicons" if request.param == "files" else None)
 
 
 @pytest.mark.parametrize(
@@ -121,6 +122,53 @@ async def test_a_redirect_is_followed_and_judged_anew(site: Site):
         assert trap.connections == 0
 
 
+async def test_the_icon_that_a_page_names_comes_before_the_usual_one(site: Site):
+    site.web.put("/favicon.ico", picture(GIF))
+    site.web.put("/static/icon.png", picture(PNG))
+    page, hosts = site.web.url("/a/page"), {site.web.host}
+    for icon in (site.web.url("/static/icon.png"), "/static/icon.png"):
+        assert await site.favicons.of(page, hosts, icon) == Picture("image/png", PNG)
+    assert site.asked == 0
+    assert len(site.web.asked_for("/static/icon.png")) == 1
+
+
+@pytest.mark.parametrize(
+    "icon", ["/gone.png", "/page.html", "data:image/png;base64,AAAA", "file:///etc/passwd", "http://["]
+)
+async def test_where_the_named_icon_cannot_be_shown_the_usual_one_is(site: Site, icon: str):
+    site.web.put("/favicon.ico", picture(GIF))
+    site.web.put("/page.html", picture(b"<!doctype html>", "image/png"))
+    assert await site.favicons.of(site.web.url("/"), {site.web.host}, icon) == Picture("image/gif", GIF)
+
+
+async def test_a_named_icon_in_a_private_network_is_not_asked_for(site: Site):
+    async with Trap() as trap:
+        assert await site.favicons.of(site.web.url("/"), {site.web.host}, trap.url("/icon.png")) is None
+        assert trap.connections == 0
+
+
+@pytest.mark.parametrize(
+    ("icon", "address"),
+    [
+        (None, None),
+        ("", None),
+        ("/i.png", "https://example.org/i.png"),
+        ("i.png", "https://example.org/a/i.png"),
+        ("https://cdn.example/i.png#x", "https://cdn.example/i.png"),
+        ("data:image/png;base64,AAAA", None),
+        ("http://user:word@example.org/i.png", None),
+        ("http://10.0.0.1/i.png", None),
+        ("http://127.0.0.1:9/i.png", None),
+        ("http://127.0.0.1:8/i.png", "http://127.0.0.1:8/i.png"),
+        ("http://[::1]/i.png", None),
+        ("http://printer.local/i.png", None),
+        ("https://example.org/" + "x" * 2_000, None),
+    ],
+)
+def test_the_address_of_an_icon_is_absolute_public_and_bounded(icon: str | None, address: str | None):
+    assert favicons.icon_address("https://example.org/a/b", icon, ["127.0.0.1:8"]) == address
+
+
 async def test_a_host_that_nobody_opened_is_not_asked(site: Site):
     site.web.put("/favicon.ico", picture(PNG))
     for address in (site.web.url("/"), "http://localhost/", "http://[::1]/", "nonsense", "footnote://docs/server.md"):
@@ -129,8 +177,8 @@ async def test_a_host_that_nobody_opened_is_not_asked(site: Site):
 
 
 async def test_it_outlives_the_process_in_files_of_its_own(tmp_path: Path):
-    async with Web({"/favicon.ico": picture(PNG)}) as web, Net() as net:
-        site = Site(web, net, tmp_path / "favicons")
+    async with Web({"/favicon.ico": picture(PNG)}) as web, Net() as net, SandboxPool() as sandbox:
+        site = Site(web, Pictures(net, sandbox), tmp_path / "favicons")
         await site.icon()
         site.favicons = site.opened()
         assert await site.icon() == Picture("image/png", PNG)
@@ -144,8 +192,8 @@ async def test_it_outlives_the_process_in_files_of_its_own(tmp_path: Path):
 async def test_no_more_than_some_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(favicons, "MOST_KEPT", 5)
     monkeypatch.setattr(favicons, "_PRUNED", 2)
-    async with Net() as net:
-        keeper = Favicons(Pictures(net), tmp_path, clock=iter(range(1_000)).__next__)
+    async with Net() as net, SandboxPool() as sandbox:
+        keeper = Favicons(Pictures(net, sandbox), tmp_path, clock=iter(range(1_000)).__next__)
         for number in range(20):
             await keeper.of(f"http://127.0.0.1:{number + 1}/")
             assert len(list(tmp_path.iterdir())) <= 5
@@ -153,8 +201,14 @@ async def test_no_more_than_some_are_kept(tmp_path: Path, monkeypatch: pytest.Mo
 
 async def test_a_folder_that_cannot_be_written_only_costs_the_keeping(tmp_path: Path):
     (tmp_path / "favicons").write_text("a file")
-    async with Web({"/favicon.ico": picture(PNG)}) as web, Net() as net:
-        site = Site(web, net, tmp_path / "favicons")
+    async with Web({"/favicon.ico": picture(PNG)}) as web, Net() as net, SandboxPool() as sandbox:
+        site = Site(web, Pictures(net, sandbox), tmp_path / "favicons")
         for _ in range(2):
             assert await site.icon() == Picture("image/png", PNG)
         assert site.asked == 2
+
+
+async def test_an_icon_that_claims_to_be_huge_is_not_shown(site: Site):
+    """A browser would make room for all of its pixels."""
+    site.web.put("/favicon.ico", picture(PNG[:16] + (65_000).to_bytes(4) * 2 + PNG[24:]))
+    assert await site.icon() is None

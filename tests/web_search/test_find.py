@@ -8,6 +8,7 @@ from footnote.net.client import Net
 from footnote.protocol.errors import UpstreamError
 from footnote.protocol.receipts import ProviderTry
 from footnote.protocol.sources import SearchHit, SearchResults
+from footnote.web_search.compose import detours
 from footnote.web_search.finding.find import Finder, Found, SearchFailed
 from footnote.web_search.providers import builtin_providers
 from footnote.web_search.providers.base import Outcome, Plan, Provider, Reach
@@ -54,14 +55,39 @@ async def test_any_failure_falls_through_to_the_next_and_is_told(provider: Name,
     assert (second.provider, second.outcome, second.reason) == ("brave", "results", None)
 
 
-async def test_that_a_provider_on_the_web_finds_nothing_is_an_answer():
+async def test_where_the_wanted_provider_finds_nothing_the_next_is_asked():
     async with SearchServer("duckduckgo", ()) as server, SearchServer("brave") as brave, Net() as net:
         answer = await Finder(net, Shelf((KEPT,)), clock=Watch().clock).find(asking(), settings(server, brave))
+    assert answer.tries == (
+        ProviderTry(provider="duckduckgo", outcome="empty"),
+        ProviderTry(provider="brave", outcome="results", count=3),
+    )
+    assert detours(answer.tries) == ["duckduckgo found nothing. These results are from brave."]
+
+
+async def test_where_the_web_has_nothing_the_library_may():
+    async with SearchServer("duckduckgo", ()) as server, Net() as net:
+        answer = await Finder(net, Shelf((KEPT,)), clock=Watch().clock).find(asking(), settings(server))
+    assert answer.results.results == (KEPT,)
+    assert [tried.outcome for tried in answer.tries] == ["empty", "results"]
+
+
+async def test_that_nobody_finds_anything_is_an_answer():
+    async with SearchServer("duckduckgo", ()) as server, SearchServer("brave") as brave, Net() as net:
+        brave.script(Reply(503))
+        answer = await Finder(net, Shelf(), clock=Watch().clock).find(asking(), settings(server, brave))
+    reason = "it has a problem of its own (status 503): try again later"
     assert answer == Found(
         SearchResults(query="oxygen", provider="duckduckgo", results=(), count=0, took_ms=0),
-        (ProviderTry(provider="duckduckgo", outcome="empty"),),
+        (
+            ProviderTry(provider="duckduckgo", outcome="empty"),
+            ProviderTry(provider="brave", outcome="error", reason=reason),
+            ProviderTry(provider="library", outcome="empty", reason="nothing that was read before matches"),
+        ),
     )
-    assert brave.requests == []
+    assert detours(answer.tries) == [
+        f"duckduckgo found nothing; brave did not answer ({reason}); library found nothing."
+    ]
 
 
 async def test_the_others_stand_in_in_a_fixed_order_and_the_library_comes_last():

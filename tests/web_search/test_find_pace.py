@@ -123,12 +123,30 @@ async def test_a_month_that_is_used_up_is_not_waited_for():
     assert tried.reason == "its limit of requests leaves no room for 3600 s"
 
 
-async def test_a_request_that_was_too_fast_for_brave_is_sent_once_more():
+async def test_a_request_that_was_too_fast_for_brave_goes_to_the_next_at_once():
+    watch = Watch()
+    async with SearchServer("brave") as server, SearchServer("serper") as serper, Net() as net:
+        server.script(recorded("brave_error_429.json", 429, limits("1, 2000", "0, 1985", "2, 1419704")))
+        finder = Finder(net, clock=watch.clock)
+        answers = [await finder.find(asking(query), settings(server, serper)) for query in ("oxygen", "ozone")]
+    assert [[(tried.provider, tried.outcome) for tried in answer.tries] for answer in answers] == [
+        [("brave", "blocked"), ("serper", "results")],
+        [("brave", "results")],
+    ]
+    assert [tried.took_ms for tried in answers[0].tries] == [0, 0]
+
+
+async def test_a_request_that_was_too_fast_for_brave_is_sent_once_more_before_giving_up():
     watch = Watch()
     async with SearchServer("brave") as server, Net() as net:
         server.script(recorded("brave_error_429.json", 429, limits("1, 2000", "0, 1985", "2, 1419704")))
         answer = await Finder(net, clock=watch.clock).find(asking(), settings(server))
-    assert answer.tries == (ProviderTry(provider="brave", outcome="results", count=3, took_ms=2000),)
+    assert [(tried.provider, tried.outcome) for tried in answer.tries] == [
+        ("brave", "blocked"),
+        ("duckduckgo", "error"),
+        ("library", "error"),
+        ("brave", "results"),
+    ]
     assert (watch.slept, len(server.requests)) == ([2.0], 2)
 
 
@@ -158,8 +176,9 @@ async def test_a_request_that_was_too_fast_twice_is_a_block():
     async with SearchServer("brave") as server, SearchServer("serper") as serper, Net() as net:
         server.script(*[recorded("brave_error_429.json", 429)] * 2)
         finder = Finder(net, clock=watch.clock)
-        answers = [await finder.find(asking(query), settings(server, serper)) for query in ("a", "b")]
+        answers = [await finder.find(asking(query), settings(server, serper)) for query in ("a", "b", "c")]
     assert [[tried.outcome for tried in answer.tries] for answer in answers] == [
+        ["blocked", "results"],
         ["blocked", "results"],
         ["skipped", "results"],
     ]

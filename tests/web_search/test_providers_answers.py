@@ -72,6 +72,7 @@ def test_brave_finds_its_web_results_without_markup_and_with_dates():
                 "laid the foundation — freeing you to create without sweating the small things.",
                 published="2023-05-01T20:10:05",
                 site_name="laravel.com",
+                favicon="https://imgs.search.brave.com/KtiFeu8P-KWfpyeAQWTdGra1ZXFMDUxXzva1T-Sy/TRIMMED",
             ),
             SearchHit(
                 title="Laravel - Wikipedia",
@@ -81,6 +82,7 @@ def test_brave_finds_its_web_results_without_markup_and_with_dates():
                 "following the model–view–controller (MVC) architectural pattern and based on Symfony.",
                 published="2024-03-27T15:31:02",
                 site_name="en.wikipedia.org",
+                favicon="https://imgs.search.brave.com/0kxnVOiqv-faZvOJc7zpym4Zin1CTs1f1svfNZSz/TRIMMED",
             ),
         ),
     )
@@ -118,6 +120,7 @@ def test_tavily_finds_what_it_calls_content():
                 description="Anthropic (ANTHRO) has released its latest flagship artificial intelligence model, Claude "
                 "Opus 4.6, which features marked improvements over its predecessor",
                 site_name="www.msn.com",
+                favicon="https://www.msn.com/favicon.ico",
             ),
         ),
     )

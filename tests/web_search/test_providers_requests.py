@@ -8,7 +8,7 @@ import pytest
 
 from footnote.web_search.providers import builtin_providers
 from footnote.web_search.providers.base import HttpRequest, WebProvider
-from footnote.web_search.settings import ProviderAccess, SearchRequest
+from footnote.web_search.settings import ProviderAccess, SafeSearch, SearchRequest
 from web_search.searching import asking
 
 PROVIDERS = {provider.id: provider for provider in builtin_providers()}
@@ -75,7 +75,7 @@ def test_a_provider_is_available_when_it_has_the_key_or_the_address_that_it_need
             "brave",
             "GET",
             "/res/v1/web/search",
-            {"q": "oxygen", "count": "5", "result_filter": "web"},
+            {"q": "oxygen", "count": "5", "safesearch": "moderate", "result_filter": "web"},
             {"x-subscription-token": "the-key"},
         ),
         (
@@ -89,10 +89,22 @@ def test_a_provider_is_available_when_it_has_the_key_or_the_address_that_it_need
             "tavily",
             "POST",
             "/search",
-            {"query": "oxygen", "max_results": 5, "search_depth": "basic", "include_answer": False},
+            {
+                "query": "oxygen",
+                "max_results": 5,
+                "search_depth": "basic",
+                "include_answer": False,
+                "include_favicon": True,
+            },
             {"content-type": "application/json", "authorization": "Bearer the-key"},
         ),
-        ("searxng", "GET", "/search", {"q": "oxygen", "format": "json", "categories": "general"}, {}),
+        (
+            "searxng",
+            "GET",
+            "/search",
+            {"q": "oxygen", "format": "json", "categories": "general", "safesearch": "1"},
+            {},
+        ),
     ],
 )
 def test_a_plain_search_asks_for_no_more_than_it_has_to(
@@ -165,6 +177,31 @@ def test_freshness_is_said_in_the_words_of_the_provider_or_left_out_with_a_note(
     assert told(provider, asking(freshness=freshness)) == (plain | sent, notes)
 
 
+NO_SAFE_SEARCH = "safe search was left out: this provider does not know it"
+
+
+@pytest.mark.parametrize(
+    ("provider", "safe_search", "sent", "notes"),
+    [
+        ("duckduckgo", "off", {"kp": "-2"}, ()),
+        ("duckduckgo", "strict", {"kp": "1"}, ()),
+        ("brave", "off", {"safesearch": "off"}, ()),
+        ("brave", "strict", {"safesearch": "strict"}, ()),
+        ("searxng", "off", {"safesearch": "0"}, ()),
+        ("searxng", "strict", {"safesearch": "2"}, ()),
+        ("serper", "off", {}, ()),
+        ("serper", "strict", {}, (NO_SAFE_SEARCH,)),
+        ("tavily", "off", {}, ()),
+        ("tavily", "strict", {}, (NO_SAFE_SEARCH,)),
+    ],
+)
+def test_safe_search_is_said_in_the_words_of_the_provider_or_left_out_with_a_note(
+    provider: str, safe_search: SafeSearch, sent: dict[str, Any], notes: tuple[str, ...]
+):
+    plain, _ = told(provider, asking())
+    assert told(provider, asking(safe_search=safe_search)) == (plain | sent, notes)
+
+
 @pytest.mark.parametrize(
     ("query", "brave", "searxng"),
     [
@@ -211,9 +248,10 @@ def test_everything_but_the_key_decides_about_the_signature():
         brave.plan(asking(count=6), ACCESS),
         brave.plan(asking(country="DE"), ACCESS),
         brave.plan(asking(freshness="pd"), ACCESS),
+        brave.plan(asking(safe_search="strict"), ACCESS),
         brave.plan(asking(), ProviderAccess("the-key", "http://127.0.0.1")),
     ]
-    assert len({plan.signature for plan in (same, *others)}) == 6
+    assert len({plan.signature for plan in (same, *others)}) == 7
 
 
 def test_what_a_provider_is_not_told_does_not_make_another_search():

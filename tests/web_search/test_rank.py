@@ -4,9 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from footnote.language.letters import comparable
 from footnote.protocol.receipts import Passage
 from footnote.protocol.sources import Snapshot
 from footnote.web_search.rank import passages, quotes
+from footnote.web_search.rank.query import key_of, understand, words
+from footnote.web_search.rank.skim import Page
+from footnote.web_search.rank.spelling import respelled
 from web.site import articles
 
 OXYGEN = """# Oxygen
@@ -37,7 +41,7 @@ def check(found: tuple[Passage, ...], snapshots: dict[int, Snapshot]) -> None:
 
 
 def test_the_sentence_that_answers_comes_first():
-    found = quotes(PAGES, "Who coined the name oxygen?", "Who coined the name oxygen?")
+    found = quotes(PAGES, "Who coined the name oxygen?", "Who coined the name oxygen?").passages
     assert found[0].number == 2
     assert "Antoine Lavoisier" in found[0].text
     check(found, PAGES)
@@ -51,7 +55,7 @@ def test_answers_stand_in_three_short_quotations(language: str, room: int):
     asked = [question for article in articles(language) if article.name in five for question in article.questions][::3]
     right = 0
     for question in asked:
-        found = quotes(snapshots, question.text, question.text)
+        found = quotes(snapshots, question.text, question.text).passages
         check(found, snapshots)
         assert len(found) <= 3
         assert sum(len(one.text) for one in found) <= room
@@ -61,11 +65,13 @@ def test_answers_stand_in_three_short_quotations(language: str, room: int):
 
 def test_a_question_without_diacritics_means_them():
     snapshots = {1: Snapshot(url="http://a/", text="Chiến thắng Điện Biên Phủ diễn ra năm 1954. Hà Nội là thủ đô.")}
-    assert "1954" in quotes(snapshots, "dien bien phu nam nao", "dien bien phu nam nao")[0].text
+    assert "1954" in quotes(snapshots, "dien bien phu nam nao", "dien bien phu nam nao").passages[0].text
 
 
 def test_a_row_of_a_table_is_a_passage():
-    assert "Oxygen | 8" in quotes(PAGES, "number of the element oxygen", "number of the element oxygen")[0].text
+    assert (
+        "Oxygen | 8" in quotes(PAGES, "number of the element oxygen", "number of the element oxygen").passages[0].text
+    )
 
 
 def test_all_passages_are_kept_if_they_fit():
@@ -85,7 +91,7 @@ def test_a_budget_is_kept_and_every_page_has_its_turn():
 
 def test_what_one_page_copied_from_another_is_said_once():
     twice = {1: Snapshot(url="http://a/", text=OXYGEN), 2: Snapshot(url="http://b/", text=OXYGEN)}
-    found = quotes(twice, "Who coined the name oxygen?", "Who coined the name oxygen?")
+    found = quotes(twice, "Who coined the name oxygen?", "Who coined the name oxygen?").passages
     assert sum("Lavoisier" in one.text for one in found) == 1
     ranked = passages(twice, "oxygen", "oxygen", tokens=6_000)
     assert len(ranked.passages) < ranked.found
@@ -97,17 +103,97 @@ def test_what_one_page_copied_from_another_is_said_once():
 @pytest.mark.parametrize("question", ["", "words x 中", "?!"])
 def test_odd_pages_and_questions_are_no_trouble(text: str, question: str):
     snapshots = {7: Snapshot(url="http://a/", text=text)}
-    check(quotes(snapshots, question, question), snapshots)
+    check(quotes(snapshots, question, question).passages, snapshots)
     check(passages(snapshots, question, question, tokens=1_000).passages, snapshots)
 
 
 def test_without_pages_there_is_nothing():
-    assert quotes({}, "why", "why") == ()
+    assert quotes({}, "why", "why").passages == ()
     assert passages({}, "why", "why", tokens=100).passages == ()
 
 
 @given(st.text(max_size=300), st.text(max_size=40))
 def test_every_passage_stands_where_it_says(text: str, question: str):
     snapshots = {1: Snapshot(url="http://a/", text=text)}
-    check(quotes(snapshots, question, question), snapshots)
+    check(quotes(snapshots, question, question).passages, snapshots)
     check(passages(snapshots, question, question, tokens=50).passages, snapshots)
+
+
+OTHER_SCRIPTS = {
+    "ru": (
+        "В каком городе находится университет с библиотекой?",
+        "Знаменитая библиотека университета построена в Казани, где учились многие математики.",
+        "Река берёт начало в горах и впадает в море, её длина велика.",
+    ),
+    "ar": (
+        "أين تقع جامعة القاهرة؟",
+        "وقد بنيت الجامعة بالجيزة على الضفة الغربية للنيل.",
+        "كان النهر طويلا وكانت القرى كثيرة على ضفافه.",
+    ),
+    "hi": (
+        "पुस्तकालय की किताबें किसने दीं?",
+        "पुस्तकालयों को किताबों का दान एक व्यापारी से मिला।",
+        "नदी पहाड़ों से निकलकर समुद्र तक बहती रहती है।",
+    ),
+    "th": (
+        "หอสมุดแห่งชาติสร้างขึ้นที่ไหน",
+        "หอสมุดแห่งชาติสร้างขึ้นที่ริมแม่น้ำ",
+        "แม่น้ำไหลจากภูเขาลงสู่ทะเลและมีความยาวมาก",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", OTHER_SCRIPTS)
+def test_a_question_in_another_script_finds_its_sentence(language: str):
+    question, answer, other = OTHER_SCRIPTS[language]
+    space = " " if language != "th" else " ๆ "
+    snapshots = {1: Snapshot(url="http://a/", text=space.join([other] * 8 + [answer] + [other] * 8))}
+    found = quotes(snapshots, question, question, count=1).passages
+    assert answer[-12:-2] in found[0].text
+    check(found, snapshots)
+
+
+def test_thai_is_quoted_from_a_space_on_within_the_room():
+    text = " ".join([*OTHER_SCRIPTS["th"][1:] * 12])
+    snapshots = {1: Snapshot(url="http://a/", text=text)}
+    found = quotes(snapshots, OTHER_SCRIPTS["th"][0], OTHER_SCRIPTS["th"][0]).passages
+    assert sum(len(one.text) for one in found) <= 250
+    assert all(one.start == 0 or text[one.start - 1] == " " for one in found)
+
+
+@pytest.mark.parametrize("mistyped", ["Lavoiser", "Lavosier", "Lavoisierr", "lavoisoer"])
+def test_a_typing_error_in_a_name_is_forgiven(mistyped: str):
+    sentences = [f"Person {number} lived in the city and wrote about gardens." for number in range(20)]
+    text = " ".join([*sentences, "In Paris Lavoisier kept a diary.", *sentences])
+    found = quotes({1: Snapshot(url="http://a/", text=text)}, f"Who was {mistyped}?", f"Who was {mistyped}?", count=1)
+    assert "Lavoisier" in found.passages[0].text
+
+
+def test_a_word_that_a_page_has_is_not_taken_for_an_error():
+    page = Page(1, "The planet. The plants.", "the planet. the plants.", ())
+    asked = understand("planet pluto", "planet pluto")
+    assert respelled(asked, (page,), ()) is None
+    assert respelled(asked, (page,), ("pluto",)) is None
+    corrected = respelled(understand("plamet", "plamet"), (page,), ("plamet",))
+    assert corrected is not None
+    assert corrected.words["planet"] == corrected.words["plamet"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("हिन्दी किताबें", ["हिन्दी", "किताबें"]),
+        ("مدرسةٌ", ["مدرسةٌ"]),
+        ("กรุงเทพ", ["กรุ", "รุง", "ุงเ", "งเท", "เทพ"]),
+        ("北京大学", ["北", "京", "大", "学"]),
+    ],
+)
+def test_words_of_every_script_are_told_apart(text: str, found: list[str]):
+    assert words(text) == found
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("университета", "университеты"), ("والجامعة", "جامعات"), ("किताबें", "किताबों"), ("books", "book")]
+)
+def test_the_forms_of_a_word_have_one_key(one: str, other: str):
+    assert key_of(comparable(one, marked=True)) == key_of(comparable(other, marked=True))

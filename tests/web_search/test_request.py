@@ -19,6 +19,22 @@ def test_codes_are_written_in_one_way():
     assert request == SearchRequest(query="q", prompt="why?", count=3, country="VN", freshness="pw")
 
 
+@pytest.mark.parametrize(("wanted", "searched"), [(None, 7), (1, 1), (7, 7), (8, 7), (10, 7)])
+def test_the_setting_max_results_is_the_upper_limit_of_count(wanted: int | None, searched: int):
+    assert search_request(SETTINGS, "q", count=wanted).count == searched
+
+
+def test_a_count_that_is_lowered_is_said_in_a_note():
+    lowered = "count 9 was lowered to 7, the limit that is set (maxResults)."
+    assert search_request(SETTINGS, "q", count=9).notes == (lowered,)
+    assert search_request(SETTINGS, "q", count=7).notes == ()
+
+
+def test_safe_search_comes_from_the_settings():
+    assert search_request(WebSearchSettings(), "q").safe_search == "moderate"
+    assert search_request(WebSearchSettings(safe_search="strict"), "q").safe_search == "strict"
+
+
 @pytest.mark.parametrize(
     ("freshness", "kept"),
     [

@@ -39,7 +39,7 @@ async def test_that_nothing_was_found_is_remembered_too():
         finder = Finder(net, clock=Watch().clock)
         await finder.find(asking(), settings(server))
         again = await finder.find(asking(), settings(server))
-    assert again.tries == (ProviderTry(provider="searxng", outcome="empty", cached=True),)
+    assert again.tries[0] == ProviderTry(provider="searxng", outcome="empty", cached=True)
     assert len(server.requests) == 1
 
 

@@ -59,6 +59,7 @@ def _record(key: str, **changes: str) -> FileRecord:
     is_upload = key.startswith("uploads/")
     return record_of(
         "user",
+        "session",
         key,
         file_id=changes.get("file_id", key),
         source="upload" if is_upload else "generated",

@@ -8,6 +8,7 @@ import pytest
 
 from footnote.db.blobs import Kept, is_settled, keep_rendition
 from footnote.db.engine import Database
+from footnote.db.script import Steps, script, sql
 from footnote.library import Library
 from footnote.sessions.store import Sessions
 from footnote.storage.failures import StorageFailed
@@ -59,12 +60,23 @@ async def sessions(database: Database, blobs: Blobs) -> Sessions:
 
 
 async def new_session(sessions: Sessions) -> str:
-    return (await sessions.create("local", "researcher")).id
+    """With a file of the same id, of which copies can be made."""
+    session_id = (await sessions.create("local", "researcher")).id
+    await sessions._database.write(_file(session_id))
+    return session_id
+
+
+@script
+def _file(session_id: str) -> Steps[None]:
+    yield sql(
+        "INSERT INTO workspace_file (session_id, path, id, source, created_at, current) VALUES (?, '/a', ?, '', '', 0)",
+        *(session_id, session_id),
+    )
 
 
 async def keep(blobs: Blobs, database: Database, session_id: str, content: bytes | Spooled, key: str = "k") -> Kept:
     async def need(kept: Kept) -> Kept:
-        assert await database.write(keep_rendition(session_id, key, kept, b"[]", FAR))
+        assert await database.write(keep_rendition(session_id, session_id, key, kept, b"[]", FAR))
         return kept
 
     return await blobs.keep_for(content, need)
@@ -140,7 +152,7 @@ async def test_a_content_that_goes_before_it_is_needed_again_is_written_anew(
         tries.append(kept)
         if len(tries) == 1:
             await sessions.delete("local", first)
-        assert await database.write(keep_rendition(second, "k", kept, b"[]", FAR))
+        assert await database.write(keep_rendition(second, second, "k", kept, b"[]", FAR))
         return kept
 
     kept = await blobs.keep_for(LARGE, need)
@@ -157,13 +169,13 @@ async def test_two_who_keep_the_same_at_once_leave_one(
     async def need(kept: Kept) -> str:
         if not await database.read(is_settled(kept.hash)):
             await keep(blobs, database, session_id, LARGE, "the other")
-        assert await database.write(keep_rendition(session_id, "one", kept, b"[]", FAR))
+        assert await database.write(keep_rendition(session_id, session_id, "one", kept, b"[]", FAR))
         return kept.hash
 
     content_hash = await blobs.keep_for(LARGE, need)
     assert len(storage._contents) == 2
     clock.time += LOOSE_SECONDS + 1
-    await database.write(keep_rendition(session_id, "young", Kept(content_hash, 0), b"[]", clock.time))
+    await database.write(keep_rendition(session_id, session_id, "young", Kept(content_hash, 0), b"[]", clock.time))
     await blobs.sweep()
     assert len(storage._contents) == 1
     assert await blobs.read(content_hash) == LARGE
@@ -188,7 +200,7 @@ async def test_renditions_are_forgotten_after_a_day(
     session_id = await new_session(sessions)
 
     async def need(kept: Kept) -> bool:
-        return await database.write(keep_rendition(session_id, "k", kept, b"[]", clock.time))
+        return await database.write(keep_rendition(session_id, session_id, "k", kept, b"[]", clock.time))
 
     assert await blobs.keep_for(LARGE, need)
     clock.time += RENDITION_SECONDS - 1

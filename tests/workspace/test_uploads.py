@@ -7,14 +7,16 @@ import zipfile
 from collections.abc import AsyncIterator
 from hashlib import sha256
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
 from documents.office import LAUGHS, docx, paragraph
 from footnote.app import App
-from footnote.documents.workshop.workshop import Workshop
 from footnote.protocol.errors import LimitReached, TooLarge, Unknown, Unworkable, UsageError, WrongKind
 from footnote.protocol.files import FileRecord
+from footnote.sandbox.pool import SandboxPool
+from footnote.workspace.archive import zipped as archived
 from footnote.workspace.files import FileMissing, NotText
 from footnote.workspace.uploads import Uploads
 from workspace.hostile import HOSTILE_NAMES as NAMES
@@ -144,7 +146,7 @@ async def test_no_name_becomes_a_path_of_the_host(app: App, session_id: str, tmp
             continue
         taken += 1
         workspace = app.sessions.workspace("local", session_id)
-        assert record.url == f"uploads/local/{record.id}/{record.filename}"
+        assert unquote(record.url) == f"uploads/local/{record.id}/{record.filename}"
         assert "/" not in record.filename
         assert await workspace.read(record.path) == f"text {number}".encode()
     assert taken > len(last_parts) // 2
@@ -219,8 +221,8 @@ async def test_what_cannot_be_read_is_kept_as_it_came_and_says_why(
     ],
 )
 async def test_what_no_process_can_read_is_kept_all_the_same(app: App, session_id: str, name: str, why: str) -> None:
-    async with Workshop(worker="documents.workers:work") as workshop:
-        app.uploads = Uploads(app._database, app.blobs, app.library, workshop, app.spool, most=10_000)
+    async with SandboxPool(worker="sandbox.workers:work") as sandbox:
+        app.uploads = Uploads(app._database, app.blobs, app.library, sandbox, app.spool, most=10_000)
         record = await take(app, session_id, name, b"words")
     with pytest.raises(NotText) as raised:
         await app.sessions.workspace("local", session_id).text_of(record.path)
@@ -228,13 +230,14 @@ async def test_what_no_process_can_read_is_kept_all_the_same(app: App, session_i
 
 
 @pytest.mark.parametrize("head", [b"\x89PNG\r\n\x1a\n", b"ID3\4", b"\x1aE\xdf\xa3", b"\x1f\x8b\x08", b"\1\2\3\4"])
-async def test_what_holds_no_text_is_handed_to_no_process(app: App, session_id: str, head: bytes) -> None:
-    async with Workshop() as workshop:
-        app.uploads = Uploads(app._database, app.blobs, app.library, workshop, app.spool, most=10_000)
-        await take(app, session_id, "a", head + bytes(20))
-        assert workshop._forge is None
-        await take(app, session_id, "a.txt", b"words")
-        assert workshop._forge is not None
+async def test_what_holds_no_text_is_not_read(app: App, session_id: str, head: bytes) -> None:
+    # This worker fails to read any file that is called so.
+    async with SandboxPool(worker="sandbox.workers:work") as sandbox:
+        app.uploads = Uploads(app._database, app.blobs, app.library, sandbox, app.spool, most=10_000)
+        record = await take(app, session_id, "fail", head + bytes(20))
+    with pytest.raises(NotText) as raised:
+        await app.sessions.workspace("local", session_id).text_of(record.path)
+    assert "mistake in Footnote" not in raised.value.message
 
 
 async def test_what_is_made_to_do_harm_is_refused_by_its_reading(app: App, session_id: str) -> None:
@@ -258,6 +261,24 @@ async def test_a_zip_is_unpacked_on_request(app: App, session_id: str) -> None:
         await app.uploads.unpack("local", session_id, "nothing.zip")
 
 
+async def test_files_of_a_zip_keep_their_folders(app: App, session_id: str) -> None:
+    content = zipped(
+        ("a/b.txt", b"first"), ("a/c/b.txt", b"second"), ("../..\\up/b.txt", b"third"), ("b.txt", b"first")
+    )
+    record = await take(app, session_id, "all.zip", content)
+    unpacked = await app.uploads.unpack("local", session_id, record.path)
+    names = ["a/b.txt", "a/c/b.txt", "up/b.txt", "b.txt"]
+    assert [one.url.split("/", 3)[3] for one in unpacked] == names
+    assert [one.filename for one in unpacked] == ["b.txt"] * 4
+    workspace = app.sessions.workspace("local", session_id)
+    assert [await workspace.text_of(name) for name in names] == ["first", "second", "third", "first"]
+    assert [await workspace.text_of(one.path) for one in unpacked] == ["first", "second", "third", "first"]
+    assert await app.uploads.unpack("local", session_id, record.path) == unpacked
+    archive = b"".join([piece async for piece in archived(workspace)])
+    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+        assert set(opened.namelist()) == {"uploads/all.zip", *(f"uploads/{name}" for name in names)}
+
+
 async def test_one_file_of_a_zip_that_is_not_taken_does_not_keep_out_the_others(app: App, session_id: str) -> None:
     content = zipped(("a.txt", b"a"), ("run.txt", b"MZ\x90\x00" + bytes(200)), ("fake.pdf", b"no"), ("z.txt", b"z"))
     record = await take(app, session_id, "all.zip", content)
@@ -278,7 +299,7 @@ async def test_nobody_brings_anything_into_a_session_of_somebody_else(app: App, 
 
 
 async def test_the_room_of_a_user_is_kept(app: App, session_id: str) -> None:
-    app.uploads = Uploads(app._database, app.blobs, app.library, app.workshop, app.spool, most=10_000, file_bytes=1000)
+    app.uploads = Uploads(app._database, app.blobs, app.library, app.sandbox, app.spool, most=10_000, file_bytes=1000)
     await take(app, session_id, "a.txt", b"x" * 800)
     with pytest.raises(LimitReached, match="would have 1,600 bytes; this server allows 1,000"):
         await take(app, session_id, "b.txt", b"y" * 800)

@@ -3,15 +3,16 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from documents.office import docx, paragraph
 from footnote.app import App
-from footnote.documents.work import Conversion, Reading, Tabling, Work
-from footnote.documents.workshop.workshop import NotDone, NotNow, Workshop
 from footnote.protocol.errors import Unworkable
 from footnote.protocol.files import FileRecord
+from footnote.sandbox.jobs import Job, Reading
+from footnote.sandbox.pool import NotDone, NotNow, SandboxPool
 from footnote.workspace.files import NotText
 from footnote.workspace.uploads import Uploads
 
@@ -19,7 +20,7 @@ AGAIN = "upload it again to have that tried once more"
 WORDS = docx(paragraph("A treaty was signed."))
 
 
-class Failing(Workshop):
+class Failing(SandboxPool):
     """Fails as it is told to, and then does the work."""
 
     def __init__(self, *failures: Exception) -> None:
@@ -27,12 +28,12 @@ class Failing(Workshop):
         self._failures = list(failures)
         self.asked = 0
 
-    async def do(self, work: Work, seconds: float = 30.0):
-        self.asked += 1
-        if self._failures:
-            raise self._failures.pop(0)
-        assert not isinstance(work, Conversion | Tabling)
-        return await super().do(work, seconds)
+    async def run(self, job: Job, seconds: float = 30.0, **options: Any):
+        if isinstance(job, Reading):
+            self.asked += 1
+            if self._failures:
+                raise self._failures.pop(0)
+        return await super().run(job, seconds, **options)
 
 
 @pytest.fixture
@@ -61,13 +62,13 @@ async def text_of(app: App, session_id: str, record: FileRecord) -> str:
         return error.message
 
 
-def served_by(app: App, workshop: Workshop) -> None:
-    app.uploads = Uploads(app._database, app.blobs, app.library, workshop, app.spool, most=1_000_000)
+def served_by(app: App, sandbox: SandboxPool) -> None:
+    app.uploads = Uploads(app._database, app.blobs, app.library, sandbox, app.spool, most=1_000_000)
 
 
 async def test_what_failed_for_a_passing_reason_is_read_when_it_is_brought_again(app: App, session_id: str) -> None:
-    async with Failing(NotNow("a.docx takes too long to be read."), NotNow("a.docx takes too long again.")) as workshop:
-        served_by(app, workshop)
+    async with Failing(NotNow("a.docx takes too long to be read."), NotNow("a.docx takes too long again.")) as sandbox:
+        served_by(app, sandbox)
         first = await take(app, session_id)
         assert await text_of(app, session_id, first) == (
             f"a.docx has no text to be read: it takes too long to be read; {AGAIN}."
@@ -76,28 +77,28 @@ async def test_what_failed_for_a_passing_reason_is_read_when_it_is_brought_again
         assert await text_of(app, session_id, first) == (
             f"a.docx has no text to be read: it takes too long again; {AGAIN}."
         )
-        assert workshop.asked == 2, "asking for the text tries nothing: a file that kills its reader is no loop"
+        assert sandbox.asked == 2, "asking for the text tries nothing: a file that kills its reader is no loop"
         assert await take(app, session_id) == first
         assert await text_of(app, session_id, first) == "A treaty was signed."
         [found] = await app.library.of("local").search("treaty signed", 5)
         assert found.url.startswith("footnote://files/a.docx")
         assert await take(app, session_id) == first
-        assert workshop.asked == 3
+        assert sandbox.asked == 3
     assert len(await app.sessions.workspace("local", session_id).list()) == 1
 
 
 async def test_what_the_reader_said_of_a_file_stands(app: App, session_id: str) -> None:
-    async with Failing(NotDone("a.docx is damaged.")) as workshop:
-        served_by(app, workshop)
+    async with Failing(NotDone("a.docx is damaged.")) as sandbox:
+        served_by(app, sandbox)
         first = await take(app, session_id)
         assert await take(app, session_id) == first
         assert await text_of(app, session_id, first) == "a.docx has no text to be read: it is damaged."
-        assert workshop.asked == 1
+        assert sandbox.asked == 1
 
 
 async def test_many_that_bring_it_again_at_once_get_one_file_with_its_text(app: App, session_id: str) -> None:
-    async with Failing(NotNow("a.docx was lost.")) as workshop:
-        served_by(app, workshop)
+    async with Failing(NotNow("a.docx was lost.")) as sandbox:
+        served_by(app, sandbox)
         first = await take(app, session_id)
         assert set(await asyncio.gather(*(take(app, session_id) for _ in range(4)))) == {first}
         assert await text_of(app, session_id, first) == "A treaty was signed."
@@ -111,6 +112,6 @@ async def test_many_that_bring_it_again_at_once_get_one_file_with_its_text(app: 
     ],
 )
 async def test_only_what_the_reader_says_is_a_fact_about_the_file(deed: str, kind: type[Unworkable]) -> None:
-    async with Workshop(worker="documents.workers:work") as workshop:
+    async with SandboxPool(worker="sandbox.workers:work") as sandbox:
         with pytest.raises(kind):
-            await workshop.do(Reading(content=b"words", filename=deed, media_type="text/plain"))
+            await sandbox.run(Reading(content=b"words", filename=deed, media_type="text/plain"))

@@ -39,7 +39,6 @@ MOST_SOURCES = 10
 LONGEST_SOURCE = 400
 LONGEST_TITLE = 80
 _SOURCES = "\n\nSources:\n"
-_SOURCE = re.compile(r"(\[\d+\]) \[(.*)\]\((\S+)\)")
 _WEB = re.compile(rf'(<{NAME} id="(\w+)">)\n(.*)\n(</{NAME} id="\2">)', re.DOTALL)
 
 
@@ -188,14 +187,20 @@ def _preview_of_web(text: str) -> str | None:
         return None
     opening, body, closing = marked.group(1, 3, 4)
     said, listed = body.rsplit(_SOURCES, 1) if _SOURCES in body else (body, "")
-    lines = [_SOURCE.sub(_without_long_title, line)[:LONGEST_SOURCE] for line in listed.split("\n")[:MOST_SOURCES]]
+    links = [line for line in listed.split("\n") if line.startswith("[")][:MOST_SOURCES]
+    lines = [_without_long_title(line)[:LONGEST_SOURCE] for line in links]
     sources = _SOURCES + "\n".join(lines) if listed else ""
     return f"{opening}\n{said[:PREVIEW_CHARS]}{sources}\n{closing}"
 
 
-def _without_long_title(source: re.Match[str]) -> str:
-    number, title, address = source.groups()
-    return source.group() if len(title) <= LONGEST_TITLE else f"{number} {address}"
+def _without_long_title(line: str) -> str:
+    """`[3] [A very long title](https://…)` becomes `[3] https://…`."""
+    start, _, end = line.rpartition("](")
+    number, _, title = start.partition("] [")
+    if not end or len(title) <= LONGEST_TITLE:
+        return line
+    address = end.split(maxsplit=1)[0].rpartition(")")[0]
+    return f"{number}] {address}{end[len(address) + 1 :]}" if address else line
 
 
 def _is_long(call: ToolCall) -> bool:

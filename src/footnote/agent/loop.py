@@ -8,27 +8,42 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import partial
 
-from footnote.agent.calls import BROKEN_OFF, CUT, WITHHELD, Calls
+from msgspec.structs import replace
+
+from footnote.agent.calls import BROKEN_OFF, CUT, MAX_CALLS, WITHHELD, Calls
 from footnote.agent.ledger import Ledger
 from footnote.agent.round import Round
 from footnote.agent.turn import Indexes, Step, Turn
 from footnote.agent.window import Window
 from footnote.cancel import CancelScope
-from footnote.models.base import Model
+from footnote.models.base import Context, Model
 from footnote.models.failures import NO_TOOLS, OVERFLOW
 from footnote.protocol.events import TurnStopReason
 from footnote.protocol.messages import AssistantMessage
+from footnote.tools.approval import NOBODY, Approver
 from footnote.tools.base import Abilities, ToolContext
 from footnote.tools.registry import Toolbox
 from footnote.tracing import SLOW, Work
 
 log = logging.getLogger(__name__)
 
+USED_UP = (
+    "No tool can be called any more in this turn: all its rounds of tool calls are used up. Answer now with what you "
+    "have, and say what could not be found out or done."
+)
+"""The last words of the system prompt in the last round, which has no tools. A model that is not told so promises to
+look further, or writes a call as text."""
+
 ROUNDS = Work("round", "Rounds of runs: one response of a model, and its calls.", span="round", classes=SLOW)
 
 
 async def run(
-    turn: Turn, model: Model, toolbox: Toolbox, abilities: Abilities, cancel: CancelScope
+    turn: Turn,
+    model: Model,
+    toolbox: Toolbox,
+    abilities: Abilities,
+    cancel: CancelScope,
+    approver: Approver = NOBODY,
 ) -> AsyncGenerator[Step, None]:
     """One turn, from the question to the last word of the answer."""
     ledger, window = Ledger(turn, model), Window(turn, model)
@@ -45,6 +60,7 @@ async def run(
 
             if message is None:
                 context, summary = await window.context(ledger.messages, tools.specs, cancel)
+                context = _told(context, used_up=withheld and earlier > 0)
                 for step in ledger.keep_summary(summary):
                     yield step
                 response = Round(model, indexes, title, abilities.sources)
@@ -63,9 +79,11 @@ async def run(
             if not message.calls:
                 break
 
-            calls = Calls(ledger.open_calls(message), tools, indexes, partial(_context_of_call, turn, abilities))
+            of_call = partial(_context_of_call, turn, abilities)
+            calls = Calls(ledger.open_calls(message), tools, indexes, of_call, approver)
             refused = _why_refused(message, withheld=withheld)
-            steps = calls.steps(ledger.messages, cancel, refused=refused, resumed=turn.resumed)
+            too_many = frozenset(call.id for call in message.calls[MAX_CALLS:])
+            steps = calls.steps(ledger.messages, cancel, refused=refused, too_many=too_many, resumed=turn.resumed)
             async with aclosing(steps):
                 async for step in steps:
                     yield step
@@ -76,6 +94,10 @@ async def run(
             message = None
     for event in ledger.end(_ending(message, cancel, withheld=withheld), indexes, window.report):
         yield event
+
+
+def _told(context: Context, *, used_up: bool) -> Context:
+    return replace(context, system=f"{context.system}\n\n{USED_UP}".strip()) if used_up else context
 
 
 def _why_refused(message: AssistantMessage, *, withheld: bool) -> str | None:

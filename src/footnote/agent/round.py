@@ -43,6 +43,12 @@ from footnote.protocol.stream import (
 
 WRITING_STEP = 2_048
 """A call whose arguments grow by this many characters says so: a report of some pages takes a minute to write."""
+LONG_TEXT = 100_000
+"""Characters in which even looking for a footnote takes some milliseconds."""
+
+
+def _check(text: str, sources: Sources) -> tuple[Citation, ...]:
+    return check(text, sources) if may_cite(text) else ()
 
 
 class _Writing:
@@ -93,9 +99,11 @@ class Round:
 
     async def _cite(self, event: TextEnd) -> tuple[Citation, ...]:
         """How the footnotes of a finished text rest on what was read. Beside the event loop: pages may be long."""
-        if not may_cite(event.content):
+        if len(event.content) < LONG_TEXT and not may_cite(event.content):
             return ()
-        citations = self._citations[event.index] = await asyncio.to_thread(check, event.content, self._sources)
+        citations = await asyncio.to_thread(_check, event.content, self._sources)
+        if citations:
+            self._citations[event.index] = citations
         return citations
 
     def _turn_event(self, event: StreamEvent) -> Iterator[Event]:

@@ -41,4 +41,4 @@ def _of_block(block: Block) -> int:
         case Foreign():
             return len(dumps(block.block)) // 3
         case _:
-            return 16 + len(dumps(block.arguments)) // 3
+            return 16 + (len(dumps(block.arguments)) + len(dumps(block.extra))) // 3

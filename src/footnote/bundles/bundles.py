@@ -52,7 +52,7 @@ from footnote.db.blobs import BlobGone, Kept
 from footnote.db.engine import Database
 from footnote.library import Library
 from footnote.protocol.errors import Conflict, LimitReached, Unknown
-from footnote.protocol.history import SessionHead
+from footnote.protocol.sessions import ImportedSession
 from footnote.protocol.sources import Snapshot
 from footnote.protocol.times import written
 from footnote.protocol.version import __version__
@@ -168,7 +168,7 @@ class Bundles:
 
     # In ----------------------------------------------------------------------------------------------------
 
-    async def take(self, user_id: str, file: Path) -> SessionHead:
+    async def take(self, user_id: str, file: Path) -> ImportedSession:
         """A session of its own for this user, under new ids, with all that the bundle holds.
 
         `NotABundle`, `Damaged`, `NotTaken`: nothing was taken, and why. `LimitReached`: there is no room for its files.
@@ -176,7 +176,7 @@ class Bundles:
         async with self._taking:
             return await self._take(user_id, file)
 
-    async def _take(self, user_id: str, file: Path) -> SessionHead:
+    async def _take(self, user_id: str, file: Path) -> ImportedSession:
         ready = await asyncio.to_thread(prepared, file, user_id, self._blobs.address, self._agents, self._clock())
         for _ in range(_TRIES):
             kept = await self._keep_contents(file, ready)

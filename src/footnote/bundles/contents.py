@@ -6,7 +6,8 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
+from msgspec.structs import replace
 
 from footnote.bundles.form import (
     FilesEntry,
@@ -19,13 +20,15 @@ from footnote.bundles.form import (
 )
 from footnote.citations.numbering import Sources
 from footnote.db.turns import TurnRow
-from footnote.protocol.history import ActiveRun, History, PastMessage, SessionHead, WorkspaceView
+from footnote.protocol.history import ActiveRun, History, PastMessage, PastToolMessage, SessionHead, WorkspaceView
 from footnote.protocol.messages import AssistantMessage, Message, Text, ToolResultMessage
 from footnote.protocol.receipts import Receipt
+from footnote.protocol.sessions import ACTIVE
 from footnote.protocol.sources import Citation, Source, sources_in
 from footnote.sessions.branches import branch_to
-from footnote.sessions.history import ACTIVE, past_messages, past_turns, source_groups
+from footnote.sessions.history import past_messages, past_turns, source_groups
 from footnote.sessions.turns import encode
+from footnote.web_search.boundary import unwrapped
 from footnote.workspace.paths import LARGE_RESULTS
 
 
@@ -83,6 +86,9 @@ def turns_of(entry: SessionEntry) -> list[TurnRow]:
             None if run.ending is None else encode(run.ending),
             encode(questions[run.question_id].message),
             encode(questions[run.question_id].attachments),
+            questions[run.question_id].created_at,
+            run.created_at,
+            run.ended_at,
         )
         for run in entry.runs
     ]
@@ -114,6 +120,20 @@ def history_of(entry: SessionEntry, files: FilesEntry) -> History:
         turns=tuple(past_turns(turns, branch)),
     )
     return msgspec.json.decode(msgspec.json.encode(history), type=History)
+
+
+def as_in_version_1(history: History) -> History:
+    """With what a bundle of version 1 can be compared: without what its history has not, and without the marks around
+    text from the web, which it has."""
+    messages = (replace(message, turn_id=UNSET, timestamp=UNSET) for message in history.messages)
+    return replace(
+        history,
+        messages=tuple(
+            replace(message, content=unwrapped(message.content)) if isinstance(message, PastToolMessage) else message
+            for message in messages
+        ),
+        turns=tuple(replace(turn, timestamp=UNSET, ended_at=None) for turn in history.turns or ()),
+    )
 
 
 def spoken_in(entry: SessionEntry) -> Iterator[Spoken]:

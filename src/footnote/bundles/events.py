@@ -5,12 +5,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from footnote.bundles.form import Damaged
 from footnote.protocol.events import (
     BlockDelta,
     BlockStart,
     CitationsGrowth,
+    ContentBlock,
     ErrorBody,
     ErrorEvent,
     Event,
@@ -21,9 +23,11 @@ from footnote.protocol.events import (
     RoundRestart,
     TextGrowth,
     ThinkingGrowth,
+    ToolResultBlock,
     TurnStopReason,
 )
 from footnote.protocol.history import PastAssistantMessage, PastMessage, PastToolMessage
+from footnote.web_search.boundary import unwrapped
 
 _FRAME = re.compile(rb"id: ([0-9]{1,18})\nevent: [a-z_]{1,40}\ndata: ([^\n]*)")
 _event = msgspec.json.Decoder(Event)
@@ -70,7 +74,7 @@ class Folded:
             case MessageStart(message):
                 self.head = message
             case BlockStart(index, block):
-                self._blocks[index] = plain(block)
+                self._blocks[index] = plain(_without_marks(block))
             case BlockDelta(index, TextGrowth(text)):
                 self._grow(index, "text", text)
             case BlockDelta(index, ThinkingGrowth(text)):
@@ -97,6 +101,15 @@ class Folded:
             block[field] += text
 
 
+def _without_marks(block: ContentBlock) -> ContentBlock:
+    """Events of earlier versions have the marks around text from the web, which the history does not show."""
+    return replace(block, content=unwrapped(block.content)) if isinstance(block, ToolResultBlock) else block
+
+
+_OF_HISTORY = frozenset(("role", "tool_call_id", "turn_id", "timestamp"))
+"""What the history says of a tool result, and its block does not."""
+
+
 def blocks_of(messages: Iterable[PastMessage]) -> list[dict[str, Any]]:
     """The same blocks, from the messages of one turn as the history has them."""
     blocks: list[dict[str, Any]] = []
@@ -107,7 +120,7 @@ def blocks_of(messages: Iterable[PastMessage]) -> list[dict[str, Any]]:
             files = plain(message.attachments)
         elif isinstance(message, PastToolMessage):
             result: Mapping[str, Any] = plain(message)
-            shown = {name: result[name] for name in ("name", "status", "content", "artifact")}
+            shown = {name: value for name, value in result.items() if name not in _OF_HISTORY}
             blocks.append({"type": "tool_result", "tool_use_id": message.tool_call_id, **shown})
     if files:
         blocks.append({"type": "attachments", "files": files})

@@ -2,18 +2,19 @@
 
 import hashlib
 from collections.abc import Iterator
+from urllib.parse import unquote
 
 from footnote.bundles.contents import spoken_in
 from footnote.bundles.form import FILES, FILES_FOLDER, VERSIONS_FOLDER, FileEntry, FilesEntry, SessionEntry, shown
 from footnote.bundles.opening import Bundle, Finding
 from footnote.documents.inspection.signatures import is_text, seen_in
 from footnote.documents.reading import text_of
-from footnote.documents.work import Reading, TextOf
 from footnote.protocol.files import FileVersion
 from footnote.protocol.messages import AssistantMessage
+from footnote.sandbox.jobs import Reading, TextOf
 from footnote.workspace.icons import icon_of
 from footnote.workspace.paths import LARGE_RESULTS, UPLOADS, filename_of
-from footnote.workspace.uploads import READ_BYTES
+from footnote.workspace.upload_reader import READ_BYTES
 
 WRITE_FILE = "write_file"
 _HEAD = 8_192
@@ -42,7 +43,7 @@ def _is_of(file: FileEntry) -> bool:
     record, filename = file.record, filename_of(file.key)
     return (
         record.path.endswith(file.key)
-        and (record.url == file.key or record.url.endswith(file.key))
+        and unquote(record.url.partition("?")[0]).endswith(file.key)
         and (record.filename, record.icon_type) == (filename, icon_of(filename))
         and record.source == ("upload" if file.key.startswith(UPLOADS) else "generated")
     )

@@ -18,7 +18,9 @@ from footnote.protocol.sources import Link, Snapshot, SourceStatus, Verdict
 from footnote.sessions.turns import Asked, Ending
 
 FORMAT = "footnote-bundle"
-VERSION = 1
+VERSION = 2
+"""Bundles of version 1 have no times and turn ids in their history, marks around the text of search results, and do not
+say in which branch a version of a file was written."""
 
 README = "README.txt"
 TRANSCRIPT = "transcript.md"
@@ -164,9 +166,11 @@ class SessionEntry(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class VersionRecord(FileVersion, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`entry` holds its content."""
+    """`entry` holds its content. `run_id`: the run at the end of the branch in which it was written; null: it is shown
+    in every branch."""
 
     entry: EntryName
+    run_id: RunId | None = None
 
 
 class TextRecord(Struct, frozen=True, forbid_unknown_fields=True):
@@ -205,6 +209,7 @@ class SnapshotRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     fetched_at: Line
     links: tuple[Link, ...]
     pages: tuple[int, ...]
+    icon: Line | None = None
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> "SnapshotRecord":

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from footnote.bundles.contents import (
     addresses_of,
+    as_in_version_1,
     head_of,
     history_of,
     named_snapshots,
@@ -72,7 +73,7 @@ class Inside:
         self.notes: list[str] = []
         self.otherwise: list[Finding] = []
         self.read: Read | None = None
-        self.snapshots = self.versions = self.runs = self.verdicts = 0
+        self.snapshots = self.versions = self.runs = self.verdicts = self.quotations = 0
 
     def findings(self) -> Iterator[Finding]:
         """Where one thing cannot be read, nothing that follows from it is looked at."""
@@ -150,8 +151,9 @@ class Inside:
             except Damaged as error:
                 yield Finding(name, "wrong", error.reason)
                 continue
-            if plain(said) != plain(made):
-                yield Finding(name, "wrong", f"it says something else than {SESSION}{_where(plain(said), plain(made))}")
+            here, there = (plain(self._comparable(value)) for value in (said, made))
+            if here != there:
+                yield Finding(name, "wrong", f"it says something else than {SESSION}{_where(here, there)}")
         if not self._is_of_this_version:
             self.notes.append(f"{TRANSCRIPT} and {README} were not compared: another version may write them otherwise.")
             return
@@ -159,6 +161,10 @@ class Inside:
             yield Finding(TRANSCRIPT, "wrong", f"it says something else than {SESSION}")
         if self._bundle.read(README) != READ_ME.encode():
             yield Finding(README, "wrong", "it is not the one that every bundle has")
+
+    def _comparable(self, value: Any) -> Any:
+        is_older = isinstance(value, History) and self._bundle.manifest.version == 1
+        return as_in_version_1(value) if is_older else value
 
     # Events ------------------------------------------------------------------------------------------------
 
@@ -211,12 +217,14 @@ class Inside:
             for source in sources_named(one.message):
                 text = texts.get(source.snapshot_id or "")
                 for quote in source.quotes if text is not None else ():
+                    self.quotations += 1
                     if text is not None and text.text[max(quote.start, 0) : max(quote.end, 0)] != quote.text:
                         yield Finding(
                             SESSION, "wrong", f"a quotation does not stand in {SNAPSHOTS_FOLDER}{text.id}.txt"
                         )
         result = rechecked(spoken, texts, missing)
         self.verdicts = result.checked
+        self.quotations += result.quotations
         if result.unchecked:
             footnotes = counted(result.unchecked, "footnote")
             self.notes.append(f"{footnotes} could not be judged again: a text was removed from the library before.")

@@ -24,10 +24,11 @@ class Rechecked(Struct, frozen=True):
     unchecked: int
     wrong: tuple[str, ...]
     otherwise: tuple[str, ...] = ()
+    quotations: int = 0
 
 
 def rechecked(spoken: Sequence[Spoken], snapshots: Mapping[str, Snapshot], missing: AbstractSet[str]) -> Rechecked:
-    checked = unchecked = 0
+    checked = unchecked = quotations = 0
     wrong: list[str] = []
     otherwise: list[str] = []
     for at, one in enumerate(spoken):
@@ -37,8 +38,9 @@ def rechecked(spoken: Sequence[Spoken], snapshots: Mapping[str, Snapshot], missi
             checked += known
             unchecked += len(text.citations) - known
             wrong += _quotes(text, snapshots, missing)
+            quotations += sum(one.quote is not None and one.snapshot_id in snapshots for one in text.citations)
             otherwise += _verdicts(text, spoken, at, snapshots, open_claims)
-    return Rechecked(checked, unchecked, tuple(wrong), tuple(otherwise))
+    return Rechecked(checked, unchecked, tuple(wrong), tuple(otherwise), quotations)
 
 
 def _unknown(spoken: Sequence[Spoken], missing: AbstractSet[str]) -> set[int]:

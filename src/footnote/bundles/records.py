@@ -19,9 +19,8 @@ from footnote.bundles.form import (
 )
 from footnote.db import bundles as db
 from footnote.protocol.files import Author, FileOrigin
-from footnote.protocol.sessions import Origin, RunState
+from footnote.protocol.sessions import ACTIVE, Origin, RunState
 from footnote.sessions import turns as stored
-from footnote.sessions.history import ACTIVE
 from footnote.workspace.records import record_of
 from footnote.workspace.stored import unpacked
 from footnote.workspace.zipping import HarmlessNames
@@ -60,7 +59,8 @@ def _run(row: db.RunRow, said: Sequence[db.SaidRow]) -> RunRecord:
         id=row.id,
         question_id=row.question_id,
         message_id=row.message_id,
-        state=cast("RunState", row.state),
+        # A bundle is read by versions that know no other state of a run that is not over.
+        state="running" if row.state == "waiting" else cast("RunState", row.state),
         asked=stored.asked.decode(row.asked),
         ending=None if row.ending is None else stored.ending.decode(row.ending),
         created_at=row.created_at,
@@ -74,14 +74,17 @@ def _run(row: db.RunRow, said: Sequence[db.SaidRow]) -> RunRecord:
 def files_entry(whole: db.Whole, user_id: str, address: str) -> FilesEntry:
     """`address`: what stands before the key of an upload."""
     names = HarmlessNames()
-    return FilesEntry(tuple(_file(file, whole.versions[file.id], user_id, address, names) for file in whole.files))
+    owner = (user_id, whole.session.id)
+    return FilesEntry(tuple(_file(file, whole.versions[file.id], owner, address, names) for file in whole.files))
 
 
 def _file(
-    row: db.FileRow, versions: Sequence[db.VersionRow], user_id: str, address: str, names: HarmlessNames
+    row: db.FileRow, versions: Sequence[db.VersionRow], owner: tuple[str, str], address: str, names: HarmlessNames
 ) -> FileEntry:
+    user_id, session_id = owner
     record = record_of(
         user_id,
+        None if row.plain_url else session_id,
         row.path,
         file_id=row.id,
         source=cast("FileOrigin", row.source),
@@ -112,6 +115,7 @@ def _version(row: db.VersionRow, entry: str) -> VersionRecord:
         row.message_id,
         row.call_id,
         entry=entry,
+        run_id=row.run_id,
     )
 
 

@@ -6,6 +6,7 @@ import secrets
 import time
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
+from urllib.parse import unquote
 from uuid import uuid4
 
 from msgspec.structs import replace
@@ -20,14 +21,15 @@ from footnote.protocol.events import (
     ToolResultBlock,
     ToolUseBlock,
 )
-from footnote.protocol.files import FileRecord
+from footnote.protocol.files import FileRecord, ToolImage
 from footnote.protocol.messages import AssistantMessage, Block, Part, Text, ToolCall, ToolResultMessage
 from footnote.sessions.turns import Ending
-from footnote.workspace.paths import UPLOADS, filename_of
+from footnote.workspace.paths import UPLOADS, upload_name
+from footnote.workspace.records import url_of
 
 _UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _UPLOAD = re.compile(rf"{UPLOADS}[^/\s\"]{{1,200}}/({_UUID})(?=/)")
-_ADDRESS = re.compile(r"(?:local|s3)://[^\s\"]*\Z")
+_ADDRESS = re.compile(r"(?:local|s3)://[^\s\"]{0,300}+\Z")
 _LONGEST_ADDRESS = 300
 _ID = re.compile(rf"(?:session|run|msg)_[0-9a-f]{{28}}|{_UUID}")
 
@@ -43,6 +45,7 @@ class Renaming:
             **_renamed("run", [run.id for run in session.runs]),
             **_renamed("msg", [*(one.id for one in session.questions), *(run.message_id for run in session.runs)]),
         }
+        self._session_id = self.ids[session.session.id]
         self._files = {file.record.id: str(uuid4()) for file in files.files}
 
     def known(self, old: str, entry: str) -> str:
@@ -59,15 +62,19 @@ class Renaming:
     def file(self, record: FileRecord) -> FileRecord:
         """Of a file that is gone since, the record has an id that nothing else has."""
         file_id = self._files.setdefault(record.id, str(uuid4()))
-        if record.url.startswith(UPLOADS):
-            key = self.upload_key(record.id, filename_of(record.url))
-            path, url = self._address + key, key
-        else:
-            path, url = record.path, f"workspace/{self._user_id}{record.path}"
-        return replace(record, id=file_id, path=path, url=url, message_id=self.link(record.message_id))
+        is_upload = record.url.startswith(UPLOADS)
+        key = self.upload_key(record.id, upload_name(unquote(record.url))) if is_upload else record.path
+        return replace(
+            record,
+            id=file_id,
+            path=self._address + key if is_upload else key,
+            url=url_of(self._user_id, self._session_id, key),
+            message_id=self.link(record.message_id),
+        )
 
-    def upload_key(self, old_id: str, filename: str) -> str:
-        return f"{UPLOADS}{self._user_id}/{self._files[old_id]}/{filename}"
+    def upload_key(self, old_id: str, name: str) -> str:
+        """`name` is with its folders."""
+        return f"{UPLOADS}{self._user_id}/{self._files[old_id]}/{name}"
 
     def text(self, text: str) -> str:
         """Words of a program, in which ids stand: what a tool was given, and what it answered."""
@@ -114,7 +121,15 @@ class Renaming:
         if isinstance(message, AssistantMessage):
             return replace(message, content=tuple(self._block(block) for block in message.content))
         parts = tuple(self._part(part) for part in message.content)
-        return replace(message, content=parts, artifact=self.artifact(message.artifact))
+        images = self._images(message.images)
+        return replace(message, content=parts, artifact=self.artifact(message.artifact), images=images)
+
+    def _images(self, images: tuple[ToolImage, ...]) -> tuple[ToolImage, ...]:
+        """An upload has another path then; what the session itself made keeps its own."""
+        return tuple(
+            image if image.file_path.startswith("/") else replace(image, file_path=self.text(image.file_path))
+            for image in images
+        )
 
     def _block(self, block: Block) -> Block:
         if not isinstance(block, ToolCall):
@@ -144,7 +159,8 @@ class Renaming:
         if isinstance(block, ToolUseBlock):
             return replace(block, input=self.value(block.input))
         if isinstance(block, ToolResultBlock):
-            return replace(block, content=self.text(block.content), artifact=self.artifact(block.artifact))
+            renamed = replace(block, content=self.text(block.content), artifact=self.artifact(block.artifact))
+            return replace(renamed, images=self._images(block.images)) if block.images else renamed
         if isinstance(block, AttachmentsBlock):
             return AttachmentsBlock(tuple(self.file(file) for file in block.files))
         return block

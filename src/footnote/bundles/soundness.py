@@ -8,7 +8,7 @@ from footnote.bundles.form import DEEPEST, FILES, SESSION, Damaged, FileEntry, F
 from footnote.bundles.opening import Bundle
 from footnote.protocol.errors import UsageError
 from footnote.protocol.messages import AssistantMessage, ToolResultMessage
-from footnote.workspace.paths import UPLOADS, filename_of, key_of, upload_key
+from footnote.workspace.paths import UPLOADS, key_of, upload_key, upload_name
 
 MOST_VERSIONS = 10**9
 
@@ -33,6 +33,8 @@ def check_tree(session: SessionEntry) -> None:
         _check_moment(moment, SESSION)
     for said in (said for run in session.runs for said in run.messages):
         message = said.message
+        if message.timestamp is not None:
+            _check_moment(message.timestamp, SESSION)
         calls = message.calls if isinstance(message, AssistantMessage) else ()
         _check_depth([call.arguments for call in calls])
         _check_depth(message.artifact if isinstance(message, ToolResultMessage) else None)
@@ -88,7 +90,7 @@ def _key(file: FileEntry) -> str:
     try:
         if file.key.startswith(UPLOADS):
             owner, _, rest = file.key.removeprefix(UPLOADS).partition("/")
-            is_right = file.key == upload_key(owner, rest.partition("/")[0], filename_of(file.key))
+            is_right = file.key == upload_key(owner, rest.partition("/")[0], upload_name(file.key))
         else:
             is_right = file.key == key_of(file.key)
     except UsageError as error:

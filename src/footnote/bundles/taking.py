@@ -27,22 +27,20 @@ from footnote.bundles.verify import checked
 from footnote.db import bundles as db
 from footnote.db.blobs import Kept
 from footnote.db.runs import EventRow
-from footnote.db.sessions import TITLE
+from footnote.db.sessions import TITLE, file_part
 from footnote.documents.inspection.inspection import inspect
+from footnote.language.search_terms import MAX_FILE_CHARACTERS, file_text, terms_of
 from footnote.library.packing import pack
 from footnote.protocol.errors import Unworkable, WrongKind
 from footnote.protocol.events import ContextReport, Delta, Event, MessageDelta, MessageStop, TurnUsage
-from footnote.protocol.history import SessionHead
 from footnote.protocol.messages import AssistantMessage, Usage
-from footnote.protocol.sessions import LONGEST_TITLE
+from footnote.protocol.sessions import ACTIVE, LONGEST_TITLE, BundleCheck, ImportedSession
 from footnote.protocol.sources import Snapshot
 from footnote.protocol.sse import frame
 from footnote.protocol.version import __version__
-from footnote.sessions.history import ACTIVE
-from footnote.sessions.terms import terms_of
 from footnote.sessions.titles import clean_title
 from footnote.sessions.turns import Ending, encode
-from footnote.workspace.paths import UPLOADS, filename_of
+from footnote.workspace.paths import LARGE_RESULTS, UPLOADS, filename_of, upload_name
 from footnote.workspace.stored import packed
 from footnote.workspace.text import counted
 
@@ -58,7 +56,7 @@ log = logging.getLogger(__name__)
 class Prepared(Struct, frozen=True):
     """A session that can be stored once its `contents` are kept, which are entries of the bundle."""
 
-    head: SessionHead
+    head: ImportedSession
     contents: tuple[str, ...]
     rows: db.Taken
 
@@ -69,25 +67,32 @@ class Prepared(Struct, frozen=True):
 def prepared(file: Path, user_id: str, address: str, agents: Sequence[str], now: float) -> Prepared:
     """`NotABundle`, `Damaged`, `NotTaken`: it cannot be taken, and why."""
     with opened(file) as bundle:
-        read = _right(bundle)
+        result = _right(bundle)
+        read = result.read
         session, files = read.session, read.files
         _check_uploads(bundle, files)
         renaming = Renaming(session, files, user_id, address)
         whole = _whole(session, files, renaming, agents, now)
         events = tuple(row for run in session.runs for row in _events(run, bundle, renaming))
         entries = tuple(pack(_ours(text, user_id), searchable=False) for text in read.texts.values())
+        terms = (*_terms(session, renaming), *_file_terms(bundle, files, renaming))
     contents = {version.hash: version.entry for one in files.files for version in one.versions}
     row = whole.session
     return Prepared(
-        SessionHead(row.id, row.title, row.agent_id, row.created_at),
+        ImportedSession(row.id, row.title, row.agent_id, row.created_at, checked=result.counted),
         tuple(contents.values()),
-        db.Taken(whole=whole, events=events, terms=tuple(_terms(session, renaming)), kept=(), read=entries),
+        db.Taken(whole=whole, events=events, terms=terms, kept=(), read=entries),
     )
 
 
-def _right(bundle: Bundle) -> Read:
-    """What it holds, if all that can be checked is right. Another version may have judged otherwise, and that alone is
-    no fault of the bundle."""
+class _Right(Struct, frozen=True):
+    read: Read
+    counted: BundleCheck
+
+
+def _right(bundle: Bundle) -> _Right:
+    """What it holds and how much of it was checked, if all that can be checked is right. Another version may have
+    judged otherwise, and that alone is no fault of the bundle."""
     result = checked(bundle)
     findings = [one for one in result.report.findings if one not in result.otherwise]
     if findings or result.read is None:
@@ -99,7 +104,18 @@ def _right(bundle: Bundle) -> Read:
             counted(len(result.otherwise), "footnote"),
             __version__,
         )
-    return result.read
+    report = result.report
+    return _Right(
+        result.read,
+        BundleCheck(
+            report.entries,
+            report.quotations,
+            report.verdicts,
+            len(result.otherwise),
+            bundle.manifest.seal,
+            report.notes,
+        ),
+    )
 
 
 def _refusal(findings: Sequence[Finding]) -> NotTaken:
@@ -126,7 +142,8 @@ def _check_uploads(bundle: Bundle, files: FilesEntry) -> None:
                 target.writelines(bundle.pieces(entry))
             for name in endings.values():
                 try:
-                    inspect(aside, name)
+                    with aside.open("rb") as content:
+                        inspect(content, name)
                 except (WrongKind, Unworkable) as error:
                     raise NotTaken(f"The bundle was not taken, because of an upload in it: {error.message}") from error
 
@@ -199,7 +216,7 @@ def _file(file: FileEntry, renaming: Renaming) -> db.FileRow:
     is_upload = file.key.startswith(UPLOADS)
     text = None if file.text is None or file.text.text is None else packed(file.text.text)
     return db.FileRow(
-        path=renaming.upload_key(file.record.id, filename_of(file.key)) if is_upload else file.key,
+        path=renaming.upload_key(file.record.id, upload_name(file.key)) if is_upload else file.key,
         id=record.id,
         source="upload" if is_upload else record.source,
         created_at=record.created_at,
@@ -220,6 +237,7 @@ def _versions(file: FileEntry, renaming: Renaming) -> Iterator[db.VersionRow]:
             version.author,
             renaming.link(version.message_id),
             version.call_id,
+            renaming.link(version.run_id),
         )
 
 
@@ -286,3 +304,16 @@ def _ours(snapshot: Snapshot, user_id: str) -> Snapshot:
         url=snapshot.url if is_page else f"{PRIVATE}{user_id}/{snapshot.id}",
         links=tuple(link for link in snapshot.links if _WEB.match(link.url)),
     )
+
+
+def _file_terms(bundle: Bundle, files: FilesEntry, renaming: Renaming) -> Iterator[tuple[str, str]]:
+    """What the newest version of each file says, and the text of an upload."""
+    for file in files.files:
+        if file.key.startswith(LARGE_RESULTS):
+            continue
+        if file.key.startswith(UPLOADS):
+            text = ((file.text and file.text.text) or "")[:MAX_FILE_CHARACTERS]
+        else:
+            text = file_text(b"".join(bundle.pieces(file.versions[0].entry)))
+        if terms := terms_of(text):
+            yield file_part(_file(file, renaming).path), terms

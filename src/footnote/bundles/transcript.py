@@ -17,6 +17,7 @@ from footnote.protocol.history import (
     PastTurn,
     PastUserMessage,
 )
+from footnote.protocol.sessions import ACTIVE
 from footnote.protocol.sources import Citation
 
 _ENDINGS = {
@@ -124,7 +125,7 @@ def _ending(turn: PastTurn | None, messages: Sequence[PastMessage]) -> Iterator[
         return
     if turn.error is not None:
         yield f"*Failed: {inline(turn.error.message)}*"
-    elif turn.state in ("queued", "running"):
+    elif turn.state in ACTIVE:
         yield "*Being answered now.*"
     elif ending := _ENDINGS.get(turn.stop_reason or ""):
         yield f"*{ending}*"

@@ -30,6 +30,7 @@ class Report(Struct, frozen=True, kw_only=True):
     versions: int = 0
     runs: int = 0
     verdicts: int = 0
+    quotations: int = 0
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -81,6 +82,7 @@ def checked(bundle: Bundle) -> Checked:
         versions=inside.versions,
         runs=inside.runs,
         verdicts=inside.verdicts,
+        quotations=inside.quotations,
         findings=tuple(findings),
         notes=tuple(notes),
     )

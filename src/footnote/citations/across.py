@@ -7,7 +7,7 @@ from footnote.citations.names import names
 from footnote.citations.quoting import quoted
 from footnote.citations.values import Value, holds
 from footnote.citations.verdict import Finding
-from footnote.citations.wording import Token, Wording, is_character, language_of
+from footnote.citations.wording import Token, Wording, is_character, language_of, wording_of
 from footnote.language.sentences import Span
 
 _ENOUGH = 2
@@ -25,13 +25,13 @@ def is_foreign(text: str, page: Page) -> bool:
 
 def judge_across(text: str, page: Page) -> Finding:
     """`partial`, if one passage has every number of a claim and some of its names; never more."""
-    claim = Wording(text, page.language)
+    claim = wording_of(text, page.language)
     numbers = [token.value for token in claim.tokens if token.value]
     called = [token for name in names(claim, page) for token in name if not is_character(token.key)]
     keys = dict.fromkeys([*(token.key for token in called), *(key for value in numbers for key in _spellings(value))])
     weights = {key: page.weight(key) for key in keys}
     for span in page.passages(weights, most=_SENTENCES, count=_PASSAGES):
-        passage = Wording(page.text[span.start : span.end], page.language)
+        passage = wording_of(page.text[span.start : span.end], page.language)
         shared = [token for token in called if token.key in passage.keys]
         if all(holds(passage.values, value) for value in numbers) and len(numbers) + len(shared) >= _ENOUGH:
             return _partial(claim, page, span, passage, shared)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from footnote.citations.wording import Language, key_of, language_of
 from footnote.language.sentences import Span, sentences
-from footnote.language.terms import terms
+from footnote.language.terms import RAISED, terms
 from footnote.protocol.sources import Snapshot
 
 _LONGEST = 500
@@ -26,6 +26,7 @@ _STARTS = 12
 _WORTH_A_SENTENCE = 0.06
 """How much of the claim another sentence must add to be taken into the passage."""
 _COST_OF_A_SENTENCE = 0.02
+_RAISED = f"[{RAISED}]"
 _UNMISTAKABLE = 24
 """Characters by which a place on a page can be told from all others."""
 
@@ -157,9 +158,10 @@ class Page:
 
 def rows(words: Sequence[str], text: str, start: int = 0, end: int | None = None) -> Iterator[Span]:
     """Where words stand in a row, whole, with any white space between them. A character may be right beside them."""
-    if not words:
+    if not words or max(words, key=len).rstrip(",;:.") not in text:
         return
-    pattern = re.compile(r"\s+".join(map(_loosely, words)) + r"(?![^\W\u3000-\uffff])")
+    end_of_words = rf"(?:(?!\w)|(?={_RAISED})|(?=[\u3000-\uffff]))"
+    pattern = re.compile(rf"{_RAISED}*\s+".join(map(_loosely, words)) + end_of_words)
     for found in pattern.finditer(text, start, len(text) if end is None else end):
         # Looked at afterwards: a pattern that begins with words is found a hundred times faster.
         before = text[found.start() - 1 : found.start()]
@@ -168,9 +170,10 @@ def rows(words: Sequence[str], text: str, start: int = 0, end: int | None = None
 
 
 def _loosely(word: str) -> str:
-    """As a pattern. A claim has no white space before a sign that ends a word; a page may have (`--output .`)."""
+    """As a pattern. A claim has no white space or reference mark before a sign that ends a word; a page may have
+    (`--output .`, `in 2027³.`)."""
     if word[-1] in ",;:." and word[-2:-1].isalnum():
-        return rf"{re.escape(word[:-1])}\s?{re.escape(word[-1])}"
+        return rf"{re.escape(word[:-1])}{_RAISED}*\s?{re.escape(word[-1])}"
     return re.escape(word)
 
 

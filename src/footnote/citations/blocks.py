@@ -22,7 +22,8 @@ _ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦]|\d{1,4}[.)、])[ \t]+(?:\[[ xX]\][ 
 _INDENTED = re.compile(r"(?: {4}|\t)")
 _ROW = re.compile(r"[ \t]*\|.*\|[ \t]*$")
 _RULE = re.compile(
-    r"[ \t]*(?:\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?|={2,}|[*_-](?:[ \t]*[*_-]){2,})[ \t]*$"
+    r"[ \t]*+(?:(?:\|[ \t]*+)?:?-{2,}+:?[ \t]*+(?:\|[ \t]*+:?-{2,}+:?[ \t]*+)*+\|?"
+    r"|={2,}+|[*_-](?:[ \t]*+[*_-]){2,}+)[ \t]*+$"
 )
 _DASH = re.compile(r"[ \t]*(?:[—–―]|--)[ \t]*\S")
 _DEFINITION = re.compile(r"[ ]{0,3}\[\^?[^\]\n]{1,40}\]:[ \t]")
@@ -33,7 +34,7 @@ _LABEL = (
     r"nguồn(?: tham khảo| trích dẫn| tin)?|tài liệu tham khảo|tham khảo|chú thích|trích dẫn|"
     r"(?:信息|资料|資料|参考|參考|引用)?(?:来源|來源)|参考(?:资料|文献|链接)?|參考(?:資料|文獻)|引用|注释|脚注|出处"
 )
-_SOURCES = re.compile(rf"[\s#>*_]*(?:\W{{1,3}}[ ])?(?:{_LABEL})[\s*_]*[:：]?[\s*_]*$", re.IGNORECASE)
+_SOURCES = re.compile(rf"[\s#>*_]*+(?:\W{{1,3}}[ ])?(?:{_LABEL})[\s*_]*+(?:[:：][\s*_]*+)?$", re.IGNORECASE)
 _SOURCES_IN_LINE = re.compile(rf"[\s>*_]*(?:{_LABEL})[\s*_]*[:：][\s*_]*(?=[\[［【])", re.IGNORECASE)
 _ENTRY = re.compile(r"[\s>]*(?:[-*+•‣◦][ \t]|\d{1,4}[.)、:]|[\[［【<]|https?://)")
 _CITED = re.compile(r"[0-9][\]］】][.。]?\s*$")

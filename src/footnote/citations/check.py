@@ -1,6 +1,7 @@
 """Whether the footnotes of a text hold: a verdict for each of them, with the passage that it rests on."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 from msgspec.structs import replace
 
@@ -16,6 +17,10 @@ __all__ = ["check", "may_cite"]
 
 _LONGEST = 1500
 """Characters of a claim that are looked at: of one that is longer, a source can support no more than a part."""
+MAX_CITATIONS = 10_000
+MAX_COMPARISONS = 4_000
+"""How often a statement of one text is held against a page, each a few milliseconds. It is a number and not a time, so
+that the same text always gets the same verdicts."""
 _RANKS = ("unsupported", "partial", "supported")
 
 
@@ -24,38 +29,53 @@ def check(text: str, sources: Sources) -> tuple[Citation, ...]:
 
     `start` and `end` are those of the sentence (see `claims.Claim`). A number without a source is `unsupported`; so is
     one of whose page nothing was read. In a list of sources only numbers that have none are cited.
+
+    Whatever the text, this ends: once the comparisons are used up, the statements that are left stay `unsupported`
+    without a quotation, the least that can be said of them; beyond the other two limits there is no citation.
     """
-    return tuple(citation for claim in claims(text) for citation in _cited(claim, sources))
+    comparing = _Comparing(sources)
+    found = (citation for claim in claims(text) for citation in _cited(claim, comparing))
+    return tuple(islice(found, MAX_CITATIONS))
 
 
-def _cited(claim: Claim, sources: Sources) -> Iterator[Citation]:
+class _Comparing:
+    """Holds the statements of one text against pages, and counts."""
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+        self._left = MAX_COMPARISONS
+
+    def found(self, text: str, number: int) -> Finding:
+        """What a source has of a claim: its last reading, if that bears it, otherwise the reading that does so best."""
+        best = Finding("unsupported")
+        for page in self.sources.pages(number):
+            if self._left == 0:
+                break
+            self._left -= 1
+            finding = _found_on(page, text)
+            if finding.verdict == "supported":
+                return finding
+            best = max(best, finding, key=_rank)
+        return best
+
+
+def _cited(claim: Claim, comparing: _Comparing) -> Iterator[Citation]:
     if claim.listed:
-        unknown = [cite for cite in claim.cites if sources.source(cite.number) is None]
+        unknown = [cite for cite in claim.cites if comparing.sources.source(cite.number) is None]
         yield from (_citation(claim, cite, Finding("unsupported")) for cite in unknown)
         return
     text = claim.text[:_LONGEST]
     numbers = dict.fromkeys(cite.number for cite in claim.cites)
-    findings = together(text, {number: _found(text, number, sources) for number in numbers})
+    findings = together(text, {number: comparing.found(text, number) for number in numbers})
     for cite in claim.cites:
         finding = findings[cite.number]
         if cite.part and finding.verdict != "supported":
             # A marker in the middle of a sentence answers for what stands before it.
-            part = _found(cite.part[:_LONGEST], cite.number, sources)
+            part = comparing.found(cite.part[:_LONGEST], cite.number)
             finding = part if part.verdict == "supported" else finding
         if finding.verdict == "supported" and len(claim.text) > _LONGEST:
             finding = replace(finding, verdict="partial")
         yield _citation(claim, cite, finding)
-
-
-def _found(text: str, number: int, sources: Sources) -> Finding:
-    """What a source has of a claim: its last reading, if that bears it, otherwise the reading that does so best."""
-    best = Finding("unsupported")
-    for page in sources.pages(number):
-        finding = _found_on(page, text)
-        if finding.verdict == "supported":
-            return finding
-        best = max(best, finding, key=_rank)
-    return best
 
 
 def _found_on(page: Page, text: str) -> Finding:

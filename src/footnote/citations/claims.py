@@ -9,6 +9,7 @@ last sentence before that. What stands in code, in the text of a link, behind a 
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 from msgspec import Struct
 
@@ -31,7 +32,7 @@ _LINK = re.compile(
     r"(?<!\\)(!?)\[((?:\\.|[^\[\]\\\n]|\[[^\[\]\n]{0,100}\]){0,500})\]\((?:[^()\n]|\([^()\n]{0,500}\)){0,2000}\)"
 )
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,300}>|<https?://[^<>\s]{1,2000}>|\*+|~~|(?<!\w)_+|_+(?!\w)")
-_CODE_NAME = re.compile(r"(?:\w*_\w*|[a-z]\d*|arr|argv|args|buf|idx|lst|ptr|str|tmp|vec|xs)$")
+_CODE_NAME = re.compile(r"(?:[^\W_]*+_\w*+|[a-z]\d*|arr|argv|args|buf|idx|lst|ptr|str|tmp|vec|xs)$")
 _CODE_AFTER = re.compile(r"\s?(?:[+*/%-]?=|\+\+|--|->)|\.[a-z]+\(|\[(?!\^?\d)")
 _QUOTATION = re.compile('“[^“”]{1,2000}”|«[^«»]{1,2000}»|「[^「」]{1,2000}」|『[^『』]{1,2000}』|"[^"]{1,2000}"')
 _LOOSE = " ,;:.，；：。\n"
@@ -40,6 +41,10 @@ _LOOSENED = re.compile(r"(?<=\w) ([,;:.])(?= |$)")
 _SAYS_ENOUGH = 3
 _GLANCE = 40
 _ENDS = '.!?…。！？”’"»」』)）]】］'
+
+
+MAX_CHARACTERS = 300_000
+"""Characters of a text in which footnotes are looked for: those of a book."""
 
 
 class Cite(Struct, frozen=True):
@@ -90,18 +95,21 @@ class _Draft:
 
     def _part(self, mark: _Mark) -> str:
         """What stands between a marker, or a row of markers, and the row before it, if that says enough."""
-        before = [part for end, part in self.parts if end <= mark.start]
-        own = " ".join(before[-1].strip(_LOOSE).split()) if before else ""
-        return own if len(self.parts) > 1 and sum(1 for _ in terms(own)) >= _SAYS_ENOUGH else ""
+        if len(self.parts) < 2:
+            return ""
+        before = bisect_right(self.parts, mark.start, key=itemgetter(0))
+        own = " ".join(self.parts[before - 1][1].strip(_LOOSE).split()) if before else ""
+        return own if sum(1 for _ in terms(own)) >= _SAYS_ENOUGH else ""
 
 
 def may_cite(text: str) -> bool:
     """Whether it is worth to look for claims."""
-    return _MAY_CITE.search(text) is not None
+    return _MAY_CITE.search(text, 0, MAX_CHARACTERS) is not None
 
 
 def claims(text: str) -> tuple[Claim, ...]:
     """The statements of a text that have a marker, in order."""
+    text = text[:MAX_CHARACTERS]
     drafts: list[_Draft] = []
     waiting: list[_Mark] = []
     for block in blocks(text):
@@ -230,13 +238,17 @@ class _Body:
                 yield Span(start, start + len(stripped))
             return
         quoted = [found.span() for found in _QUOTATION.finditer(self._shown)]
+        following_quotation = 0
         begun: int | None = None
         for span in sentences(self._shown):
             start = span.start if begun is None else begun
             begun = start
             following = self._shown[span.end : span.end + _GLANCE].lstrip()
-            inside = any(first < span.end < last for first, last in quoted)
-            goes_on = any(last == span.end for _, last in quoted) and following[:1].islower()
+            while following_quotation < len(quoted) and quoted[following_quotation][1] < span.end:
+                following_quotation += 1
+            first, last = quoted[following_quotation] if following_quotation < len(quoted) else (span.end, span.end + 1)
+            inside = first < span.end < last
+            goes_on = last == span.end and following[:1].islower()
             if not inside and not goes_on:
                 begun = None
                 if any(map(str.isalnum, self._shown[start : span.end])):

@@ -28,6 +28,7 @@ class Sources:
         self._numbers: dict[str, int] = {}
         self._sources: dict[int, Source] = {}
         self._pages: dict[int, tuple[Page, ...]] = {}
+        self._taken: set[int] = set()
         self._last = 0
 
     @classmethod
@@ -48,7 +49,7 @@ class Sources:
 
     def number(self, url: str) -> int:
         """The number of a URL: the one that it has, or the next."""
-        known = self._numbers.get(_normal(url))
+        known = self._numbers.get(without_tracking(url))
         if known is not None:
             return known
         self._take(url, self._last + 1)
@@ -56,8 +57,8 @@ class Sources:
 
     def _take(self, url: str, number: int) -> None:
         """Gives a URL a number, unless either has its other already."""
-        if number not in self._numbers.values():
-            self._numbers.setdefault(_normal(url), number)
+        if number not in self._taken:
+            self._taken.add(self._numbers.setdefault(without_tracking(url), number))
             self._last = max(self._last, number)
 
     def note(self, source: Source, snapshot: Snapshot | None) -> None:
@@ -102,8 +103,9 @@ def _noted(messages: Iterable[Message]) -> Iterator[Source]:
             yield from sources_in(message.artifact)
 
 
-def _normal(url: str) -> str:
-    """What two spellings of an address have in common. A path is kept as it is: many servers tell its case apart."""
+def without_tracking(url: str) -> str:
+    """What two spellings of an address have in common: without fragment and tracking parameters. A path is
+    kept as it is: many servers tell its case apart."""
     try:
         parts = urlsplit(url.strip())
         scheme, host, port = parts.scheme.lower(), parts.hostname or "", parts.port

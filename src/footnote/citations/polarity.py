@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 from footnote.citations.lexicon import (
@@ -24,7 +25,11 @@ class _Words(Generic[_Meaning]):
 
     def __init__(self, meanings: Mapping[str, _Meaning]) -> None:
         self._meanings = meanings
-        self._longest = max(word.count("+") + 1 for word in meanings)
+        self._longest: dict[str, int] = {}
+        """By the first word of them, how many words the longest entry has."""
+        for entry in meanings:
+            first, *more = entry.split("+")
+            self._longest[first] = max(self._longest.get(first, 0), 1 + len(more))
         characters = sorted((word for word in meanings if word > "\u3000"), key=len, reverse=True)
         self._characters = re.compile("|".join(characters))
 
@@ -32,7 +37,8 @@ class _Words(Generic[_Meaning]):
         words = [(word.group().casefold(), word.start(), word.end()) for word in _WORD.finditer(text)]
         at = 0
         while at < len(words):
-            for count in range(min(self._longest, len(words) - at), 0, -1):
+            longest = self._longest.get(words[at][0], 0)
+            for count in range(min(longest, len(words) - at), 0, -1):
                 meaning = self._meanings.get("+".join(word for word, _, _ in words[at : at + count]))
                 if meaning is not None:
                     yield Span(words[at][1], words[at + count - 1][2]), meaning
@@ -50,11 +56,12 @@ _COMMONLY = _Words({**_DENYING, **_EXCEPT, **dict.fromkeys(BARELY_DENYING, False
 _DIRECTIONS = _Words(DIRECTIONS)
 
 
-def denials(text: str, *, strict: bool = False) -> list[Span]:
+@lru_cache(maxsize=2_000)
+def denials(text: str, *, strict: bool = False) -> tuple[Span, ...]:
     """The words that deny something. `strict`: also those that do so barely (`not only`) or by what they mean."""
     found = [span for span, denies in (_STRICTLY if strict else _COMMONLY).find(text) if denies]
     contracted = (word for word in _WORD.finditer(text) if _CONTRACTED.search(word.group()))
-    return found + [Span(word.start(), word.end()) for word in contracted]
+    return (*found, *(Span(word.start(), word.end()) for word in contracted))
 
 
 def directions(text: str) -> set[tuple[int, int]]:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from footnote.citations import numerals
 from footnote.citations.units import CURRENCY_BEFORE, MONTHS, UNIT_AFTER, unit_of
+from footnote.language.terms import RAISED
 
 _TOLERANCE = 1e-9
 
@@ -103,12 +104,14 @@ _MONTH_AFTER = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH}
 _MONTH_YEAR = re.compile(rf"\b({_MONTH})\.?,?\s+(?:of\s+)?(\d{{4}})\b")
 _MONTH_ALONE = re.compile(rf"(?<=\w )(?:{'|'.join(name.title() for name in MONTHS if len(name) > 3)})\b")
 _VIETNAMESE_DATE = re.compile(
-    r"\b(?:(?:ngày|mùng|mồng)\s+)?(\d{1,2})\s*(?:tháng|/)\s*(\d{1,2})(?:\s*(?:năm|,|/)?\s*(\d{4}))?\b(?!/)",
+    r"\b(?:(?:ngày|mùng|mồng)\s+)?(\d{1,2})\s*(?:tháng|/)\s*(\d{1,2})(?:\s*+(?:(?:năm|,|/)\s*+)?(\d{4}))?\b(?!/)",
     re.IGNORECASE,
 )
 _VIETNAMESE_MONTH = re.compile(r"\btháng\s+(\d{1,2})(?:\s*(?:năm|,|/|-)\s*(\d{4}))?\b", re.IGNORECASE)
 _CENTURY_AFTER = re.compile(r"\bthế kỷ\s+(?:thứ\s+)?(\d{1,2}|[XVI]+)\b", re.IGNORECASE)
-_HAN_FRACTION = re.compile(r"([百\d一二三四五六七八九十]+)分之([\d.一二三四五六七八九十百]+)")
+_HAN_FRACTION = re.compile(
+    r"(?<![百\d一二三四五六七八九十])([百\d一二三四五六七八九十]++)分之([\d.一二三四五六七八九十百]+)"
+)
 _PHRASED_FRACTION = re.compile(
     r"\b(một|hai|ba|bốn|năm|sáu|bảy|\d+)\s+phần\s+(hai|ba|tư|năm|sáu|tám|mười|\d+)\b", re.IGNORECASE
 )
@@ -125,6 +128,8 @@ _DIGITS = re.compile(
     rf"(?:[\s-]?(?P<unit>{UNIT_AFTER}))?",
     re.IGNORECASE,
 )
+_MARK = re.compile(rf"(?<=\d)[{RAISED}]+")
+"""Behind a number it is a reference or an exponent, and ends the number as a space does."""
 _HEDGE = re.compile(
     r"(?:\b(?:about|around|approximately|roughly|some|nearly|almost|over|more than|khoảng|gần|hơn|trên|xấp xỉ) "
     r"|[约近逾]|超过)$",
@@ -141,7 +146,7 @@ _CLASSIFIER = re.compile(
 
 def values(text: str) -> tuple[Value, ...]:
     """The values of a text in order, none over another."""
-    plain = text.translate(_WIDE)
+    plain = _MARK.sub(lambda mark: " " * len(mark[0]), text.translate(_WIDE))
     taken = bytearray(len(plain))
     found: list[Value] = []
     for read in _READERS:

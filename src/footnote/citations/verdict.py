@@ -12,7 +12,7 @@ from footnote.citations.lexicon import FUNCTION_WORDS
 from footnote.citations.names import names
 from footnote.citations.quoting import quoted
 from footnote.citations.values import holds
-from footnote.citations.wording import Token, Wording, is_character, key_of, starts_sentence
+from footnote.citations.wording import Token, Wording, is_character, key_of, starts_sentence, wording_of
 from footnote.language.sentences import Span, sentences
 from footnote.language.terms import terms
 from footnote.protocol.sources import Quote, Verdict
@@ -116,7 +116,7 @@ def _is_whole(text: str, found: frozenset[int]) -> bool:
 
 
 def _read(text: str, page: Page) -> _Claim:
-    wording = Wording(text, page.language)
+    wording = wording_of(text, page.language)
     keys = dict.fromkeys(key_of(term.text, page.language) for term in terms(text) if not _says_nothing(term.text, page))
     return _Claim(
         wording,
@@ -141,7 +141,7 @@ def _weight(token: Token, page: Page) -> float:
 
 
 def _held_against(claim: _Claim, page: Page, span: Span) -> _Candidate:
-    passage = Wording(page.text[span.start : span.end], page.language)
+    passage = wording_of(page.text[span.start : span.end], page.language)
     comparison = Comparison(claim.wording, passage, claim.weights)
     absent = [name for name in claim.names if not _has(passage, name)]
     nearby = [name for name in absent if _is_nearby(name, page, span, claim.wording)]

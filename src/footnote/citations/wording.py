@@ -12,14 +12,16 @@ from msgspec import Struct
 
 from footnote.citations.lexicon import FUNCTION_WORDS
 from footnote.citations.values import Value, values
-from footnote.language.terms import fold
+from footnote.language.terms import RAISED, fold
 
 Language: TypeAlias = Literal["zh", "vi", "en", "other"]
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _UNSPACED = f"{_HAN}\u3040-\u30ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+_NO_LETTER = f"{RAISED}{_UNSPACED}_"
 _TOKEN = re.compile(
-    rf"[{_UNSPACED}]|(?=\d*[^\W\d_])(?:(?![{_UNSPACED}_])\w)+(?:['’](?:(?![{_UNSPACED}\d_])\w)+)*|\d+(?:[.,]\d+)*"
+    rf"[{_UNSPACED}]|(?=\d*(?![{RAISED}])[^\W\d_])(?:(?![{_NO_LETTER}])\w)+(?:['’](?:(?![{_NO_LETTER}\d])\w)+)*"
+    r"|\d+(?:[.,]\d+)*"
 )
 _IS_HAN = re.compile(f"[{_HAN}]")
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
@@ -100,6 +102,12 @@ class Wording:
     @cached_property
     def keys(self) -> frozenset[str]:
         return frozenset(token.key for token in self.tokens)
+
+
+@lru_cache(maxsize=2_000)
+def wording_of(text: str, language: Language) -> Wording:
+    """The statements of a report are held against the same few passages again and again."""
+    return Wording(text, language)
 
 
 def is_character(key: str) -> bool:

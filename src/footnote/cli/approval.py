@@ -5,15 +5,19 @@ import json
 import os
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Protocol
+from urllib.parse import quote
 
 from msgspec import Struct
 
 from footnote.cli.terminal.clean import clean_line
 from footnote.cli.terminal.screen import Screen
+from footnote.protocol.errors import FootnoteError
+from footnote.protocol.events import ApprovalRequired, BlockStart, Event, ToolStatus, ToolUseBlock
 from footnote.protocol.messages import ToolCall
+from footnote.protocol.sessions import ApprovalDecision
 
 _LONGEST = 4000
 _BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
@@ -67,6 +71,57 @@ class Approval:
             finally:
                 self._screen.release()
         return answer.strip().lower() in asked.yes
+
+
+class Requests:
+    """The calls of a run on a server that wait for the user: each is asked about here, or somebody is told how to
+    decide. What was decided elsewhere meanwhile is no longer asked."""
+
+    def __init__(
+        self,
+        approve: Callable[[ToolCall, str], Awaitable[bool]] | None,
+        decide: Callable[[str, ApprovalDecision], Awaitable[None]],
+        tell: Callable[[str], None],
+        address: str,
+    ) -> None:
+        """`approve` None: there is no terminal. `address`: where a decision is sent, without the id of its call."""
+        self._approve = approve
+        self._decide = decide
+        self._tell = tell
+        self._address = address
+        self._titles: dict[str, str] = {}
+        self._asking: dict[str, asyncio.Task[None]] = {}
+
+    def see(self, event: Event) -> None:
+        match event:
+            case BlockStart(content_block=ToolUseBlock(id=call_id, tool_content_message=title)):
+                self._titles[call_id] = title
+            case ApprovalRequired() if event.tool_use_id not in self._asking:
+                self._asking[event.tool_use_id] = asyncio.create_task(self._ask(event))
+            case ToolStatus(call_id, "running") if call_id in self._asking:
+                self._asking.pop(call_id).cancel()
+            case _:
+                pass
+
+    async def close(self) -> None:
+        """The run has ended: nothing is asked any more."""
+        for task in self._asking.values():
+            task.cancel()
+        await asyncio.gather(*self._asking.values(), return_exceptions=True)
+
+    async def _ask(self, event: ApprovalRequired) -> None:
+        if self._approve is None:
+            self._tell(
+                f"{clean_line(event.name)} waits for approval. To decide: POST {self._address}/"
+                f'{quote(event.tool_use_id, safe="")} with {{"decision": "once"}}, or "session", "always", "deny".'
+            )
+            return
+        call = ToolCall(event.tool_use_id, event.name, event.input)
+        allowed = await self._approve(call, self._titles.get(call.id, call.name))
+        try:
+            await self._decide(call.id, "once" if allowed else "deny")
+        except FootnoteError as error:
+            self._tell(error.message)
 
 
 class Question(Struct, frozen=True):

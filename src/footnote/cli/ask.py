@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from footnote.cli import Exit
-from footnote.cli.approval import Approval, Keyboard
+from footnote.cli.approval import Approval, Keyboard, Requests
 from footnote.cli.live import Live, add_output_options, redrawn, text_from
 from footnote.cli.places import Place, add_server_option, opened, session_named, short_id
 from footnote.cli.saving import check_readable
@@ -74,7 +74,9 @@ class _Ask:
 
     async def answer(self, question: str) -> int:
         self._task = asyncio.current_task()
-        async with opened(self._arguments, self._live.variables) as place:
+        # A question is answered also where nothing can be kept; one that goes on with a session needs its history.
+        lasting = self._arguments.session is not None
+        async with opened(self._arguments, self._live.variables, lasting=lasting) as place:
             session_id = await self._session(place)
             run = await self._start(place, session_id, question)
             await self._follow(place, run)
@@ -129,14 +131,26 @@ class _Ask:
 
     async def _follow(self, place: Place, run: Started) -> None:
         renderer = self._live.renderer
+        requests = self._requests(place, run)
         async with redrawn(renderer.tick, renderer.close), aclosing(place.follow(run.run_id)) as events:
             async for event in events:
                 self._summary.feed(event)
                 renderer.feed(event)
+                requests.see(event)
                 if self._screen.out.failure:
                     self._stop(place, run)
+        await requests.close()
         if self._stopping is not None:
             await self._stopping
+
+    def _requests(self, place: Place, run: Started) -> Requests:
+        """Only a server sends such an event: in this process somebody is asked at once."""
+        return Requests(
+            self._approval(),
+            lambda call_id, decision: place.decide(run.run_id, call_id, decision),
+            lambda text: self._screen.note((Span(text),)),
+            f"{self._arguments.server}/v2/runs/{run.run_id}/approvals",
+        )
 
     async def _save(self, place: Place, run: Started) -> tuple[list[tuple[str, Path]], list[Line]]:
         """Writes the agent's files to this machine: its name of each with its place, and what is said of the others."""

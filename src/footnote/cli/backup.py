@@ -8,13 +8,13 @@ import sys
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile, mkstemp
+from tempfile import NamedTemporaryFile
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from footnote import __version__
 from footnote.cli import Exit
 from footnote.cli.interrupts import Interrupts
-from footnote.cli.saving import put_in_place, taken
+from footnote.cli.saving import partial_file, put_in_place, taken
 from footnote.cli.terminal.clean import clean_line
 from footnote.config.environment import process_environment
 from footnote.config.load import load
@@ -184,8 +184,7 @@ def _beside(target: Path, *, force: bool) -> Generator[Write, None, None]:
     if target.exists() and not force:
         raise taken(target, OTHER_NAME)
     with _explained(str(target)):
-        descriptor, name = mkstemp(prefix=f".{target.name[:40]}-", dir=target.parent)
-    aside = Path(name)
+        descriptor, aside = partial_file(target)
     try:
         with os.fdopen(descriptor, "wb", buffering=0) as made:
             yield _explaining(made, str(target))

@@ -14,6 +14,7 @@ from footnote.cli.saving import check_readable
 from footnote.cli.terminal.clean import clean_line
 from footnote.config.environment import process_environment
 from footnote.protocol.errors import UsageError
+from footnote.protocol.sessions import BundleCheck
 
 if TYPE_CHECKING:
     from footnote.bundles.verify import Report
@@ -82,11 +83,22 @@ def _lines(report: "Report") -> Iterator[str]:
     yield "All is right." if report.ok else f"{count} {'thing is' if count == 1 else 'things are'} wrong."
 
 
+def _checked(checked: BundleCheck) -> Iterator[str]:
+    """What held before the bundle was taken."""
+    yield f"{checked.entries:,} {'hash' if checked.entries == 1 else 'hashes'}"
+    yield f"{checked.quotations:,} {'quotation' if checked.quotations == 1 else 'quotations'}"
+    same = checked.verdicts - checked.otherwise
+    yield f"{same:,} {'verdict' if same == 1 else 'verdicts'} made anew"
+    if checked.otherwise:
+        yield f"{checked.otherwise:,} more that this version of Footnote would give differently"
+
+
 def _counts(report: "Report") -> Iterator[str]:
     for count, one, more in (
         (report.entries, "entry", "entries"),
         (report.runs, "answer", "answers"),
         (report.verdicts, "footnote", "footnotes"),
+        (report.quotations, "quotation", "quotations"),
         (report.snapshots, "text that was read", "texts that were read"),
         (report.versions, "version of files", "versions of files"),
     ):
@@ -100,13 +112,14 @@ def _import(arguments: argparse.Namespace) -> int:
 async def _take(arguments: argparse.Namespace) -> int:
     check_readable([arguments.file])
     async with opened(arguments, process_environment()) as place:
-        if place.forgets:
-            raise UsageError("Nothing can be written to the home folder, so that no bundle can be opened here.")
         head = await place.files.take(arguments.file)
     if arguments.json:
         print(as_json(head, sys.stdout))
         return Exit.OK
     print(head.id)
+    print(f"Verified: {', '.join(_checked(head.checked))}.", file=sys.stderr)
+    for note in head.checked.notes:
+        print(clean_line(f"Note: {note}"), file=sys.stderr)
     server = "" if arguments.server is None else f" --server {arguments.server}"
     print(clean_line(f'To go on: footnote ask --session {short_id(head.id)}{server} "…"'), file=sys.stderr)
     return Exit.OK

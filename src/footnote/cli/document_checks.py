@@ -10,9 +10,9 @@ from pathlib import Path
 from footnote.cli.findings import Examined, Finding
 from footnote.config.configuration import Configuration
 from footnote.config.environment import process_environment
-from footnote.documents.work import Conversion
-from footnote.documents.workshop.workshop import Workshop
 from footnote.protocol.errors import FootnoteError
+from footnote.sandbox.jobs import Conversion
+from footnote.sandbox.pool import SandboxPool
 from footnote.storage.opening import open_storage
 
 INSTALL = 'pip install "footnote[convert]"'
@@ -42,8 +42,8 @@ async def converter_works(_: Examined) -> AsyncIterator[Finding]:
     began = time.monotonic()
     conversion = Conversion(target="pdf", markdown=_SAMPLE, filename="sample.md")
     try:
-        async with Workshop(environ=process_environment()) as workshop:
-            made = await workshop.do(conversion, PROBE_SECONDS)
+        async with SandboxPool(environ=process_environment()) as sandbox:
+            made = await sandbox.run(conversion, PROBE_SECONDS)
     except FootnoteError as error:
         remedy = INSTALL if INSTALL in error.message else "Install Footnote again, and look what its log says."
         message = error.message.removesuffix(f": {INSTALL}")

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from footnote.protocol.accounts import LOCAL_USER
 from footnote.protocol.files import ConvertType, FileDiff, FileRecord, FileVersion
-from footnote.protocol.history import SessionHead
+from footnote.protocol.sessions import ImportedSession
 from footnote.workspace.diffs import diff_of
 from footnote.workspace.files import Workspace
 
@@ -52,7 +52,7 @@ class Files(Protocol):
 
     def export(self, session_id: str) -> AsyncGenerator[bytes, None]: ...
 
-    async def take(self, bundle: Path) -> SessionHead: ...
+    async def take(self, bundle: Path) -> ImportedSession: ...
 
 
 class FilesHere:
@@ -107,7 +107,7 @@ class FilesHere:
     def export(self, session_id: str) -> AsyncGenerator[bytes, None]:
         return self._app.bundles.export(LOCAL_USER, session_id)
 
-    async def take(self, bundle: Path) -> SessionHead:
+    async def take(self, bundle: Path) -> ImportedSession:
         return await self._app.bundles.take(LOCAL_USER, bundle)
 
     async def _workspace(self, session_id: str) -> Workspace:
@@ -156,5 +156,5 @@ class FilesThere:
     def export(self, session_id: str) -> AsyncGenerator[bytes, None]:
         return self._api.export(session_id)
 
-    async def take(self, bundle: Path) -> SessionHead:
+    async def take(self, bundle: Path) -> ImportedSession:
         return await self._api.take(bundle)

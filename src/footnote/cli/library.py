@@ -16,16 +16,20 @@ from footnote.cli import Exit
 from footnote.cli.presentation import as_json
 from footnote.cli.terminal.cells import cut, one_line, padded, width
 from footnote.cli.terminal.clean import clean, clean_line
+from footnote.config.environment import process_environment
 from footnote.config.load import load
 from footnote.db.engine import Database
 from footnote.library import Kind, Library, LibraryPage, file_url
-from footnote.protocol.errors import UsageError
+from footnote.protocol.errors import Unworkable, UsageError
 from footnote.protocol.sources import Snapshot
+from footnote.sandbox.jobs import Extraction, NotExtracted
+from footnote.sandbox.pool import SandboxPool
 
 CONTEXT = 300
 """Characters before and after a passage, cut where a line or a word begins."""
 WIDEST_TITLE = 40
 MOST_NAMED = 5
+READ_SECONDS = 60.0
 _SPACE = re.compile(r"\s")
 CONTENT_TYPES = {
     ".csv": "text/csv",
@@ -134,11 +138,12 @@ async def _show(library: Library, arguments: argparse.Namespace) -> int:
 
 async def _add(library: Library, arguments: argparse.Namespace) -> int:
     added: list[Added] = []
-    for file in arguments.files:
-        try:
-            added.append(await _add_file(library, file, arguments.upload_bytes))
-        except NotAdded as error:
-            print(clean_line(f"footnote: {file}: {error}"), file=sys.stderr)
+    async with SandboxPool(environ=process_environment()) as sandbox:
+        for file in arguments.files:
+            try:
+                added.append(await _add_file(library, sandbox, file, arguments.upload_bytes))
+            except NotAdded as error:
+                print(clean_line(f"footnote: {file}: {error}"), file=sys.stderr)
     if added or arguments.json:
         print(_json(added) if arguments.json else "\n".join(clean_line(one.url) for one in added))
     return Exit.OK if len(added) == len(arguments.files) else Exit.FAILURE
@@ -164,13 +169,14 @@ async def _named(library: Library, what: str) -> Snapshot:
     raise UsageError(f"The library has no {what}. `footnote library list` shows what there is.")
 
 
-async def _add_file(library: Library, file: Path, most_bytes: int) -> Added:
-    snapshot, origin = await asyncio.to_thread(lambda: (_read(file, most_bytes), str(file.resolve())))
+async def _add_file(library: Library, sandbox: SandboxPool, file: Path, most_bytes: int) -> Added:
+    job, origin = await asyncio.to_thread(lambda: (_read(file, most_bytes), str(file.resolve())))
+    snapshot = await _snapshot(sandbox, job, file.name)
     kept = await library.add(snapshot, origin)
     return Added(str(file), kept.url, kept.id, len(kept.text))
 
 
-def _read(file: Path, most_bytes: int) -> Snapshot:
+def _read(file: Path, most_bytes: int) -> Extraction:
     content_type = CONTENT_TYPES.get(file.suffix.lower())
     if content_type is None:
         raise NotAdded(f"this kind of file cannot be read; those that can end in {', '.join(CONTENT_TYPES)}")
@@ -180,19 +186,18 @@ def _read(file: Path, most_bytes: int) -> Snapshot:
         body = file.read_bytes()
     except OSError as error:
         raise NotAdded(error.strerror or type(error).__name__) from error
-    return _snapshot(body, content_type, file.name)
+    return Extraction(content=body, content_type=content_type, url=file_url(file.name), filename=file.name)
 
 
-def _snapshot(body: bytes, content_type: str, name: str) -> Snapshot:
-    from footnote.documents.extract import Unreadable, extract  # noqa: PLC0415 - slow to import, and for `add` alone
-
-    url = file_url(name)
+async def _snapshot(sandbox: SandboxPool, job: Extraction, name: str) -> Snapshot:
     try:
-        read = extract(body, content_type, url)
-    except Unreadable as error:
-        raise NotAdded(error.reason) from error
+        read = await sandbox.run(job, READ_SECONDS)
+    except Unworkable as error:
+        raise NotAdded(error.message) from error
+    if isinstance(read, NotExtracted):
+        raise NotAdded(read.reason)
     return Snapshot(
-        url=url,
+        url=job.url,
         text=read.text,
         title=read.title or name,
         author=read.author,

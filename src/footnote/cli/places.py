@@ -19,13 +19,22 @@ from footnote.protocol.errors import NotLoggedIn, UsageError
 from footnote.protocol.events import Event
 from footnote.protocol.frames import EventDecoder
 from footnote.protocol.history import History, SessionHead
-from footnote.protocol.sessions import FoundSession, NewMessage, NewSession, SessionPage, SourceView, Started
+from footnote.protocol.sessions import (
+    Approval,
+    ApprovalDecision,
+    FoundSession,
+    NewMessage,
+    NewSession,
+    SessionPage,
+    SourceView,
+    Started,
+)
+from footnote.tools.approval import Approve, approver_of
 from footnote.workspace.files import Workspace
 
 if TYPE_CHECKING:
     from footnote.app import App
     from footnote.client.api import Api
-    from footnote.tools.wrappers import Approve
 
 TOKEN_VARIABLE = "FOOTNOTE_TOKEN"  # noqa: S105 - the name of a variable
 TOKEN_FILE = "token"  # noqa: S105 - the name of a file
@@ -50,13 +59,17 @@ class Place(Protocol):
 
     async def delete(self, session_id: str) -> None: ...
 
-    async def start(self, session_id: str, new: NewMessage, approve: "Approve | None") -> Started:
+    async def start(self, session_id: str, new: NewMessage, approve: Approve | None) -> Started:
         """`approve` is asked before calls that need the person's word, where the run is in this process."""
         ...
 
     def follow(self, run_id: str) -> AsyncGenerator[Event, None]: ...
 
     async def cancel(self, run_id: str) -> None: ...
+
+    async def decide(self, run_id: str, call_id: str, decision: ApprovalDecision) -> None:
+        """What the user says to a call that waits, of which an event told."""
+        ...
 
     def workspace(self, session_id: str) -> Workspace | None:
         """The files of a session, or none: they are not here."""
@@ -93,8 +106,8 @@ class Here:
         await self._app.runner.stop_session(LOCAL_USER, session_id)
         await self._app.sessions.delete(LOCAL_USER, session_id)
 
-    async def start(self, session_id: str, new: NewMessage, approve: "Approve | None") -> Started:
-        return await self._app.runner.start(LOCAL_USER, session_id, new, approve=approve)
+    async def start(self, session_id: str, new: NewMessage, approve: Approve | None) -> Started:
+        return await self._app.runner.start(LOCAL_USER, session_id, new, approver=approver_of(approve))
 
     async def follow(self, run_id: str) -> AsyncGenerator[Event, None]:
         decoder = EventDecoder()
@@ -105,6 +118,9 @@ class Here:
 
     async def cancel(self, run_id: str) -> None:
         await self._app.runner.cancel(LOCAL_USER, run_id)
+
+    async def decide(self, run_id: str, call_id: str, decision: ApprovalDecision) -> None:
+        await self._app.runner.decide(LOCAL_USER, run_id, call_id, Approval(decision))
 
     def workspace(self, session_id: str) -> Workspace | None:
         return self._app.sessions.workspace(LOCAL_USER, session_id)
@@ -134,7 +150,7 @@ class There:
     async def delete(self, session_id: str) -> None:
         await self._api.delete_session(session_id)
 
-    async def start(self, session_id: str, new: NewMessage, approve: "Approve | None") -> Started:  # noqa: ARG002 - a server asks nobody here
+    async def start(self, session_id: str, new: NewMessage, approve: Approve | None) -> Started:  # noqa: ARG002 - a server asks by an event
         return await self._api.start(session_id, new)
 
     async def follow(self, run_id: str) -> AsyncGenerator[Event, None]:
@@ -145,14 +161,19 @@ class There:
     async def cancel(self, run_id: str) -> None:
         await self._api.cancel(run_id)
 
+    async def decide(self, run_id: str, call_id: str, decision: ApprovalDecision) -> None:
+        await self._api.decide(run_id, call_id, Approval(decision))
+
     def workspace(self, session_id: str) -> Workspace | None:  # noqa: ARG002 - whichever session it is
         return None
 
 
 @asynccontextmanager
-async def opened(arguments: argparse.Namespace, environ: Mapping[str, str]) -> AsyncGenerator[Place, None]:
+async def opened(
+    arguments: argparse.Namespace, environ: Mapping[str, str], *, lasting: bool = True
+) -> AsyncGenerator[Place, None]:
     """The place that `--server` names, or the home folder. What each needs is slow to import, and Ctrl-C must work
-    meanwhile."""
+    meanwhile. `lasting`: a home folder that cannot be written is an error, not an empty one in memory."""
     if arguments.server is not None:
         from footnote.client.api import STALL_SECONDS, Api  # noqa: PLC0415 - see above
         from footnote.client.door import server_url  # noqa: PLC0415 - see above
@@ -166,7 +187,7 @@ async def opened(arguments: argparse.Namespace, environ: Mapping[str, str]) -> A
     else:
         from footnote.app import App  # noqa: PLC0415 - see above
 
-        async with App.open(home=arguments.home, config=arguments.config_file, environ=environ) as app:
+        async with App.open(home=arguments.home, config=arguments.config_file, environ=environ, lasting=lasting) as app:
             yield Here(app)
 
 

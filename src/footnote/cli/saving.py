@@ -5,15 +5,23 @@ import os
 from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing, contextmanager, suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import mkstemp
+from typing import IO
 
 from footnote.protocol.errors import UsageError
+
+try:
+    import fcntl
+except ImportError:  # Windows: there a file that somebody writes cannot be deleted anyway
+    fcntl = None
+
+_PARTIAL = ".footnote-partial"
 
 
 async def save(target: Path, pieces: AsyncGenerator[bytes, None], *, force: bool = False) -> None:
     """Written beside its place, and moved there when it is whole."""
     async with aclosing(pieces):
-        with _beside(target, force=force) as aside, aside.open("wb") as file:
+        with _beside(target, force=force) as file:
             async for piece in pieces:
                 try:
                     await asyncio.to_thread(file.write, piece)
@@ -30,24 +38,49 @@ def check_readable(files: list[Path]) -> None:
 
 
 @contextmanager
-def _beside(target: Path, *, force: bool) -> Generator[Path, None, None]:
+def _beside(target: Path, *, force: bool) -> Generator[IO[bytes], None, None]:
     """A file in the same folder, which takes its place in the end."""
     if target.is_dir():
         raise UsageError(f"{target} is a folder. Name a file in it: --output FILE")
     if target.exists() and not force:
         raise taken(target)
     try:
-        with NamedTemporaryFile(prefix=f".{target.name[:40]}-", dir=target.parent, delete=False) as made:
-            aside = Path(made.name)
+        descriptor, aside = partial_file(target)
     except OSError as error:
         raise _unwritable(target, error) from error
     try:
-        yield aside
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
         _give_mode(aside)
         put_in_place(aside, target, force=force)
     finally:
         with suppress(OSError):
             aside.unlink()
+
+
+def partial_file(target: Path) -> tuple[int, Path]:
+    """A new file beside `target`, hidden and for its owner alone, locked as long as its descriptor is open. Those in
+    the same folder that a killed process left behind are removed first: nobody holds their lock any more."""
+    for abandoned in target.parent.glob(f".*{_PARTIAL}"):
+        _remove_unlocked(abandoned)
+    descriptor, name = mkstemp(prefix=f".{target.name[:40]}-", suffix=_PARTIAL, dir=target.parent)
+    if fcntl is not None:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return descriptor, Path(name)
+
+
+def _remove_unlocked(path: Path) -> None:
+    with suppress(OSError):
+        if fcntl is not None:
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink()
+            finally:
+                os.close(descriptor)
+        else:
+            path.unlink()
 
 
 def _give_mode(aside: Path) -> None:

@@ -13,8 +13,9 @@ from footnote.config.providers import SEARCH_KEYS, SEARCH_PROVIDERS, SearchProvi
 from footnote.config.resolve import first_asked, missing_for_search, search_settings
 from footnote.config.settings import Settings
 from footnote.documents.extract import Unreadable
-from footnote.documents.extract.pool import Extractor
+from footnote.documents.extract.extractor import Extractor
 from footnote.protocol.receipts import ProviderTry
+from footnote.sandbox.pool import SandboxPool
 from footnote.web_search.finding.find import Finder
 from footnote.web_search.finding.line import SILENT
 from footnote.web_search.providers.base import UNREACHED
@@ -102,8 +103,10 @@ async def pages_can_be_read(_: Examined) -> AsyncIterator[Finding]:
     """Whether a page can be taken apart, which is done by a process of its own."""
     began = time.monotonic()
     try:
-        async with Extractor(environ=process_environment()) as extractor:
-            await extractor.extract(SAMPLE, "text/html; charset=utf-8", "https://a.example/", seconds=PROBE_SECONDS)
+        async with SandboxPool(environ=process_environment()) as sandbox:
+            await Extractor(sandbox).extract(
+                SAMPLE, "text/html; charset=utf-8", "https://a.example/", seconds=PROBE_SECONDS
+            )
     except Exception as error:  # noqa: BLE001 - whatever a process that does not start fails with
         reason = error.reason if isinstance(error, Unreadable) else type(error).__name__
         remedy = "Install Footnote again; if that does not help, look whether this machine lets it start processes."

@@ -17,7 +17,16 @@ from footnote.protocol.errors import LimitReached, UpstreamError
 from footnote.protocol.events import Event, MessageStop
 from footnote.protocol.frames import EventDecoder
 from footnote.protocol.history import History, SessionHead
-from footnote.protocol.sessions import NewMessage, NewSession, RunView, SessionChanges, SessionPage, SourceView, Started
+from footnote.protocol.sessions import (
+    Approval,
+    NewMessage,
+    NewSession,
+    RunView,
+    SessionChanges,
+    SessionPage,
+    SourceView,
+    Started,
+)
 
 STALL_SECONDS = 60.0
 """Our server sends pings more often than that; a connection that is silent for longer is dead."""
@@ -68,6 +77,10 @@ class Api:
 
     async def cancel(self, run_id: str) -> RunView:
         return await self._door.ask("POST", f"/v2/runs/{part(run_id)}/cancel", RunView)
+
+    async def decide(self, run_id: str, call_id: str, approval: Approval) -> RunView:
+        """What the user says to a call that waits for approval."""
+        return await self._door.ask("POST", f"/v2/runs/{part(run_id)}/approvals/{part(call_id)}", RunView, approval)
 
     async def ask(self, session_id: str, new: NewMessage) -> AsyncGenerator[tuple[int, Event], None]:
         """Asks a question and follows its run."""

@@ -22,7 +22,7 @@ from footnote.protocol.files import (
     FileVersions,
     Unpacking,
 )
-from footnote.protocol.history import SessionHead
+from footnote.protocol.sessions import ImportedSession
 
 PIECE_BYTES = 256 * 1024
 
@@ -92,11 +92,11 @@ class FilesApi:
     def export(self, session_id: str) -> AsyncGenerator[bytes, None]:
         return self._door.pieces(f"/v2/sessions/{part(session_id)}/export")
 
-    async def take(self, file: Path) -> SessionHead:
+    async def take(self, file: Path) -> ImportedSession:
         size = (await asyncio.to_thread(file.stat)).st_size
         headers = {"Content-Type": "application/zip", "Content-Length": str(size)}
         answer = await self._door.send("POST", "/v2/bundles", pieces_of(file), headers)
-        return self._door.understood(answer, SessionHead)
+        return self._door.understood(answer, ImportedSession)
 
 
 async def pieces_of(file: Path) -> AsyncGenerator[bytes, None]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from footnote.config.problems import Path, Problem, place, quoted
 
-_SIGN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],\n]|[^\s{}\[\],":]+')
+_SIGN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\],\n]|[^\s{}\[\],":]+')
 
 
 @dataclass(frozen=True, slots=True)

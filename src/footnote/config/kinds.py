@@ -3,6 +3,7 @@
 Whatever is a secret is shown as `***`, whatever its length.
 """
 
+import ipaddress
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ _SECRET_WORDS = frozenset(
 )
 _OPEN_QUERY = frozenset({"endpoint", "region", "sslmode", "style", "downloads"})
 _WORD_BREAK = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
-_SCHEME_OF_A_HEADER = re.compile(r"\s*(?:bearer|basic|token)?\s*", re.IGNORECASE)
+_SCHEME_OF_A_HEADER = re.compile(r"\s*+(?:(?:bearer|basic|token)\s*+)?", re.IGNORECASE)
 
 
 def names_a_secret(name: str) -> bool:
@@ -119,6 +120,14 @@ def _is_host_and_port(text: str) -> bool:
     return named is not None and port.isascii() and port.isdigit() and 0 < int(port[:6]) < 65_536
 
 
+def _is_network(text: str) -> bool:
+    try:
+        ipaddress.ip_network(text)
+    except ValueError:
+        return False
+    return True
+
+
 SECRET = Kind(
     "a key of printable characters without spaces (leave the entry out when there is none)",
     _matches(r"[!-~]+"),
@@ -131,6 +140,7 @@ WEB_ADDRESS = Kind(
 )
 HOST = Kind("the name or the address of a network interface, such as 127.0.0.1", _matches(r"[^\s/]+"))
 HOST_AND_PORT = Kind("host:port, such as wiki.intranet:8080 or [fd00::1]:80", _is_host_and_port)
+NETWORK = Kind("an IP address or a network, such as 10.0.0.7 or 10.0.0.0/8", _is_network)
 MODEL_NAME = Kind("PROVIDER/MODEL, such as anthropic/claude-sonnet-5-5", _matches(r"[^\s/]+/\S+"))
 PROVIDER_NAME = Kind(
     "a name of letters, digits, '.', '_' and '-' (`footnote` is taken by the built-in reader)",
@@ -172,6 +182,7 @@ Secret: TypeAlias = Annotated[str, Meta(extra={"kind": SECRET})]
 WebAddress: TypeAlias = Annotated[str, Meta(extra={"kind": WEB_ADDRESS})]
 Host: TypeAlias = Annotated[str, Meta(extra={"kind": HOST})]
 HostAndPort: TypeAlias = Annotated[str, Meta(extra={"kind": HOST_AND_PORT})]
+Network: TypeAlias = Annotated[str, Meta(extra={"kind": NETWORK})]
 ModelName: TypeAlias = Annotated[str, Meta(extra={"kind": MODEL_NAME})]
 ProviderName: TypeAlias = Annotated[str, Meta(extra={"kind": PROVIDER_NAME})]
 AgentId: TypeAlias = Annotated[str, Meta(extra={"kind": AGENT_ID})]

@@ -82,6 +82,7 @@ def search_settings(settings: Settings, provider: SearchProvider) -> WebSearchSe
         timeout_seconds=chosen.timeout_seconds,
         cache_ttl_minutes=chosen.cache_ttl_minutes,
         max_results=chosen.max_results,
+        safe_search=chosen.safe_search,
         crawl_count=chosen.crawl_count,
         respect_robots=chosen.respect_robots,
         allow_private_hosts=chosen.allow_private_hosts,

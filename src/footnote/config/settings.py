@@ -10,6 +10,7 @@ from footnote.config.kinds import (
     Host,
     HostAndPort,
     ModelName,
+    Network,
     ProviderName,
     Seconds,
     Secret,
@@ -20,6 +21,7 @@ from footnote.config.providers import MODEL_PROVIDERS, SearchProviderName
 from footnote.config.shape import shown
 from footnote.models.base import ApiType
 from footnote.models.profiles import Price, ThinkingStyle
+from footnote.web_search.settings import SafeSearch
 
 _MIB = 1024 * 1024
 _GIB = 1024 * _MIB
@@ -59,6 +61,7 @@ class WebSearch(Section, frozen=True):
     timeout_seconds: Seconds = 15
     cache_ttl_minutes: Annotated[float, Meta(ge=0, le=525_600)] = 5
     max_results: Annotated[int, Meta(ge=1, le=10)] = 5
+    safe_search: SafeSearch = "moderate"
     crawl_count: Annotated[int, Meta(ge=0, le=10)] = 5
     respect_robots: bool = True
     allow_private_hosts: tuple[HostAndPort, ...] = ()
@@ -107,6 +110,8 @@ class Server(Section, frozen=True):
     host: Host = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65_535)] = 8484
     public_url: WebAddress | None = None
+    trusted_proxies: tuple[Network, ...] = ("127.0.0.0/8", "::1")
+    """Whose word on who asks is believed (`X-Forwarded-For`, `-Proto`), if there is a public address."""
 
 
 class Limits(Section, frozen=True):
@@ -117,6 +122,8 @@ class Limits(Section, frozen=True):
     requests_per_minute: Annotated[int, Meta(ge=1)] = 6000
     storage_bytes_per_user: Annotated[int, Meta(ge=1)] = 5 * _GIB
     upload_bytes: Annotated[int, Meta(ge=1)] = 100 * _MIB
+    approval_seconds: Annotated[int, Meta(ge=1)] = 86_400
+    """How long a call waits for the decision of the user."""
 
 
 class Database(Section, frozen=True):

@@ -107,13 +107,16 @@ def set_disabled(user_id: str, *, disabled: bool) -> Steps[None]:
     """What is being answered for somebody who is disabled is cancelled, by whichever process carries it on."""
     yield sql("UPDATE account SET disabled = ? WHERE id = ?", disabled, user_id)
     if disabled:
-        yield sql("UPDATE run SET cancel_wanted = 1 WHERE user_id = ? AND state IN ('queued', 'running')", user_id)
+        yield sql(
+            "UPDATE run SET cancel_wanted = 1 WHERE user_id = ? AND state IN ('queued', 'running', 'waiting')", user_id
+        )
 
 
 @script
 def remove(user_id: str) -> Steps[None]:
     """With all that is theirs, also what foreign keys do not reach. To be written with `erase`."""
     yield from clear_shelf(user_id)
+    yield sql("DELETE FROM standing_approval WHERE user_id = ?", user_id)
     yield sql("DELETE FROM account WHERE id = ?", user_id)
     yield sql("DELETE FROM search_cache")  # it holds what was searched for
     # The terms of their sessions went with them; of those, the index only notes that: the words go when it is written

@@ -39,7 +39,7 @@ TABLES = (
     _table(
         "reading",
         "url snapshot_id title author published language site_name canonical_url media_type fetched_at links pages "
-        "kept_at",
+        "icon kept_at",
         "url snapshot_id",
         large="links pages",
     ),
@@ -62,13 +62,15 @@ TABLES = (
     ),
     _table("run_message", "run_id ordinal blocks body", "run_id ordinal", large="body"),
     _table("run_call", "run_id call_id result", "run_id call_id", large="result"),
+    _table("approval", "run_id call_id tool asked_at decision note decided_at", "run_id call_id"),
+    _table("standing_approval", "user_id agent_id tool created_at", "user_id agent_id tool"),
     _table("run_events", "id run first_id last_id frames", "id", large="frames", numbered="id"),
     _table("digest", "run_id messages text", "run_id"),
     _table("blob", "hash size place content", "hash", large="content"),
-    _table("workspace_file", "session_id path id source created_at message_id current seen", "id"),
-    _table("file_version", "file_id number hash author message_id call_id note created_at", "file_id number"),
+    _table("workspace_file", "session_id path id source created_at message_id current seen plain_url", "id"),
+    _table("file_version", "file_id number hash author message_id call_id note created_at run_id", "file_id number"),
     _table("upload_text", "file_id text reason library_url", "file_id", large="text"),
-    _table("rendition", "session_id key hash notes created_at", "session_id key", large="notes"),
+    _table("rendition", "session_id key file_id hash notes created_at", "session_id key", large="notes"),
 )
 
 LEFT_OUT = {
@@ -203,7 +205,7 @@ def finish() -> Steps[None]:
     for table in TABLES:
         if table.numbered is not None:
             yield _counted(table.name, table.numbered)
-    yield sql("UPDATE run SET owner = NULL, attempts = 0 WHERE state IN ('queued', 'running')")
+    yield sql("UPDATE run SET owner = NULL, attempts = 0 WHERE state IN ('queued', 'running', 'waiting')")
 
 
 def _counted(table: str, column: str) -> Either:

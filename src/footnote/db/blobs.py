@@ -112,22 +112,18 @@ def rendition(session_id: str, key: str) -> Steps[RenditionRow | None]:
 
 
 @script
-def keep_rendition(session_id: str, key: str, kept: Kept, notes: bytes, now: float) -> Steps[bool]:
-    """False: the session is gone."""
-    if not (yield sql_needing("SELECT 1 FROM session WHERE id = ?", session_id)):
+def keep_rendition(session_id: str, file_id: str, key: str, kept: Kept, notes: bytes, now: float) -> Steps[bool]:
+    """It goes with the file that it was made from. False: that is gone."""
+    if not (yield sql_needing("SELECT 1 FROM workspace_file WHERE id = ?", file_id)):
         return False
     yield from settle(kept)
     yield sql(
         """
-        INSERT INTO rendition (session_id, key, hash, notes, created_at) VALUES (?, ?, ?, ?, ?)
+        INSERT INTO rendition (session_id, file_id, key, hash, notes, created_at) VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT (session_id, key) DO UPDATE
         SET hash = excluded.hash, notes = excluded.notes, created_at = excluded.created_at
         """,
-        session_id,
-        key,
-        kept.hash,
-        notes,
-        now,
+        *(session_id, file_id, key, kept.hash, notes, now),
     )
     return True
 

@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from footnote.db.blobs import Kept, settle
-from footnote.db.files import VersionRow
+from footnote.db.files import VersionRow, follow_branch
 from footnote.db.library import Entry, alone_with
 from footnote.db.runs import EventRow
 from footnote.db.script import Steps, lock, script, sql, sql_many
@@ -63,6 +63,7 @@ class FileRow(Struct, frozen=True):
     seen: int
     text: bytes | None
     reason: str | None
+    plain_url: int = 0
 
 
 class Whole(Struct, frozen=True):
@@ -105,7 +106,8 @@ def whole(user_id: str, session_id: str) -> Steps[Whole | None]:
     files = yield sql(
         """
         SELECT workspace_file.path, workspace_file.id, workspace_file.source, workspace_file.created_at,
-            workspace_file.message_id, workspace_file.seen, upload_text.text, upload_text.reason
+            workspace_file.message_id, workspace_file.seen, upload_text.text, upload_text.reason,
+            workspace_file.plain_url
         FROM workspace_file LEFT JOIN upload_text ON upload_text.file_id = workspace_file.id
         WHERE workspace_file.session_id = ? ORDER BY workspace_file.path
         """,
@@ -116,7 +118,7 @@ def whole(user_id: str, session_id: str) -> Steps[Whole | None]:
         rows = yield sql(
             """
             SELECT file_version.number, file_version.hash, blob.size, file_version.created_at, file_version.author,
-                file_version.message_id, file_version.call_id
+                file_version.message_id, file_version.call_id, file_version.run_id
             FROM file_version JOIN blob ON blob.hash = file_version.hash
             WHERE file_version.file_id = ? ORDER BY file_version.number DESC
             """,
@@ -218,16 +220,17 @@ def _take_files(taken: Taken) -> Steps[None]:
         for version in versions:
             yield sql(
                 """
-                INSERT INTO file_version (file_id, number, hash, author, message_id, call_id, created_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO file_version (file_id, number, hash, author, message_id, call_id, created_at, run_id)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 *(file.id, version.number, version.hash, version.author, version.message_id, version.call_id),
-                version.created_at,
+                *(version.created_at, version.run_id),
             )
         if file.reason is not None:
             yield sql(
                 "INSERT INTO upload_text (file_id, text, reason) VALUES (?, ?, ?)", file.id, file.text, file.reason
             )
+    yield from follow_branch(taken.whole.session.id)
 
 
 @script
@@ -244,8 +247,8 @@ def _keep_read(entry: Entry, user_id: str, now: float) -> Steps[None]:
         """
         INSERT INTO reading
             (url, snapshot_id, title, author, published, language, site_name, canonical_url, media_type, fetched_at,
-             links, pages, kept_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+             links, pages, icon, kept_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (url, snapshot_id) DO NOTHING
         """,
         *astuple(reading),

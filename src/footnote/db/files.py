@@ -7,11 +7,13 @@ from typing import Any
 from msgspec import Struct
 
 from footnote.db.blobs import Kept, settle
-from footnote.db.script import Steps, lock, script, sql, sql_needing
+from footnote.db.script import Rows, Steps, lock, script, sql, sql_many, sql_needing
 from footnote.protocol.errors import LimitReached, Unknown
 
 
 class VersionRow(Struct, frozen=True):
+    """`run_id`: the run at the end of the branch in which it was written; None: every branch has it."""
+
     number: int
     hash: str
     size: int
@@ -19,10 +21,12 @@ class VersionRow(Struct, frozen=True):
     author: str
     message_id: str | None
     call_id: str | None
+    run_id: str | None = None
 
 
 class FileRow(Struct, frozen=True):
-    """A file with its newest version. `unseen`: a user has written one that the agent knows nothing of."""
+    """A file with its newest version in the branch that is shown. `unseen`: a user has written one that the agent knows
+    nothing of. `plain_url`: of the files that its user has at this path, it is the one whose url names no session."""
 
     path: str
     id: str
@@ -31,6 +35,7 @@ class FileRow(Struct, frozen=True):
     message_id: str | None
     version: VersionRow
     unseen: bool
+    plain_url: bool
 
 
 class NewVersion(Struct, frozen=True, kw_only=True):
@@ -45,7 +50,8 @@ class NewVersion(Struct, frozen=True, kw_only=True):
 
 
 class NewFile(Struct, frozen=True):
-    """What a file is, should there be none at its path yet. `message_id` is that of the record from now on."""
+    """What a file is, should there be none at its path yet. `message_id` is that of the turn that makes it, and
+    stays when later turns change the file: their messages stand in its versions."""
 
     id: str
     source: str
@@ -68,15 +74,32 @@ _FILES = """
         workspace_file.message_id,
         EXISTS (
             SELECT 1 FROM file_version AS later WHERE later.file_id = workspace_file.id
-                AND later.number > workspace_file.seen AND later.author = 'user'
+                AND later.number > workspace_file.seen AND later.number <= workspace_file.current
+                AND later.author = 'user'
         ),
+        workspace_file.plain_url,
         file_version.number, file_version.hash, blob.size, file_version.created_at, file_version.author,
-        file_version.message_id, file_version.call_id
+        file_version.message_id, file_version.call_id, file_version.run_id
     FROM workspace_file JOIN session ON session.id = workspace_file.session_id
     JOIN file_version ON file_version.file_id = workspace_file.id AND file_version.number = workspace_file.current
     JOIN blob ON blob.hash = file_version.hash
     WHERE session.user_id = ? AND session.id = ?
 """
+
+
+# The runs of the branch that a session shows. Filled in with how the session is named.
+_BRANCH = """
+    WITH RECURSIVE branch (run_id) AS (
+        SELECT head FROM session WHERE id = {session} AND head IS NOT NULL
+        UNION
+        SELECT question.after_run
+        FROM branch JOIN run ON run.id = branch.run_id JOIN question ON question.id = run.question_id
+        WHERE question.after_run IS NOT NULL
+    )
+"""
+_BRANCH_OF_SESSION = _BRANCH.format(session="?")
+_BRANCH_OF_FILE = _BRANCH.format(session="(SELECT session_id FROM workspace_file WHERE id = ?)")
+_IN_BRANCH = "(file_version.run_id IS NULL OR file_version.run_id IN (SELECT run_id FROM branch))"
 
 
 @script
@@ -99,26 +122,41 @@ def file(user_id: str, session_id: str, path: str) -> Steps[FileRow | None]:
 
 
 @script
+def session_with(user_id: str, path: str) -> Steps[str | None]:
+    """The session that a url without one means: that of the upload, or of the file whose url is plain."""
+    rows = yield sql(
+        """
+        SELECT session.id FROM workspace_file JOIN session ON session.id = workspace_file.session_id
+        WHERE session.user_id = ? AND workspace_file.path = ?
+            AND (workspace_file.plain_url = 1 OR workspace_file.source = 'upload')
+        """,
+        *(user_id, path),
+    )
+    return rows[0][0] if rows else None
+
+
+@script
 def same_upload(user_id: str, session_id: str, name: str, content_hash: str) -> Steps[FileRow | None]:
-    """The upload of this name that holds this content, if there is one."""
+    """The upload of this name, with its folders, that holds this content, if there is one."""
     rows = yield sql(
         f"{_FILES} AND workspace_file.source = 'upload' AND file_version.hash = ?", user_id, session_id, content_hash
     )
     found = (_file(row) for row in rows)
-    return next((row for row in found if row.path.endswith(f"/{name}")), None)
+    return next((row for row in found if row.path.split("/", 3)[-1] == name), None)
 
 
 @script
 def versions(file_id: str) -> Steps[list[VersionRow]]:
-    """The newest first."""
+    """Those of the branch that is shown, the newest first."""
     rows = yield sql(
-        """
+        f"""
+        {_BRANCH_OF_FILE}
         SELECT file_version.number, file_version.hash, blob.size, file_version.created_at, file_version.author,
-            file_version.message_id, file_version.call_id
+            file_version.message_id, file_version.call_id, file_version.run_id
         FROM file_version JOIN blob ON blob.hash = file_version.hash
-        WHERE file_version.file_id = ? ORDER BY file_version.number DESC
-        """,
-        file_id,
+        WHERE file_version.file_id = ? AND {_IN_BRANCH} ORDER BY file_version.number DESC
+        """,  # noqa: S608 - our own words
+        *(file_id, file_id),
     )
     return [VersionRow(*row) for row in rows]
 
@@ -137,6 +175,21 @@ def noted(user_id: str, session_id: str, path: str, message_id: str | None, call
         *(user_id, session_id, path, message_id, call_id),
     )
     return rows[0][0] if rows else None
+
+
+@script
+def written_by(user_id: str, session_id: str, message_id: str) -> Steps[frozenset[str]]:
+    """The ids of the files of which a message wrote a version."""
+    rows = yield sql(
+        """
+        SELECT DISTINCT workspace_file.id
+        FROM session JOIN workspace_file ON workspace_file.session_id = session.id
+        JOIN file_version ON file_version.file_id = workspace_file.id
+        WHERE session.user_id = ? AND session.id = ? AND file_version.message_id = ?
+        """,
+        *(user_id, session_id, message_id),
+    )
+    return frozenset(file_id for (file_id,) in rows)
 
 
 @script
@@ -164,33 +217,77 @@ def add(
     if most is not None:
         yield from _check_room(user_id, path, version.kept, most)
     yield from settle(version.kept)
-    file_id = file_.id if known is None else known.id
-    number = 1 if known is None else known.version.number + 1
-    if known is None:
+    held = yield from _in_any_branch(session_id, path)
+    file_id, last = held[0] if held else (file_.id, 0)
+    number = last + 1
+    if held and known is None:
+        yield sql("UPDATE workspace_file SET created_at = ? WHERE id = ?", version.created_at, file_id)
+    if not held:
         yield sql(
             """
-            INSERT INTO workspace_file (session_id, path, id, source, created_at, message_id, current, seen)
-            VALUES (?, ?, ?, ?, ?, ?, 1, 0)
+            INSERT INTO workspace_file (session_id, path, id, source, created_at, message_id, current, seen, plain_url)
+            VALUES (?, ?, ?, ?, ?, ?, 1, 0, ?)
             """,
             *(session_id, path, file_id, file_.source, version.created_at, file_.message_id),
+            int(file_.source == "generated" and (yield from session_with(user_id, path)) is None),
         )
     yield sql(
         """
-        INSERT INTO file_version (file_id, number, hash, author, message_id, call_id, note, created_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO file_version (file_id, number, hash, author, message_id, call_id, note, created_at, run_id)
+        SELECT ?, ?, ?, ?, ?, ?, ?, ?, CASE WHEN ? THEN NULL ELSE head END FROM session WHERE id = ?
         """,
         *(file_id, number, version.kept.hash, version.author, version.message_id, version.call_id, version.note),
-        version.created_at,
+        *(version.created_at, file_.source == "upload", session_id),
     )
     # Whoever has not seen what a user wrote has not seen it after a small change of their own either.
     sees = version.author == "agent" and (known is None or not known.unseen)
     yield sql(
-        "UPDATE workspace_file SET current = ?, message_id = ?, seen = CASE WHEN ? THEN ? ELSE seen END WHERE id = ?",
-        *(number, file_.message_id, sees, number, file_id),
+        "UPDATE workspace_file SET current = ?, seen = CASE WHEN ? THEN ? ELSE seen END WHERE id = ?",
+        *(number, sees, number, file_id),
     )
     added = yield from file(user_id, session_id, path)
     assert added is not None  # noqa: S101 - it was written two statements ago
     return added
+
+
+def _in_any_branch(session_id: str, path: str) -> Steps[Rows]:
+    """The id and the last number of the file at a path, also where the branch that is shown does not have it: what is
+    written there goes on with both."""
+    return (
+        yield sql(
+            """
+            SELECT workspace_file.id, max(file_version.number)
+            FROM workspace_file JOIN file_version ON file_version.file_id = workspace_file.id
+            WHERE workspace_file.session_id = ? AND workspace_file.path = ? GROUP BY workspace_file.id
+            """,
+            *(session_id, path),
+        )
+    )
+
+
+@script
+def follow_branch(session_id: str) -> Steps[None]:
+    """After another branch of a session is shown: each file is what the last version of that branch made of it, and a
+    file that was written in other branches alone is not there. Uploads are there in all of them."""
+    shown = yield sql(
+        f"""
+        {_BRANCH_OF_SESSION}
+        SELECT min(file_version.number), max(file_version.number), file_version.file_id
+        FROM workspace_file JOIN file_version ON file_version.file_id = workspace_file.id
+        WHERE workspace_file.session_id = ? AND workspace_file.source = 'generated' AND {_IN_BRANCH}
+        GROUP BY file_version.file_id
+        """,  # noqa: S608 - our own words
+        *(session_id, session_id),
+    )
+    yield sql("UPDATE workspace_file SET current = 0 WHERE session_id = ? AND source = 'generated'", session_id)
+    yield sql_many(
+        """
+        UPDATE workspace_file SET current = ?, message_id = first.message_id, created_at = first.created_at
+        FROM file_version AS first
+        WHERE first.file_id = workspace_file.id AND first.number = ? AND workspace_file.id = ?
+        """,
+        [(newest, oldest, file_id) for oldest, newest, file_id in shown],
+    )
 
 
 @script
@@ -253,6 +350,29 @@ def read_again(file_id: str, text: UploadText) -> Steps[bool]:
         *(text.text, text.reason, file_id),
     )
     return bool(rows)
+
+
+class UnreadUpload(Struct, frozen=True):
+    user_id: str
+    session_id: str
+    path: str
+    file_id: str
+
+
+@script
+def unread_uploads(reason: str) -> Steps[list[UnreadUpload]]:
+    """Those of all users that have no text for this reason, the oldest first."""
+    rows = yield sql(
+        """
+        SELECT session.user_id, session.id, workspace_file.path, workspace_file.id
+        FROM upload_text JOIN workspace_file ON workspace_file.id = upload_text.file_id
+        JOIN session ON session.id = workspace_file.session_id
+        WHERE upload_text.text IS NULL AND upload_text.reason = ?
+        ORDER BY workspace_file.created_at, workspace_file.id
+        """,
+        reason,
+    )
+    return [UnreadUpload(*row) for row in rows]
 
 
 @script
@@ -324,5 +444,5 @@ def _check_room(user_id: str, path: str, kept: Kept, most: int) -> Steps[None]:
 
 
 def _file(row: tuple[Any, ...]) -> FileRow:
-    path, file_id, source, created_at, message_id, unseen, *version = row
-    return FileRow(path, file_id, source, created_at, message_id, VersionRow(*version), bool(unseen))
+    path, file_id, source, created_at, message_id, unseen, plain_url, *version = row
+    return FileRow(path, file_id, source, created_at, message_id, VersionRow(*version), bool(unseen), bool(plain_url))

@@ -21,7 +21,7 @@ def beat(owner: str, seconds: float, now: float) -> Steps[list[tuple[str, int, b
     """Holds on to an owner and its runs. Returns them, with their fences and whether somebody wants them cancelled."""
     yield from hold(owner, seconds, now)
     rows = yield sql(
-        "SELECT id, fence, cancel_wanted FROM run WHERE owner = ? AND state IN ('queued', 'running')", owner
+        "SELECT id, fence, cancel_wanted FROM run WHERE owner = ? AND state IN ('queued', 'running', 'waiting')", owner
     )
     return [(run_id, fence, bool(wanted)) for run_id, fence, wanted in rows]
 
@@ -48,7 +48,7 @@ def owners(now: float) -> Steps[dict[str | None, bool]]:
         """
         SELECT DISTINCT run.owner,
             EXISTS (SELECT 1 FROM owner AS living WHERE living.name = run.owner AND living.lease_until >= ?)
-        FROM run WHERE run.state IN ('queued', 'running')
+        FROM run WHERE run.state IN ('queued', 'running', 'waiting')
         """,
         moment,
     )
@@ -69,7 +69,7 @@ def claim(owner: str, dead: Iterable[str], seconds: float, now: float, *, most: 
         UPDATE run SET owner = ?, fence = fence + 1
         WHERE number IN (
             SELECT orphan.number FROM run AS orphan
-            WHERE orphan.state IN ('queued', 'running') AND (orphan.owner IS NULL OR orphan.owner <> ?)
+            WHERE orphan.state IN ('queued', 'running', 'waiting') AND (orphan.owner IS NULL OR orphan.owner <> ?)
                 AND NOT EXISTS (
                     SELECT 1 FROM owner AS living WHERE living.name = orphan.owner AND living.lease_until >= ?
                 )
@@ -89,7 +89,9 @@ def claim(owner: str, dead: Iterable[str], seconds: float, now: float, *, most: 
 @script
 def release(owner: str) -> Steps[None]:
     """Leaves all runs of an owner to whoever comes next."""
-    yield sql("UPDATE run SET owner = NULL, attempts = 0 WHERE owner = ? AND state IN ('queued', 'running')", owner)
+    yield sql(
+        "UPDATE run SET owner = NULL, attempts = 0 WHERE owner = ? AND state IN ('queued', 'running', 'waiting')", owner
+    )
     yield sql("DELETE FROM owner WHERE name = ?", owner)
 
 

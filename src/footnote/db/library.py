@@ -30,6 +30,7 @@ class Reading(Struct, frozen=True):
     fetched_at: str
     links: bytes
     pages: bytes
+    icon: str | None = None
 
 
 class Entry(Struct, frozen=True):
@@ -98,19 +99,36 @@ def keep_aside(entry: Entry, now: float, user_id: str | None = None) -> Steps[No
         """
         INSERT INTO reading
             (url, snapshot_id, title, author, published, language, site_name, canonical_url, media_type, fetched_at,
-             links, pages, kept_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+             links, pages, icon, kept_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (url, snapshot_id) DO UPDATE
         SET title = excluded.title, author = excluded.author, published = excluded.published,
             language = excluded.language, site_name = excluded.site_name, canonical_url = excluded.canonical_url,
             media_type = excluded.media_type, fetched_at = excluded.fetched_at, links = excluded.links,
-            pages = excluded.pages, kept_at = excluded.kept_at
+            pages = excluded.pages, icon = excluded.icon, kept_at = excluded.kept_at
         """,
         *astuple(entry.reading),
         now,
     )
     if user_id is not None:
         yield from _put_on_shelf(entry.reading.url, user_id)
+
+
+@script
+def icon_on_shelf(user_id: str, ranges: Iterable[tuple[str, str]]) -> Steps[str | None]:
+    """The icon of the page of a user in one of the ranges that was read last and has one."""
+    for start, end in ranges:
+        rows = yield sql(
+            """
+            SELECT reading.icon FROM shelf JOIN reading ON reading.url = shelf.url
+            WHERE shelf.user_id = ? AND shelf.url >= ? AND shelf.url < ? AND reading.icon IS NOT NULL
+            ORDER BY reading.kept_at DESC LIMIT 1
+            """,
+            *(user_id, start, end),
+        )
+        if rows:
+            return rows[0][0]
+    return None
 
 
 @script
@@ -275,16 +293,17 @@ def snapshots(ids: Iterable[str], user_id: str | None) -> Steps[dict[str, Found]
 
 
 @script
-def is_kept(url: str, snapshot_id: str, fetched_at: str) -> Steps[bool]:
+def is_kept(url: str, snapshot_id: str, fetched_at: str, icon: str | None) -> Steps[bool]:
     """Whether this very reading is what the page has now."""
     rows = yield sql(
         """
         SELECT 1 FROM page JOIN reading ON reading.url = page.url AND reading.snapshot_id = page.snapshot_id
-        WHERE page.url = ? AND page.snapshot_id = ? AND reading.fetched_at = ?
+        WHERE page.url = ? AND page.snapshot_id = ? AND reading.fetched_at = ? AND coalesce(reading.icon, '') = ?
         """,
         url,
         snapshot_id,
         fetched_at,
+        icon or "",
     )
     return bool(rows)
 
@@ -352,4 +371,4 @@ def alone_with(url: str, *snapshot_ids: str) -> Steps[None]:
 
 def found(row: Sequence[Any]) -> Found:
     """A row of `reading_with_text`."""
-    return Found(Reading(*row[:12]), row[13])
+    return Found(Reading(*row[:12], icon=row[15]), row[13])

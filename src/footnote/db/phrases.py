@@ -21,6 +21,10 @@ class Phrase(Struct, frozen=True):
     open: bool
 
 
+MAX_PROBED = 50
+"""Entries of a session that are looked at one by one, here and in the statements below."""
+COMMON = 3_000
+"""From so many entries on it is quicker to look through the newest sessions than to collect all that the index has."""
 Wording: TypeAlias = Callable[[str, Sequence[Any]], Statement]
 """A statement with a condition in it, and what the `?` of that stand for."""
 
@@ -36,8 +40,10 @@ _HAVING = """
 _FIRST_MATCHED = """
     SELECT session_id, part FROM (
         SELECT session_entry.session_id, session_entry.part,
-            min((session_entry.part = ?) * (1 << 62) + session_entry.id)
-        FROM session_terms JOIN session_entry ON session_entry.id = session_terms.rowid
+            min((substr(session_entry.part, 1, 5) = 'path:') * (1 << 61) + (session_entry.part = 'title') * (1 << 62)
+                + session_entry.id)
+        -- The index comes first: to look up each entry of these sessions in it would take longer.
+        FROM session_terms CROSS JOIN session_entry ON session_entry.id = session_terms.rowid
         WHERE session_terms MATCH ? AND session_entry.session_id IN ({marks})
         GROUP BY session_entry.session_id
     )
@@ -46,7 +52,24 @@ _FIRST_HELD = """
     SELECT DISTINCT ON (session_entry.session_id) session_entry.session_id, session_entry.part
     FROM session_terms JOIN session_entry ON session_entry.id = session_terms.rowid
     WHERE session_entry.session_id IN ({marks}) AND ({condition})
-    ORDER BY session_entry.session_id, session_entry.part = ?, session_entry.id
+    ORDER BY session_entry.session_id, session_entry.part = 'title', session_entry.part LIKE 'path:%', session_entry.id
+"""
+_COUNTED = "SELECT count(*) FROM (SELECT 1 FROM session_terms WHERE session_terms MATCH ? LIMIT ?) AS some"
+_SOME_ENTRIES = """
+    FROM (
+        SELECT id, part FROM session_entry WHERE session_id = session.id ORDER BY part LIMIT 50
+    ) AS entry
+    JOIN session_terms ON session_terms.rowid = entry.id
+"""
+_STANDS = "{strpos}(' ' || session_terms.text || ' ', ?) > 0"
+_PROBED = """
+    SELECT session.*,
+        (SELECT count(*) FROM (
+            SELECT 1 FROM session_entry WHERE session_id = session.id LIMIT 51
+        ) AS entries),
+        (SELECT entry.part {some} WHERE {any} LIMIT 1)
+        {each}
+    FROM ({sessions}) AS session
 """
 
 
@@ -59,16 +82,43 @@ def with_phrases(user_id: str, phrases: Sequence[Phrase], wording: Wording) -> E
     )
 
 
-def first_parts(user_id: str, phrases: Sequence[Phrase], session_ids: Sequence[str], last: str) -> Either:
-    """Of each of these sessions the first part in which one of the phrases stands; the part `last` after all others."""
+def counted(user_id: str, phrase: Phrase) -> Either:
+    """In how many entries of a user a phrase stands, up to `COMMON`. PostgreSQL would collect all of them for that."""
+    return Either(sql(_COUNTED, _matching(user_id, [phrase]), COMMON), None)
+
+
+def probed(user_id: str, phrases: Sequence[Phrase], sessions: str, values: Sequence[Any]) -> Either:
+    """Of each of the sessions that the statement `sessions` selects, beside its columns: how many entries it has, up to
+    one more than are looked at; the first of those in which one of the phrases stands; and for each phrase whether it
+    stands in one of them."""
+    texts = [_held(user_id, phrase)[1] for phrase in phrases]
+
+    def statement(strpos: str) -> Statement:
+        stands = _STANDS.format(strpos=strpos)
+        return sql(
+            _PROBED.format(
+                some=_SOME_ENTRIES,
+                any=" OR ".join([stands] * len(texts)),
+                each="".join(f", EXISTS (SELECT 1 {_SOME_ENTRIES} WHERE {stands})" for _ in texts),
+                sessions=sessions,
+            ),
+            *(*texts, *texts, *values),
+        )
+
+    return Either(statement("instr"), statement("strpos"))
+
+
+def first_parts(user_id: str, phrases: Sequence[Phrase], session_ids: Sequence[str]) -> Either:
+    """Of each of these sessions the first part in which one of the phrases stands: messages before files, and the title
+    after both."""
     if not session_ids:
         return Either(None, None)
     marks = ", ".join("?" * len(session_ids))
     condition = " OR ".join(f"({_HELD})" for _ in phrases)
     held = [value for phrase in phrases for value in _held(user_id, phrase)]
     return Either(
-        sql(_FIRST_MATCHED.format(marks=marks), last, _matching(user_id, phrases), *session_ids),
-        sql(_FIRST_HELD.format(marks=marks, condition=condition), *session_ids, *held, last),
+        sql(_FIRST_MATCHED.format(marks=marks), _matching(user_id, phrases), *session_ids),
+        sql(_FIRST_HELD.format(marks=marks, condition=condition), *session_ids, *held),
     )
 
 

@@ -5,6 +5,7 @@ from operator import itemgetter
 
 from msgspec import Struct
 
+from footnote.db.files import follow_branch
 from footnote.db.leases import enlist
 from footnote.db.script import Either, Row, Script, Steps, lock, script, sql, sql_holding, sql_many, sql_needing
 from footnote.protocol.errors import FootnoteError, LimitReached, RunActive, Unknown
@@ -125,10 +126,14 @@ def begin(run: NewRun, question: NewQuestion | None, *, most: int) -> Steps[None
     owned = yield sql_needing("SELECT 1 FROM session WHERE id = ? AND user_id = ?", run.session_id, run.user_id)
     if not owned:
         raise Unknown("There is no such session.")
-    if (yield sql("SELECT 1 FROM run WHERE session_id = ? AND state IN ('queued', 'running')", run.session_id)):
+    if (
+        yield sql(
+            "SELECT 1 FROM run WHERE session_id = ? AND state IN ('queued', 'running', 'waiting')", run.session_id
+        )
+    ):
         raise RunActive("This session is being answered already. Wait for the end of it, or cancel that run.")
     ((active,),) = yield sql(
-        "SELECT count(*) FROM run WHERE user_id = ? AND state IN ('queued', 'running')", run.user_id
+        "SELECT count(*) FROM run WHERE user_id = ? AND state IN ('queued', 'running', 'waiting')", run.user_id
     )
     if active >= most:
         raise LimitReached(
@@ -166,6 +171,8 @@ def begin(run: NewRun, question: NewQuestion | None, *, most: int) -> Steps[None
     )
     yield from enlist(run.owner, run.lease_seconds, run.now)
     yield sql("UPDATE session SET head = ?, changed_at = ? WHERE id = ?", run.id, run.now, run.session_id)
+    if question is None or question.branches:
+        yield from follow_branch(run.session_id)
 
 
 @script
@@ -228,7 +235,22 @@ def take_turn(lease: Lease, most: int) -> Steps[bool]:
 
 @script
 def set_running(lease: Lease) -> Steps[None]:
-    yield sql("UPDATE run SET state = 'running', attempts = attempts + 1 WHERE id = ?", lease.run_id)
+    yield sql("UPDATE run SET state = 'running' WHERE id = ?", lease.run_id)
+
+
+@script
+def count_adoption(lease: Lease) -> Steps[int]:
+    """How often the run was taken over since it last got on, this time included. Stored before anything else is done
+    with the run: whatever ends the process after that is counted."""
+    yield from _hold(lease)
+    yield sql("UPDATE run SET attempts = attempts + 1 WHERE id = ?", lease.run_id)
+    ((adoptions,),) = yield sql("SELECT attempts FROM run WHERE id = ?", lease.run_id)
+    return adoptions
+
+
+@script
+def _got_on(lease: Lease) -> Steps[None]:
+    yield sql("UPDATE run SET attempts = 0 WHERE id = ? AND attempts > 0", lease.run_id)
 
 
 @script
@@ -240,7 +262,7 @@ def keep(lease: Lease, message: KeptMessage) -> Steps[None]:
         message.blocks,
         message.body,
     )
-    yield sql("UPDATE run SET attempts = 0 WHERE id = ? AND attempts > 0", lease.run_id)
+    yield from _got_on(lease)
 
 
 @script
@@ -252,6 +274,7 @@ def begin_call(lease: Lease, call_id: str) -> Steps[None]:
 def end_call(lease: Lease, call_id: str, result: bytes) -> Steps[None]:
     yield from begin_call(lease, call_id)
     yield sql("UPDATE run_call SET result = ? WHERE run_id = ? AND call_id = ?", result, lease.run_id, call_id)
+    yield from _got_on(lease)
 
 
 @script
@@ -293,13 +316,15 @@ def run(run_id: str) -> Steps[RunRow | None]:
 
 @script
 def active_run(session_id: str) -> Steps[str | None]:
-    rows = yield sql("SELECT id FROM run WHERE session_id = ? AND state IN ('queued', 'running')", session_id)
+    rows = yield sql(
+        "SELECT id FROM run WHERE session_id = ? AND state IN ('queued', 'running', 'waiting')", session_id
+    )
     return rows[0][0] if rows else None
 
 
 @script
 def active_runs(user_id: str) -> Steps[list[str]]:
-    rows = yield sql("SELECT id FROM run WHERE user_id = ? AND state IN ('queued', 'running')", user_id)
+    rows = yield sql("SELECT id FROM run WHERE user_id = ? AND state IN ('queued', 'running', 'waiting')", user_id)
     return [run_id for (run_id,) in rows]
 
 

@@ -3,17 +3,20 @@
 Every script that is asked for by a user names that user, and finds nothing of anybody else.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
 
+from footnote.db.files import follow_branch
 from footnote.db.fulltext import renew
-from footnote.db.phrases import Phrase, first_parts, owner_term, with_phrases
+from footnote.db.phrases import COMMON, MAX_PROBED, Phrase, counted, first_parts, owner_term, probed, with_phrases
 from footnote.db.script import Either, Row, Statement, Steps, script, sql, sql_holding
 
 TITLE = "title"
-"""The part of a session that is its title; the others are the ids of its messages."""
+"""The part of a session that is its title. Others are the ids of its messages, and files (`file_part`)."""
+_FILE = "path:"
+"""Before the key of a file: by their names, messages come before files, and files before the title."""
 
 
 class SessionRow(Struct, frozen=True):
@@ -42,13 +45,29 @@ class FoundPart(Struct, frozen=True):
     part: str
     bodies: tuple[bytes, ...]
 
+    @property
+    def file_key(self) -> str | None:
+        """The file that it is; None: it is none."""
+        return self.part.removeprefix(_FILE) if self.part.startswith(_FILE) else None
+
+
+def file_part(key: str) -> str:
+    return f"{_FILE}{key}"
+
 
 _SESSION = """
     SELECT session.id, session.title, session.agent_id, session.created_at, session.changed_at, session.head,
-        (SELECT run.id FROM run WHERE run.session_id = session.id AND run.state IN ('queued', 'running'))
+        (
+            SELECT run.id FROM run WHERE run.session_id = session.id AND run.state IN ('queued', 'running', 'waiting')
+        ) AS active
     FROM session WHERE session.user_id = ?
 """
+_COLUMNS = len(SessionRow.__struct_fields__)
+_MORE_NEWEST = 20
+"""Sessions that are looked through beside as many as are wanted."""
 _BEHIND = "AND (session.changed_at, session.id) < (?, ?)"
+_BEGUN = "AND (session.title <> '' OR EXISTS (SELECT 1 FROM question WHERE question.session_id = session.id))"
+"""Something was asked in it, or somebody has given it a title."""
 _LAST_CHANGED = "ORDER BY session.changed_at DESC, session.id DESC LIMIT ?"
 
 
@@ -83,20 +102,54 @@ def listed(
     user_id: str, phrases: Sequence[Phrase], after: Position | None, count: int, *, origin: str = "page"
 ) -> Steps[tuple[list[SessionRow], list[FoundPart]]]:
     """Sessions in which each of the phrases stands somewhere, the last changed first, and of each the first part in
-    which one of them does. The sessions of compatible doors are listed by themselves."""
+    which one of them does. The sessions of compatible doors are listed by themselves. One that was only made, for a
+    file to be attached to the first question, is not listed before that is asked."""
     place = () if after is None else (after.changed_at, after.session_id)
     behind = _BEHIND if place else ""
 
     def wording(having: str, wanted: Sequence[Any]) -> Statement:
         return sql(
-            f"{_SESSION} AND session.origin = ? {behind} {having} {_LAST_CHANGED}",
+            f"{_SESSION} AND session.origin = ? {_BEGUN} {behind} {having} {_LAST_CHANGED}",
             *(user_id, origin, *place, *wanted, count),
         )
 
+    if phrases:
+        newest = sql(f"{_SESSION} AND session.origin = ? {_BEGUN} {behind} {_LAST_CHANGED}", user_id, origin, *place)
+        among = yield from _among_newest(user_id, phrases, newest, count)
+        if among is not None:
+            return among
     rows = yield with_phrases(user_id, phrases, wording)
     found = [SessionRow(*row) for row in rows]
     parts = (yield from _found_in(user_id, phrases, found)) if phrases else []
     return found, parts
+
+
+@script
+def _among_newest(
+    user_id: str, phrases: Sequence[Phrase], newest: Statement, count: int
+) -> Steps[tuple[list[SessionRow], list[FoundPart]] | None]:
+    """Words that are everywhere are in the newest sessions too, and those are quickly looked through. None: they do not
+    tell, since a phrase is rare, or since there may be more in a session than was looked at."""
+    for phrase in phrases:
+        number = yield counted(user_id, phrase)
+        if number and number[0][0] < COMMON:
+            return None
+    looked_at = count + _MORE_NEWEST
+    rows = yield probed(user_id, phrases, newest.text, [*newest.values, looked_at])
+    found: list[SessionRow] = []
+    firsts: list[tuple[str, str]] = []
+    for row in rows:
+        session, (entries, first, *stands) = SessionRow(*row[:_COLUMNS]), row[_COLUMNS:]
+        if all(stands):
+            found.append(session)
+            firsts.append((session.id, first))
+        elif entries > MAX_PROBED:
+            return None
+        if len(found) == count:
+            break
+    if len(found) < count and len(rows) == looked_at:
+        return None
+    return found, (yield from _with_bodies(firsts))
 
 
 @script
@@ -118,8 +171,9 @@ def entitle(session_id: str, title: str, terms: str) -> Steps[None]:
 
 @script
 def show(session_id: str, head: str) -> Steps[None]:
-    """The branch that ends with this run is shown from now on."""
+    """The branch that ends with this run is shown from now on, with its files."""
     yield sql("UPDATE session SET head = ? WHERE id = ?", head, session_id)
+    yield from follow_branch(session_id)
 
 
 @script
@@ -129,6 +183,28 @@ def remove(user_id: str, session_id: str) -> Steps[bool]:
     if gone:
         yield sql("DELETE FROM search_cache")  # it holds what was searched for
     return bool(gone)
+
+
+@script
+def abandoned(before: float, written_before: str, count: int) -> Steps[list[tuple[str, str]]]:
+    """Users and sessions: those in which nothing was ever asked, without a title, that were made and last given a file
+    before a moment, which is named in both ways in which moments are stored."""
+    rows = yield sql(
+        """
+        SELECT session.user_id, session.id FROM session
+        WHERE session.title = '' AND session.head IS NULL AND session.changed_at < ?
+            AND NOT EXISTS (SELECT 1 FROM question WHERE question.session_id = session.id)
+            AND NOT EXISTS (
+                SELECT 1 FROM workspace_file JOIN file_version ON file_version.file_id = workspace_file.id
+                WHERE workspace_file.session_id = session.id AND file_version.created_at >= ?
+            )
+        ORDER BY session.changed_at LIMIT ?
+        """,
+        before,
+        written_before,
+        count,
+    )
+    return [(user_id, session_id) for user_id, session_id in rows]
 
 
 @script
@@ -152,7 +228,7 @@ def purge_some(pages: int) -> Steps[bool]:
 
 @script
 def enter(session_id: str, part: str, terms: str) -> Steps[None]:
-    """What a part of a session is found by: `title`, or the id of a message. Terms of earlier are replaced."""
+    """What a part of a session is found by: `title`, the id of a message, or a file. Terms of earlier are replaced."""
     owners = yield sql_holding("SELECT user_id FROM session WHERE id = ?", session_id)
     if not owners:
         return
@@ -162,17 +238,30 @@ def enter(session_id: str, part: str, terms: str) -> Steps[None]:
 
 
 @script
+def leave(session_id: str, part: str) -> Steps[None]:
+    """The part is gone, or says nothing any more."""
+    yield sql("DELETE FROM session_entry WHERE session_id = ? AND part = ?", session_id, part)
+
+
+@script
 def _found_in(user_id: str, phrases: Sequence[Phrase], found: Sequence[SessionRow]) -> Steps[list[FoundPart]]:
     """What was said comes before the title, which is seen anyway."""
-    rows = yield first_parts(user_id, phrases, [row.id for row in found], TITLE)
+    rows = yield first_parts(user_id, phrases, [row.id for row in found])
+    return (yield from _with_bodies((session_id, part) for session_id, part in rows))
+
+
+@script
+def _with_bodies(places: Iterable[tuple[str, str]]) -> Steps[list[FoundPart]]:
     parts: list[FoundPart] = []
-    for session_id, part in rows:
+    for session_id, part in places:
         parts.append(FoundPart(session_id, part, (yield from _bodies(session_id, part))))
     return parts
 
 
 @script
 def _bodies(session_id: str, part: str) -> Steps[tuple[bytes, ...]]:
+    if part.startswith(_FILE):
+        return ()
     rows: list[Row] = yield sql("SELECT body FROM question WHERE session_id = ? AND id = ?", session_id, part)
     if not rows:
         rows = yield sql(

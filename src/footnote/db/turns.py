@@ -9,7 +9,8 @@ from footnote.db.script import Steps, script, sql
 
 
 class TurnRow(Struct, frozen=True):
-    """One run and its question. `question`, `attachments`, `asked` and `ending` are JSON."""
+    """One run and its question. `question`, `attachments`, `asked` and `ending` are JSON. `asked_at` is when the
+    question was asked; `began_at` and `ended_at` are those of the run, in seconds since 1970."""
 
     run_id: str
     question_id: str
@@ -20,6 +21,9 @@ class TurnRow(Struct, frozen=True):
     ending: bytes | None
     question: bytes
     attachments: bytes
+    asked_at: str
+    began_at: float
+    ended_at: float | None
 
 
 @script
@@ -28,7 +32,7 @@ def turns(session_id: str) -> Steps[list[TurnRow]]:
     rows = yield sql(
         """
         SELECT run.id, question.id, run.message_id, question.after_run, run.state, run.asked, run.ending,
-            question.body, question.attachments
+            question.body, question.attachments, question.created_at, run.created_at, run.ended_at
         FROM run JOIN question ON question.id = run.question_id
         WHERE run.session_id = ? ORDER BY run.id
         """,

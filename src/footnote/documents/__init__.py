@@ -4,5 +4,5 @@
 - `inspection`  what an uploaded file really is, before any of it is kept
 - `reading`     the text of an uploaded file
 - `markdown`    reports as a document tree (`tree`), which `pdf` and `docx` write
-- `workshop`    processes of their own, in which hostile files can do no harm
+- `worker`      what a sandboxed process does for each kind of job
 """

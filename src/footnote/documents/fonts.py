@@ -1,19 +1,14 @@
 """The fonts that documents are set in. They come with Footnote, so that a machine without fonts does."""
 
-from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 import typst
 
-_PACKAGES: Mapping[str, str] = {
-    "fontpkg_inter": "Inter",
-    "fontpkg_jetbrains_mono": "JetBrains Mono",
-    "manimgx_fonts_cjk": "Noto Sans CJK SC",
-    "manimgx_fonts": "Noto Sans Arabic",
-}
-"""Each with a family that it must bring."""
+PACKAGE = "footnote_fonts"
+FAMILIES = ("Inter", "JetBrains Mono", "Noto Sans CJK SC", "Noto Sans Arabic")
+"""Of the families in the package, those without which a document is told to look otherwise."""
 
 
 @cache
@@ -23,9 +18,9 @@ def fonts() -> typst.Fonts:
 
 
 def folders() -> tuple[Path, ...]:
-    """Where the packages keep their fonts."""
-    specs = (find_spec(package) for package in _PACKAGES)
-    return tuple(Path(folder) for spec in specs if spec for folder in spec.submodule_search_locations or ())
+    """Where the package keeps its fonts; none if it is not installed."""
+    spec = find_spec(PACKAGE)
+    return tuple(Path(folder) for folder in spec.submodule_search_locations or ()) if spec else ()
 
 
 @cache
@@ -36,4 +31,4 @@ def families() -> frozenset[str]:
 
 def missing_fonts() -> list[str]:
     """The families that documents are meant to be set in and that are not installed."""
-    return [family for family in _PACKAGES.values() if family not in families()]
+    return [family for family in FAMILIES if family not in families()]

@@ -1,9 +1,25 @@
 """Which kinds of documents are read."""
 
+from urllib.parse import urlsplit
+
 from footnote.documents.wide import narrowed, wide_encoding
 
 ACCEPT = "text/html, application/xhtml+xml, text/markdown, text/plain, application/pdf;q=0.9, */*;q=0.5"
 PDF = "application/pdf"
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+ODT = "application/vnd.oasis.opendocument.text"
+ODS = "application/vnd.oasis.opendocument.spreadsheet"
+PACKAGE = "application/zip"
+"""What a body is called that may be an Office document of any kind: which, says the list of what is in it."""
+WHOLE = frozenset((PDF, DOCX, XLSX, PPTX, ODT, ODS, PACKAGE))
+"""Of which a part is of no use."""
+
+_OFFICE = {".docx": DOCX, ".xlsx": XLSX, ".pptx": PPTX, ".odt": ODT, ".ods": ODS}
+_ZIP = b"PK\3\4"
+_ZIPPED = frozenset((PACKAGE, "application/x-zip-compressed", "application/x-zip"))
+_OFFICE_PARTS = (b"[Content_Types].xml", b"_rels/", b"docProps/", b"word/", b"xl/", b"ppt/")
 
 _READABLE = frozenset(
     {
@@ -19,19 +35,49 @@ def media_type(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
-def is_readable(content_type: str) -> bool:
-    """Whether it is worth reading the body: a document of letters, or of a kind that is yet to be seen."""
+def is_readable(content_type: str, url: str = "") -> bool:
+    """Whether it is worth reading the body: a document of letters, or of a kind that is yet to be seen. A zip file is
+    if its name says that it is an Office document."""
     kind = media_type(content_type)
-    return kind in _READABLE | _NOTHING_SAID or (kind.endswith(("+xml", "+json")) and not kind.startswith("image/"))
+    if kind in _ZIPPED:
+        return _named_type(url) is not None
+    return (
+        kind in _OFFICE.values()
+        or kind in _READABLE | _NOTHING_SAID
+        or (kind.endswith(("+xml", "+json")) and not kind.startswith("image/"))
+    )
 
 
-def seen_type(content_type: str, beginning: bytes) -> str | None:
+def seen_type(content_type: str, beginning: bytes, url: str = "") -> str | None:
     """The content type, by the body's beginning where the server does not say it or is plainly wrong. None: a body
     that is no document, as far as can be seen."""
+    declared = media_type(content_type)
     if beginning.startswith(b"%PDF-"):
         return PDF
-    if media_type(content_type) not in _NOTHING_SAID:
+    if beginning.startswith(_ZIP):
+        return _package_type(declared, beginning, url)
+    if declared not in _NOTHING_SAID and declared not in _OFFICE.values() and declared not in _ZIPPED:
         return content_type
     if b"\0" in beginning and wide_encoding(beginning, content_type) is None:
         return None
     return "text/html" if narrowed(beginning, content_type).lstrip()[:1] == b"<" else "text/plain"
+
+
+def _package_type(declared: str, beginning: bytes, url: str) -> str | None:
+    """Of a zip file: by what the server says, by its name, by how such documents begin."""
+    if declared in _OFFICE.values():
+        return declared
+    if named := _named_type(url):
+        return named
+    # The name of the first part begins at 30; OpenDocument puts its type there.
+    said = beginning[30:].removeprefix(b"mimetype")
+    opened = next((kind for kind in (ODT, ODS) if said.startswith(kind.encode())), None)
+    return opened or (PACKAGE if beginning[30:].startswith(_OFFICE_PARTS) else None)
+
+
+def _named_type(url: str) -> str | None:
+    try:
+        path = urlsplit(url).path.lower()
+    except ValueError:
+        return None
+    return next((kind for suffix, kind in _OFFICE.items() if path.endswith(suffix)), None)

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from footnote.documents.work import Refused
+from footnote.sandbox.jobs import ImageFacts, Refused
 
 Kind: TypeAlias = Literal["png", "jpeg", "gif", "webp", "svg"]
 
@@ -20,13 +20,17 @@ MOST_SVG_USES = 200
 
 _START_OF_FRAME = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _ALONE = frozenset((0x01, *range(0xD0, 0xD9)))
+_MAX_MARKERS = 10_000
+"""Before the size of a JPEG: a file of nothing but markers is no image, and is not read to its end."""
+_MEDIA_TYPES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"))
+_ICON_HEADER = b"\0\0\1\0"
 _SVG_ROOT = re.compile(r"<(?:\w+:)?svg\b[^>]*>", re.IGNORECASE)
 _PLAIN_DOCTYPE = re.compile(r"<!DOCTYPE\s+svg\b[^\[\]<>]*>", re.IGNORECASE)
 _REFERENCE = re.compile(r"\b(?:href|src)\s*=\s*[\"']\s*([^\"']*)", re.IGNORECASE)
 _DRAWN_HERE = re.compile(r"#|data:image/(?:png|jpe?g|gif|webp)[;,]|$", re.IGNORECASE)
 _LINK = re.compile(r"<(?:\w+:)?a\b[^>]*>", re.IGNORECASE)
 _USE = re.compile(r"<(?:\w+:)?use\b", re.IGNORECASE)
-_LENGTH = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(px|pt|pc|mm|cm|in|em|ex)?\s*$")
+_LENGTH = re.compile(r"\s*+(\d++(?:\.\d*+)?|\.\d++)\s*+(?:(px|pt|pc|mm|cm|in|em|ex)\s*+)?$")
 _PIXELS = {"px": 1, "pt": 96 / 72, "pc": 16, "mm": 96 / 25.4, "cm": 96 / 2.54, "in": 96, "em": 16, "ex": 8}
 _SVG_SIZE = 300.0, 150.0
 """Of an SVG that does not say how large it is, as in a browser."""
@@ -69,10 +73,39 @@ def raster(content: bytes) -> Seen | None:
     return None
 
 
+def facts_of(content: bytes) -> ImageFacts:
+    """What the header of a raster image or icon says."""
+    if content.startswith(_ICON_HEADER) and len(content) >= 8:
+        # In an icon, 0 stands for 256.
+        return ImageFacts(media_type="image/x-icon", width=content[6] or 256, height=content[7] or 256, is_whole=True)
+    seen = raster(content)
+    if seen is None:
+        return ImageFacts(media_type=media_type_of(content))
+    return ImageFacts(
+        media_type=f"image/{seen.kind}", width=seen.width, height=seen.height, is_whole=_is_whole(content)
+    )
+
+
+def media_type_of(content: bytes) -> str | None:
+    """Of an image that models and browsers can show, by its first bytes."""
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        return "image/webp"
+    return next((kind for start, kind in _MEDIA_TYPES if content.startswith(start)), None)
+
+
+def _is_whole(content: bytes) -> bool:
+    """Whether the end is there, as far as the format tells without decoding it; a GIF does not tell."""
+    if content.startswith(b"\x89PNG"):
+        return b"IEND" in content
+    if content.startswith(b"\xff\xd8"):
+        return b"\xff\xd9" in content
+    return content[:4] != b"RIFF" or len(content) >= 8 + int.from_bytes(content[4:8], "little")
+
+
 def _jpeg(content: bytes) -> Seen | None:
     at = 2
-    while at + 9 <= len(content):
-        if content[at] != 0xFF:
+    for _ in range(_MAX_MARKERS):
+        if at + 9 > len(content) or content[at] != 0xFF:
             return None
         marker = content[at + 1]
         if marker == 0xFF:

@@ -13,7 +13,7 @@ _MARKS = (
 _UTF_8_MARK = b"\xef\xbb\xbf"
 _SAMPLE = 4096
 _DECLARED = re.compile(
-    r"charset\s*=\s*[\"']?\s*(?:utf-?16(?P<order>[lb]e)?|unicode|ucs-?2|iso-10646-ucs-2)\b", re.IGNORECASE
+    r"charset\s*+=\s*+(?:[\"']\s*+)?(?:utf-?16(?P<order>[lb]e)?|unicode|ucs-?2|iso-10646-ucs-2)\b", re.IGNORECASE
 )
 _CHINESE_OR_JAPANESE = re.compile("[\u4e00-\u9fff\u3000-\u30ff\uff01-\uffee\u2010-\u2026\uac00-\ud7a3\\s!-~]")
 _SIGN = re.compile("[\u3001\u3002\u3008-\u3011\u3041-\u30fe\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f]")

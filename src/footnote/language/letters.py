@@ -17,8 +17,12 @@ def _unmarked(letters: Iterable[str]) -> dict[str, str]:
 
 
 _NARROW = {chr(wide): chr(wide - 0xFEE0).lower() for wide in _WIDE}
+_DIGITS = {chr(zero + digit): str(digit) for zero in (0x660, 0x6F0, 0x966) for digit in range(10)}
+_VARIANTS = dict(zip("أإآٱىةکیё", "اااايهكيе", strict=True))
+"""Letters that are written in more than one way, in Arabic and Russian."""
 _PLAIN = _unmarked(map(chr, (*range(0xDF, 0x250), *range(0x1E00, 0x1F00)))) | {"đ": "d"}
-_FOLDED = _NARROW | SIMPLIFIED
+VARIANTS = str.maketrans(_VARIANTS)
+_FOLDED = _NARROW | SIMPLIFIED | _DIGITS | _VARIANTS
 _FOLDED_UNMARKED = _FOLDED | _PLAIN
 # Most pages have none of these letters, and to see that is several times cheaper than to replace them.
 _FOLDING = re.compile(f"[{''.join(_FOLDED)}]")

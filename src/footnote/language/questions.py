@@ -29,6 +29,29 @@ _CHINESE: Mapping[Wanted, str] = {
 }
 
 
+_RUSSIAN: Mapping[Wanted, str] = {
+    "date": r"когда|в каком году|в каких годах|какого числа|в каком (?:веке|месяце)|в какой день|какого года",
+    "number": r"сколько|скольких|скольким|как(?:ой|ая|ое|ова|ов) (?:процент|доля|число|численность|количество|площадь"
+    r"|высота|длина|население|возраст|размер)|насколько",
+    "person": r"кто|кого|кому|кем|о ком|чей|чья|чьё|чье|чьи",
+}
+_ARABIC: Mapping[Wanted, str] = {
+    "date": r"متى|(?:في )?[أا]ي (?:عام|سنة|يوم|شهر|قرن|تاريخ|عقد)|ما (?:هو )?(?:تاريخ|العام)",
+    "number": r"كم|ما (?:هي |هو )?(?:عدد|نسبة|مساحة|طول|ارتفاع)",
+    "person": r"^\W*من|من (?:هو|هي|هم|الذي|كان)|لمن",
+}
+_HINDI: Mapping[Wanted, str] = {
+    "date": r"कब|किस (?:वर्ष|साल|दिन|महीने|शताब्दी|तारीख|तिथि|सन|दशक)|कौन से (?:वर्ष|साल)",
+    "number": r"कितन[ेाी]|कितनों|कितने|प्रतिशत",
+    "person": r"कौन|किसने|किसे|किसका|किसके|किसकी|किनके|किन्होंने",
+}
+_THAI: Mapping[Wanted, str] = {
+    "date": r"เมื่อไหร่|เมื่อไร|เมื่อใด|ปีใด|ปีไหน|ปีอะไร|วันที่เท่า|วันใด|ศตวรรษใด|ตอนไหน",
+    "number": r"เท่าไหร่|เท่าไร|เท่าใด|กี่|จำนวนเท่า|ร้อยละ|เปอร์เซ็นต์",
+    "person": r"ใคร|ผู้ใด|คนไหน",
+}
+
+
 def _words(kinds: Mapping[Wanted, str], edge: str) -> Mapping[Wanted, re.Pattern[str]]:
     return {kind: re.compile(f"{edge}(?:{words}){edge}", re.IGNORECASE) for kind, words in kinds.items()}
 
@@ -39,21 +62,38 @@ _ASKED: Mapping[Locale, Mapping[Wanted, re.Pattern[str]]] = {
     "vi": _words(_VIETNAMESE, r"\b"),
     "zh": _words(_CHINESE, ""),
 }
+_ASKED_IN_OTHER_LETTERS = (
+    (re.compile(r"[\u0400-\u04ff]"), _words(_RUSSIAN, r"\b")),
+    (re.compile(r"[\u0620-\u064a]"), _words(_ARABIC, r"\b")),
+    # A vowel at the end of a Hindi word is no letter to a regular expression: what follows the word is not looked at.
+    (re.compile(r"[\u0904-\u0939]"), _words(_HINDI, "")),
+    (re.compile(r"[\u0e01-\u0e2e]"), _words(_THAI, "")),
+)
 _NUMBER_WORD = re.compile(
     r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundreds?|thousands?|millions?|billions?|dozens?"
     r"|half|thirds?|quarter|twice|hai|ba|bốn|sáu|bảy|tám|chín|mười|trăm|nghìn|ngàn|triệu|tỷ|nửa)\b"
     r"|[一二两三四五六七八九十百千万亿][个名次年位所种天月人座条项部%分万亿十百千]|百分之"
+    r"|\b(?:два|две|двух|три|трех|четыре|четырех|пять|пяти|шесть|семь|восемь|девять|десять|десятк\w+|сто|сотн\w+"
+    r"|тысяч\w*|миллион\w*|миллиард\w*|половин\w+|трет\w+|четверт\w+|дважды)\b"
+    r"|\b(?:اثنان|اثنين|ثلاث\w*|اربع\w*|خمس\w*|سبع\w*|ثمان\w*|تسع\w*|عشر\w*|مئ\w+|مائ\w+|الف|الاف|مليون\w*|مليار\w*|نصف|ثلث|ربع)\b"
+    r"|(?:दो|तीन|चार|पाँच|पांच|छह|सात|आठ|नौ|दस|सौ|हज़ार|हजार|लाख|करोड़|मिलियन|बिलियन|आधे|आधा)\s"
+    r"|(?:สอง|สาม|สี่|ห้า|หก|เจ็ด|แปด|เก้า|สิบ|ร้อย|พัน|หมื่น|แสน|ล้าน|ครึ่ง)"
 )
 _DATE = re.compile(
     r"(?<!\d)(?:1\d{3}|20\d\d)(?!\d)|\b(?:january|february|march|april|may|june|july|august|september|october|november"
     r"|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|centur(?:y|ies)|tháng \d|ngày \d|thế kỷ)\b"
     r"|世纪|\d\s*[年月日]|年代"
+    r"|\b(?:января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря|век[ае]?|годах)\b"
+    r"|يناير|فبراير|مارس|ابريل|مايو|يونيو|يوليو|اغسطس|سبتمبر|اكتوبر|نوفمبر|ديسمبر|القرن"
+    r"|जनवरी|फरवरी|मार्च|अप्रैल|जून|जुलाई|अगस्त|सितंबर|अक्टूबर|नवंबर|दिसंबर|शताब्दी|सदी"
+    r"|มกราคม|กุมภาพันธ์|มีนาคม|เมษายน|พฤษภาคม|มิถุนายน|กรกฎาคม|สิงหาคม|กันยายน|ตุลาคม|พฤศจิกายน|ธันวาคม|ศตวรรษ"
 )
 
 
 def wanted(question: str) -> Wanted | None:
     """The kind of answer that it asks for, if its words say so."""
-    asked = _ASKED[locale_of(question)]
+    asked = next((words for letters, words in _ASKED_IN_OTHER_LETTERS if letters.search(question)), None)
+    asked = asked or _ASKED[locale_of(question)]
     return next((kind for kind, words in asked.items() if words.search(question)), None)
 
 

@@ -10,13 +10,19 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
-)
+ALPHABETIC_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+"""Those of `UNSPACED` that are letters of an alphabet: Thai, Lao, Burmese, Khmer. One of them says next to nothing."""
+UNSPACED = f"{ALPHABETIC_UNSPACED}\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 """Characters of scripts without spaces between words, as the inside of a character class."""
+MARKS = "".join(mark for mark in map(chr, range(0x300, 0xE00)) if unicodedata.category(mark) in ("Mn", "Mc"))
+"""Marks that belong to the letter before them, as the inside of a character class: accents, the vowels of Hindi, the
+short vowels of Arabic. To a regular expression they are no letters."""
 
-# A decomposed letter is followed by its marks, which are no letters by themselves.
-_LETTERS = rf"(?:[^\W\d_{UNSPACED}]++[\u0300-\u036f]*+)++"
+RAISED = "\u2070\u00b9\u00b2\u00b3\u2074-\u2079"
+"""Figures of reference marks and exponents, as the inside of a character class. They are no part of the word or number
+that they stand behind."""
+
+_LETTERS = rf"(?:[^\W\d_{UNSPACED}{RAISED}]++[{MARKS}]*+)++"
 _RUN = re.compile(rf"[{UNSPACED}]+|\d+(?:[.,:/]\d+)*|{_LETTERS}(?:['’\u00b7-]{_LETTERS})*")
 _IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
 

@@ -16,7 +16,7 @@ SITE = "Footnote"
 SCHEME = "footnote://"
 _PACKAGE = Path(__file__).parents[1]
 _CODE_IMAGE_LINK = re.compile(
-    r"(?P<code>```.*?```|``.+?``|`[^`\n]+`)|!\[[^\]]*\]\([^)]*\)|\[(?P<label>[^\]]+)\]\((?P<target>[^)\s]+)\)",
+    r"(?P<code>```.*?```|``.+?``|`[^`\n]+`)|!\[[^\]]{0,300}\]\([^)]{0,300}\)|\[(?P<label>[^\]]{1,300})\]\((?P<target>[^)\s]{1,300})\)",
     re.DOTALL,
 )
 _BOLD = re.compile(r"\*\*([^*`]+)\*\*")

@@ -109,6 +109,10 @@ class Library:
         none."""
         return await self._database.read(db.on_shelf(self._owner(), _ranges_of(storable(domain))))
 
+    async def icon_at(self, domain: str) -> str | None:
+        """Where the icon of a page of this site is, that the user has read last; None: none is known."""
+        return await self._database.read(db.icon_on_shelf(self._owner(), _ranges_of(storable(domain))))
+
     async def search(self, query: str, count: int) -> tuple[SearchHit, ...]:
         """The pages that answer the query, the best first, each with the passage that fits best. Often none."""
         await self._documentation.ready()
@@ -168,7 +172,9 @@ class Library:
         await self._database.write(caches.keep_search(key, msgspec.json.encode(results), expires, self._clock()))
 
     async def _is_kept(self, snapshot: Snapshot) -> bool:
-        return await self._database.read(db.is_kept(address(snapshot.url), snapshot.id, storable(snapshot.fetched_at)))
+        icon = None if snapshot.icon is None else storable(snapshot.icon)
+        fetched_at = storable(snapshot.fetched_at)
+        return await self._database.read(db.is_kept(address(snapshot.url), snapshot.id, fetched_at, icon))
 
     async def _shelved(self, snapshot: Snapshot) -> bool:
         """Puts on the shelf what is kept already; False: it was removed meanwhile."""

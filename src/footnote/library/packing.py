@@ -41,6 +41,7 @@ def unpack(found: Found) -> Snapshot:
         fetched_at=reading.fetched_at,
         links=tuple(Link(*link) for link in _unpacked(reading.links, list[tuple[str, int, int]])),
         pages=tuple(_unpacked(reading.pages, list[int])),
+        icon=reading.icon,
     )
 
 
@@ -72,6 +73,7 @@ def _reading(snapshot: Snapshot) -> Reading:
         fetched_at=storable(snapshot.fetched_at),
         links=_packed([(storable(link.url), link.start, link.end) for link in snapshot.links]),
         pages=_packed(snapshot.pages),
+        icon=_if_any(snapshot.icon),
     )
 
 

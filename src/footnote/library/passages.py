@@ -11,7 +11,7 @@ PASSAGE_BYTES = 900
 """About a paragraph. In bytes: a Chinese character has three of them, and says about as much as three letters."""
 _BLOCK = re.compile(r"\S[^\n]*(?:\n(?![ \t]*\n|#{1,6} )[^\n]+)*")
 _HEADING = re.compile(r"#{1,6} +(.+)")
-_FENCED = re.compile(r"^(`{3,}|~{3,})[^\n]*\n.*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_FENCED = re.compile(r"^(`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^\1[ \t]*+$|(?P<open>\Z))", re.MULTILINE | re.DOTALL)
 
 
 class Section(Struct, frozen=True):
@@ -48,6 +48,8 @@ def _prose(text: str) -> Iterator[tuple[int, int]]:
     """What stands between fenced blocks."""
     end = 0
     for fenced in _FENCED.finditer(text):
+        if fenced["open"] is not None:  # it is never closed: a text that is cut is still a text
+            break
         yield end, fenced.start()
         end = fenced.end()
     yield end, len(text)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal, cast
 
 import jiter
+from msgspec.structs import replace
 
 from footnote.models.wire import Unreadable, loads
 from footnote.protocol.ids import new_id
@@ -66,11 +67,12 @@ class _OpenCall:
     the last preview is whole: linear over the whole call, whatever the pieces are.
     """
 
-    __slots__ = ("depth", "id", "in_string", "length", "name", "parts", "preview", "read", "scanned", "whole")
+    __slots__ = ("depth", "extra", "id", "in_string", "length", "name", "parts", "preview", "read", "scanned", "whole")
 
     def __init__(self, call_id: str, name: str) -> None:
         self.id = call_id
         self.name = name
+        self.extra: dict[str, Any] = {}
         self.parts: list[str] = []
         self.length = 0
         self.read = 0
@@ -161,6 +163,12 @@ class Accumulator:
         if isinstance(block, _OpenCall) and not block.name:
             block.name = name
 
+    def attach(self, index: int, extra: dict[str, Any]) -> None:
+        """Fields of the provider's own beside a call, to be sent back as they are."""
+        block = self._blocks[index]
+        if isinstance(block, _OpenCall):
+            block.extra |= extra
+
     def sign(self, index: int, signature: str) -> None:
         """The provider's proof of a thinking block; it may come in pieces."""
         block = self._blocks[index]
@@ -189,6 +197,7 @@ class Accumulator:
                 return ThinkingEnd(index, text)
             case _OpenCall():
                 call = _finished_call(block.id, block.name, "".join(block.parts))
+                call = replace(call, extra=block.extra) if block.extra else call
                 self._blocks[index] = call
                 return ToolCallEnd(index, call)
             case _:

@@ -134,6 +134,7 @@ def _assistant(message: AssistantMessage) -> dict[str, Any]:
                 "id": call.id,
                 "type": "function",
                 "function": {"name": call.name, "arguments": dumps(call.arguments).decode()},
+                **(call.extra or {}),
             }
             for call in message.calls
         ]
@@ -152,9 +153,20 @@ class _Function(Struct):
 
 
 class _CallDelta(Struct):
+    """The last three are where servers put the signature of the thought that led to a call: Google's own endpoint in
+    `extra_content`, proxies before it in either of the others. A model that thinks refuses its call without it."""
+
     index: int | None = None
     id: str | None = None
     function: _Function | None = None
+    extra_content: Any = None
+    thought_signature: Any = None
+    provider_specific_fields: Any = None
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        names = ("extra_content", "thought_signature", "provider_specific_fields")
+        return {name: value for name in names if (value := getattr(self, name))}
 
 
 class _Delta(Struct):
@@ -305,6 +317,8 @@ class Reader:
         elif function.name:
             self._fold.name(known[1], function.name)
         self._last_call = key
+        if extra := delta.extra:
+            self._fold.attach(known[1], extra)
         piece = function.arguments
         if piece and not isinstance(piece, str):
             piece = msgspec.json.encode(piece).decode()

@@ -108,7 +108,8 @@ def _exchange(
     for block in message.content:
         if isinstance(block, ToolCall):
             call_id = _id(block.id, rules.longest_id, taken)
-            content.append(ToolCall(call_id, _name(block.name), block.arguments))
+            extra = block.extra if same_model else None
+            content.append(ToolCall(call_id, _name(block.name), block.arguments, extra=extra))
             answers.append(_answer(block, call_id, results, rules))
         elif (mended := _block(block, rules, same_model=same_model)) is not None:
             content.append(mended)

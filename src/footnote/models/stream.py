@@ -1,5 +1,6 @@
 """The shell around an API module: opens the request, retries, reads, cancels, and always closes the socket."""
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from itertools import chain, count
@@ -25,6 +26,7 @@ from footnote.protocol.stream import Failed, Start, StreamEvent
 log = logging.getLogger(__name__)
 
 ERROR_BODY_BYTES = 64_000
+LONG_CONVERSATION = 500
 
 
 class Reader(Protocol):
@@ -185,7 +187,7 @@ class HttpModel:
         """Asks until an answer begins. Nothing has been shown yet, so that it may be asked for again."""
         if self.profile.images and self._refused:
             context = replace(context, messages=without(context.messages, self._refused))
-        body = dumps(self._api.body(self.id, context, options, self.profile))
+        body = await self._body(context, options)
         for attempt in count():
             outcome = await self._attempt(answer, body)
             if not isinstance(outcome, _Refused):
@@ -196,6 +198,12 @@ class HttpModel:
             answer.restart()
             await self._retry.sleep(delay)
         raise AssertionError  # pragma: no cover - count() has no end
+
+    async def _body(self, context: Context, options: Options) -> bytes:
+        """In a thread where the conversation is long enough to hold up the event loop."""
+        if len(context.messages) < LONG_CONVERSATION:
+            return dumps(self._api.body(self.id, context, options, self.profile))
+        return dumps(await asyncio.to_thread(self._api.body, self.id, context, options, self.profile))
 
     async def _attempt(self, answer: _Answer, body: bytes) -> Iterable[StreamEvent] | _Refused:
         try:

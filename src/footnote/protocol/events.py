@@ -6,9 +6,9 @@
 
 from typing import Any, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
-from footnote.protocol.files import FileRecord
+from footnote.protocol.files import FileRecord, ToolImage
 from footnote.protocol.messages import Usage
 from footnote.protocol.sources import Citation
 
@@ -34,11 +34,14 @@ class ToolUseBlock(Struct, frozen=True, tag="tool_use"):
 
 
 class ToolResultBlock(Struct, frozen=True, tag="tool_result"):
+    """`images`: those that the tool returned, where there are any."""
+
     tool_use_id: str
     name: str
     status: Literal["success", "error"]
     content: str
     artifact: dict[str, Any] | None = None
+    images: tuple[ToolImage, ...] | UnsetType = UNSET
 
 
 class AttachmentsBlock(Struct, frozen=True, tag="attachments"):
@@ -104,6 +107,24 @@ class ToolProgress(Struct, frozen=True, tag="tool_progress"):
     label: str
 
 
+class ApprovalReason(Struct, frozen=True):
+    """Why a call needs approval. `setting`: its tool is configured so. `number` and `quote`: the source that a part of
+    the call comes from, where that is the reason."""
+
+    kind: Literal["setting"]
+    number: int | UnsetType = UNSET
+    quote: str | UnsetType = UNSET
+
+
+class ApprovalRequired(Struct, frozen=True, tag="approval_required"):
+    """The call waits for the user. The `tool_status` `running` of the same call says that it was decided on."""
+
+    tool_use_id: str
+    name: str
+    input: dict[str, Any]
+    reasons: tuple[ApprovalReason, ...]
+
+
 class TurnUsage(Struct, frozen=True):
     """Tokens of all rounds together. `cost` is in US dollars, null where the price is not known."""
 
@@ -137,9 +158,12 @@ class Delta(Struct, frozen=True):
 
 
 class MessageDelta(Struct, frozen=True, tag="message_delta"):
+    """`timestamp`: when the turn ended, as its history says, ISO 8601 in UTC. Only a run that is stored has one."""
+
     delta: Delta
     usage: TurnUsage
     context: ContextReport
+    timestamp: str | UnsetType = UNSET
 
 
 class RoundRestart(Struct, frozen=True, tag="round_restart"):
@@ -178,6 +202,7 @@ Event: TypeAlias = (
     | BlockStop
     | ToolStatus
     | ToolProgress
+    | ApprovalRequired
     | MessageDelta
     | RoundRestart
     | Gap

@@ -4,6 +4,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
+from footnote.protocol.sources import Citation
+
 IconType: TypeAlias = Literal[
     "md",
     "pdf",
@@ -26,6 +28,15 @@ ConvertType: TypeAlias = Literal["pdf", "docx", "md"]
 FilePath: TypeAlias = Annotated[str, Meta(min_length=1, max_length=4096)]
 Hash: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 MOST_TEXT = 20_000_000
+
+
+class ToolImage(Struct, frozen=True):
+    """An image that a tool returned. `file_path`: where the workspace of the session keeps it. Sizes are in pixels."""
+
+    file_path: str
+    media_type: str
+    width: int
+    height: int
 
 
 class FileRecord(Struct, frozen=True):
@@ -90,6 +101,35 @@ class FileTable(Struct, frozen=True, kw_only=True):
     rows: tuple[tuple[Cell, ...], ...]
     offset: int
     total: int
+
+
+class FileCitation(Citation, frozen=True):
+    """One footnoted sentence of a file; `start` and `end` are offsets in its text. `by` says how it was judged: `text`,
+    by comparing the sentence with the page."""
+
+    by: Literal["text"] = "text"
+
+
+class ProofCounts(Struct, frozen=True):
+    """How many statements of a text were judged, and with which verdict. Of a statement with several footnotes, the
+    best of their verdicts counts. `contradicted`, `uncited` and `unread` are not told apart yet, and always 0."""
+
+    statements: int = 0
+    supported: int = 0
+    partial: int = 0
+    contradicted: int = 0
+    unsupported: int = 0
+    uncited: int = 0
+    unread: int = 0
+
+
+class FileCitations(Struct, frozen=True):
+    """The footnotes of one version of a file, in the order of the text."""
+
+    file_path: str
+    version: int
+    counts: ProofCounts
+    citations: tuple[FileCitation, ...]
 
 
 class FileVersions(Struct, frozen=True):

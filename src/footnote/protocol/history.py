@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from footnote.protocol.events import ErrorBody, ThinkingBlock, TurnStopReason, TurnUsage
-from footnote.protocol.files import FileRecord
+from footnote.protocol.files import FileRecord, ToolImage
 from footnote.protocol.sources import Citation, SourceGroup
 
 
@@ -36,9 +36,14 @@ PastBlock: TypeAlias = PastText | ThinkingBlock | PastToolUse
 
 
 class PastUserMessage(Struct, frozen=True, tag_field="role", tag="user"):
+    """`turn_id` is the same for all messages of a turn, the question among them: the id of the run that answers it.
+    `timestamp` is ISO 8601 in UTC. Both are in every history of a session, and in no bundle of version 1."""
+
     id: str
     content: tuple[PastText, ...]
     attachments: tuple[FileRecord, ...] = ()
+    turn_id: str | UnsetType = UNSET
+    timestamp: str | UnsetType = UNSET
 
 
 class PastAssistantMessage(Struct, frozen=True, tag_field="role", tag="assistant"):
@@ -48,6 +53,8 @@ class PastAssistantMessage(Struct, frozen=True, tag_field="role", tag="assistant
     id: str
     content: tuple[PastBlock, ...]
     attachments: tuple[FileRecord, ...] = ()
+    turn_id: str | UnsetType = UNSET
+    timestamp: str | UnsetType = UNSET
 
 
 Artifact: TypeAlias = Annotated[Any, Meta(extra_json_schema={"type": ["object", "null"]})]
@@ -55,11 +62,16 @@ Artifact: TypeAlias = Annotated[Any, Meta(extra_json_schema={"type": ["object", 
 
 
 class PastToolMessage(Struct, frozen=True, tag_field="role", tag="tool"):
+    """`content` is what the model was told, without the marks between which it reads text from the web."""
+
     tool_call_id: str
     name: str
     content: str
     status: Literal["success", "error"]
     artifact: Artifact = None
+    turn_id: str | UnsetType = UNSET
+    timestamp: str | UnsetType = UNSET
+    images: tuple[ToolImage, ...] | UnsetType = UNSET
 
 
 PastMessage: TypeAlias = PastUserMessage | PastAssistantMessage | PastToolMessage
@@ -80,7 +92,8 @@ class ActiveRun(Struct, frozen=True):
 
 class PastTurn(Struct, frozen=True, kw_only=True):
     """How a turn of the shown branch came about and ended. `questions` and `answers` are the ids of the messages that
-    may be shown in its place, itself included, oldest first: more than one where a question was edited or retried."""
+    may be shown in its place, itself included, oldest first: more than one where a question was edited or retried.
+    `timestamp` is when its run was begun, `ended_at` when that ended; null: it has not."""
 
     run_id: str
     question_id: str
@@ -92,6 +105,8 @@ class PastTurn(Struct, frozen=True, kw_only=True):
     error: ErrorBody | None = None
     questions: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
+    timestamp: str | UnsetType = UNSET
+    ended_at: str | None = None
 
 
 class History(Struct, frozen=True):

@@ -5,6 +5,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, field
 
+from footnote.protocol.files import ToolImage
 from footnote.protocol.sources import Citation
 
 StopReason: TypeAlias = Literal["stop", "length", "toolUse", "error", "aborted"]
@@ -40,13 +41,15 @@ class Thinking(Struct, frozen=True, tag="thinking", omit_defaults=True):
 class ToolCall(Struct, frozen=True, tag="toolCall", omit_defaults=True):
     """A call that the model asks for. `invalid` holds the raw text of arguments that are not a JSON object,
     because they were cut or malformed; such a call is answered with an error and never executed. `title` is what the
-    person saw of it, in the language of the run. No provider is sent it."""
+    person saw of it, in the language of the run. No provider is sent it. `extra` are fields of the provider's own
+    beside the call, such as the signature of the thought that led to it: they go back to the same model unchanged."""
 
     id: str
     name: str
     arguments: dict[str, Any]
     invalid: str | None = None
     title: str = ""
+    extra: dict[str, Any] | None = None
 
 
 class Foreign(Struct, frozen=True, tag="foreign"):
@@ -101,7 +104,8 @@ class UserMessage(Struct, frozen=True, tag_field="role", tag="user", rename="cam
 
 
 class AssistantMessage(Struct, frozen=True, tag_field="role", tag="assistant", rename="camel", omit_defaults=True):
-    """One response of a model. `model` is `PROVIDER/MODEL`; `raw_stop_reason` is the provider's own word."""
+    """One response of a model. `model` is `PROVIDER/MODEL`; `raw_stop_reason` is the provider's own word. `timestamp`:
+    when it was whole, ISO 8601 in UTC, set where it is stored. No provider is sent it."""
 
     content: tuple[Block, ...]
     stop_reason: StopReason
@@ -109,6 +113,7 @@ class AssistantMessage(Struct, frozen=True, tag_field="role", tag="assistant", r
     usage: Usage = field(default_factory=Usage)
     raw_stop_reason: str | None = None
     failure: Failure | None = None
+    timestamp: str | None = None
 
     @property
     def text(self) -> str:
@@ -120,13 +125,16 @@ class AssistantMessage(Struct, frozen=True, tag_field="role", tag="assistant", r
 
 
 class ToolResultMessage(Struct, frozen=True, tag_field="role", tag="toolResult", rename="camel", omit_defaults=True):
-    """The answer to one call: `content` is what the model reads, `artifact` what the person sees."""
+    """The answer to one call: `content` is what the model reads, `artifact` and `images` what the person sees.
+    `timestamp`: when it was stored, as with a response."""
 
     tool_call_id: str
     tool_name: str
     content: tuple[Part, ...]
     is_error: bool = False
     artifact: dict[str, Any] | None = None
+    images: tuple[ToolImage, ...] = ()
+    timestamp: str | None = None
 
     @property
     def text(self) -> str:

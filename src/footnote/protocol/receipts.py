@@ -80,6 +80,23 @@ class Passage(Struct, frozen=True, kw_only=True):
     score: float = 0.0
 
 
+class DisagreementValue(Struct, frozen=True, kw_only=True):
+    """One side: `text` stands from `quote_start` to `quote_end` of the snapshot of source `number`."""
+
+    text: str
+    number: int
+    quote_start: int
+    quote_end: int
+    published: str | None = None
+
+
+class Disagreement(Struct, frozen=True, kw_only=True):
+    """Sources that give different numbers or names for the same thing, or of which one denies what the other says."""
+
+    about: str
+    values: tuple[DisagreementValue, ...]
+
+
 class SearchArtifact(Struct, frozen=True, kw_only=True):
     """The artifact of `web_search` and `read_page`: a `SourceGroup` and what stands behind it.
 
@@ -91,4 +108,5 @@ class SearchArtifact(Struct, frozen=True, kw_only=True):
     summary: str = ""
     citations: tuple[Citation, ...] = ()
     passages: tuple[Passage, ...] = ()
+    disagreements: tuple[Disagreement, ...] = ()
     receipt: Receipt = Receipt()

@@ -13,6 +13,7 @@ from footnote.protocol.tools import LOCALES, Locale
 LONGEST_TITLE = 200
 LONGEST_QUESTION = 1_000_000
 MOST_ATTACHMENTS = 100
+LONGEST_NOTE = 2000
 
 Title: TypeAlias = Annotated[str, Meta(min_length=1, max_length=LONGEST_TITLE)]
 Content: TypeAlias = Annotated[str, Meta(min_length=1, max_length=LONGEST_QUESTION)]
@@ -24,8 +25,13 @@ Attachments: TypeAlias = Annotated[tuple[str, ...], Meta(max_length=MOST_ATTACHM
 
 Origin: TypeAlias = Literal["page", "api"]
 """`api`: one call of a compatible door."""
-RunState: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled"]
-"""`queued → running → done | failed | cancelled`. The first two are a run that is active."""
+RunState: TypeAlias = Literal["queued", "running", "waiting", "done", "failed", "cancelled"]
+"""`queued → running → done | failed | cancelled`; `waiting`: from `running` and back, while a call of it waits for the
+user's approval. The first three are a run that is active."""
+ACTIVE: frozenset[RunState] = frozenset({"queued", "running", "waiting"})
+ApprovalDecision: TypeAlias = Literal["once", "session", "always", "deny"]
+"""`once`: this call; `session`: all calls of this tool in this session; `always`: all calls of this tool in all
+sessions that the user has with this agent."""
 
 
 class NewSession(Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,12 +48,33 @@ class SessionChanges(Struct, frozen=True, forbid_unknown_fields=True):
 
 class FoundSession(SessionHead, frozen=True, kw_only=True):
     """A session in a list. `excerpt`: the text around the first place where a word of the search stands, on one line
-    and without marks; null without a search. `message_id`: the message in which it stands; null: in the title."""
+    and without marks; null without a search. `message_id`: the message in which it stands, `path`: the file; both null:
+    in the title."""
 
     updated_at: str
     active_run_id: str | None = None
     excerpt: str | None = None
     message_id: str | None = None
+    path: str | None = None
+
+
+class BundleCheck(Struct, frozen=True):
+    """What was checked of a bundle before it was taken, all of which holds. `entries`: those whose hash was compared.
+    `verdicts`: those that were made anew. `otherwise`: of these, how many another version of Footnote gave, and this
+    one would give differently. `notes`: what could not be checked."""
+
+    entries: int
+    quotations: int
+    verdicts: int
+    otherwise: int
+    seal: str
+    notes: tuple[str, ...] = ()
+
+
+class ImportedSession(SessionHead, frozen=True, kw_only=True):
+    """A session that was made from a bundle."""
+
+    checked: BundleCheck
 
 
 class SessionPage(Struct, frozen=True):
@@ -59,7 +86,8 @@ class SessionPage(Struct, frozen=True):
 
 class NewMessage(Struct, frozen=True, forbid_unknown_fields=True):
     """A question. `attachments` are paths of files of the session; left out: none or, in the place of another question,
-    those of that one. `locale`: in which language tool calls are named, if it is one of ours."""
+    those of that one. `locale`: in which language tool calls are named, if it is one of ours;
+    otherwise in that of `Accept-Language`, and without one in the language of the question."""
 
     content: Content
     attachments: Attachments | None = None
@@ -75,12 +103,14 @@ class Again(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Started(Struct, frozen=True):
-    """`message_id` is the answer's, `question_id` that of the question which it answers."""
+    """`message_id` is the answer's, `question_id` that of the question which it answers. `timestamp`: when the run was
+    begun, ISO 8601 in UTC."""
 
     run_id: str
     session_id: str
     message_id: str
     question_id: str
+    timestamp: str | UnsetType = UNSET
 
 
 class RunView(Struct, frozen=True, kw_only=True):
@@ -96,6 +126,13 @@ class RunView(Struct, frozen=True, kw_only=True):
     stop_reason: TurnStopReason | None = None
     usage: TurnUsage | None = None
     error: ErrorBody | None = None
+
+
+class Approval(Struct, frozen=True, forbid_unknown_fields=True):
+    """What the user decides on a call that waits. `note`: what the model is told with a `deny`."""
+
+    decision: ApprovalDecision
+    note: Annotated[str, Meta(max_length=LONGEST_NOTE)] | None = None
 
 
 class SourceSnapshot(Struct, frozen=True, kw_only=True):

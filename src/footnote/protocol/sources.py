@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 Verdict: TypeAlias = Literal["supported", "partial", "unsupported"]
 SourceStatus: TypeAlias = Literal["read", "snippet", "failed"]
@@ -35,6 +35,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 
     `text` is markdown with headings, lists, tables and code, and plain inside a line: where its links lead stands
     beside it, in `links`, so that a quotation is clean. `pages` are the offsets at which the pages of a PDF begin.
+    `icon` is the address of the page's icon, as the page itself or the search provider gives it.
     """
 
     url: str
@@ -49,6 +50,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     fetched_at: str = ""
     links: tuple[Link, ...] = ()
     pages: tuple[int, ...] = ()
+    icon: str | None = None
 
     @property
     def id(self) -> str:
@@ -67,7 +69,8 @@ def snapshot_id(text: str) -> str:
 class Source(Struct, frozen=True, kw_only=True):
     """A page that was found. `number` is its footnote, the same for one URL through the whole session.
 
-    `favicon` None: the interface draws one from the domain. `snapshot_id` names the text that was
+    `favicon` is the address of its icon, which the interface shows through the server; None: the interface draws one
+    from the domain. `snapshot_id` names the text that was
     read, `fetched_at` says when.
     """
 
@@ -107,6 +110,7 @@ class SearchHit(Struct, frozen=True, kw_only=True, rename="camel"):
     description: str
     published: str | None = None
     site_name: str | None = None
+    favicon: str | UnsetType = UNSET
 
 
 class SearchResults(Struct, frozen=True, kw_only=True, rename="camel"):

@@ -4,7 +4,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from footnote.protocol.files import FileRecord
+from footnote.protocol.files import FileRecord, ToolImage
 from footnote.protocol.messages import Part, Text, Usage
 
 Locale: TypeAlias = Literal["en", "vi", "zh"]
@@ -31,7 +31,8 @@ class Progress(Struct, frozen=True):
 class ToolResult(Struct, frozen=True):
     """Two faces: `content` is what the model reads, `artifact` what the person sees.
 
-    `usage`: the tokens of a tool that asked the run's model itself.
+    `usage`: the tokens of a tool that asked the run's model itself. `images`: where those of the content are kept, for
+    the person; filled in by `tools/images.py` unless the tool knows.
     """
 
     content: tuple[Part, ...]
@@ -39,6 +40,7 @@ class ToolResult(Struct, frozen=True):
     artifact: dict[str, Any] | None = None
     files: tuple[FileRecord, ...] = ()
     usage: Usage | None = None
+    images: tuple[ToolImage, ...] = ()
 
     @property
     def text(self) -> str:

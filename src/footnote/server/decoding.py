@@ -15,15 +15,19 @@ S = TypeVar("S", bound=Struct)
 MOST_QUERY_FIELDS = 50
 BODY_SECONDS = 120
 _NUL = "A text holds a NUL character; leave it out."
+_LARGE_BODY_BYTES = 65_536
 
 
-async def read_body(receive: Receive, headers: Headers, most: int) -> bytes:
-    """The whole body, of which never more than `most` bytes are held."""
+async def read_body(receive: Receive, headers: Headers, most: int) -> bytearray:
+    """The whole body, of which never more than `most` bytes are held.
+
+    It grows in place: to join the pieces of a large body at its end would hold up the event loop.
+    """
     declared = headers.get("content-length", "0")
     if declared.isdecimal() and int(declared[:20]) > most:
         raise _too_large(most)
-    pieces: list[bytes] = []
-    size, more = 0, True
+    body = bytearray()
+    more = True
     try:
         async with asyncio.timeout(BODY_SECONDS):
             while more:
@@ -31,24 +35,30 @@ async def read_body(receive: Receive, headers: Headers, most: int) -> bytes:
                 if message["type"] == "http.disconnect":
                     raise UsageError("The request ended before its body did.")
                 piece: bytes = message.get("body", b"")
-                size += len(piece)
-                if size > most:
+                if len(body) + len(piece) > most:
                     raise _too_large(most)
-                pieces.append(piece)
+                body += piece
                 more = message.get("more_body", False)
     except TimeoutError as error:
         raise UsageError(f"The body did not come within {BODY_SECONDS} seconds.") from error
-    return b"".join(pieces)
+    return body
 
 
 def _too_large(most: int) -> TooLarge:
     return TooLarge(f"The body is larger than {most:,} bytes; send less at once.")
 
 
-def decode_body(raw: bytes, headers: Headers, kind: type[S]) -> S:
+async def decode(raw: bytearray, headers: Headers, kind: type[S]) -> S:
+    """`decode_body`, in a thread where the body is large enough to hold up the event loop."""
+    if len(raw) < _LARGE_BODY_BYTES:
+        return decode_body(raw, headers, kind)
+    return await asyncio.to_thread(decode_body, raw, headers, kind)
+
+
+def decode_body(raw: bytearray, headers: Headers, kind: type[S]) -> S:
     """Strict: a number is no text, and what the type does not know is an error if it forbids that."""
     if not raw and may_be_empty(kind):
-        raw = b"{}"
+        raw = bytearray(b"{}")
     elif headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise WrongKind("Send the body as JSON, with the header `Content-Type: application/json`.")
     try:
@@ -58,8 +68,9 @@ def decode_body(raw: bytes, headers: Headers, kind: type[S]) -> S:
         raise UsageError(f"The body cannot be used: {_said(error)}.") from error
     except RecursionError as error:
         raise UsageError("The body is nested too deeply.") from error
-    # Written out, a NUL is no JSON; escaped it is. An escaped backslash before it is looked at more closely.
-    if b"\\u0000" in raw and _holds_nul(msgspec.json.decode(raw)):
+    # A NUL character can only be written as an escape. The decoded value tells it from an escaped backslash before
+    # "u0000". Fields that the type does not know are not decoded, and so cost nothing here.
+    if b"\\u0000" in raw and _holds_nul(value):
         raise UsageError(_NUL)
     return value
 
@@ -121,6 +132,8 @@ def _holds_nul(value: Any) -> bool:
             fields = cast("dict[Any, Any]", one)
             rest.extend(fields)
             rest.extend(fields.values())
-        elif isinstance(one, list):
+        elif isinstance(one, list | tuple):
             rest.extend(cast("list[Any]", one))
+        elif isinstance(one, Struct):
+            rest.extend(getattr(one, name) for name in one.__struct_fields__)
     return False

@@ -19,7 +19,7 @@ from footnote.app import App
 from footnote.protocol.accounts import Principal
 from footnote.protocol.errors import NotAllowed, NotLoggedIn, Unknown
 from footnote.server.access import check_origin, principal_of
-from footnote.server.decoding import checked, decode_body, decode_query, read_body
+from footnote.server.decoding import checked, decode, decode_query, read_body
 from footnote.server.failures import WrongMethod, reply_to
 from footnote.server.incoming import Incoming, lingering
 from footnote.server.limits import Buckets, place_of
@@ -126,7 +126,7 @@ class Dispatcher:
         if route.body is not None:
             raw = await read_body(receive, asking.headers, route.most_bytes)
             asking.has_read = True
-            body = decode_body(raw, asking.headers, route.body)
+            body = await decode(raw, asking.headers, route.body)
         return Call(
             site=self.site,
             method=asking.method,

@@ -1,13 +1,15 @@
 """Bodies that are too large to be held: read in pieces, by whoever wants them, as they come."""
 
 import asyncio
-from typing import Self
+from collections.abc import Coroutine
+from typing import Any, Self, TypeVar
 
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Send
 
 from footnote.protocol.errors import TooLarge, UsageError
 
+T = TypeVar("T")
 STALL_SECONDS = 60.0
 """A body may take as long as it needs, but not so long between two pieces of it."""
 LINGER_SECONDS = 10.0
@@ -63,6 +65,24 @@ class Incoming:
             self._is_done = False
             raise self._too_large()
         return piece
+
+    async def while_connected(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of `work`, which is cancelled as soon as the client is gone: nobody would read the answer. The
+        body must have been read."""
+        task, gone = asyncio.create_task(work), asyncio.create_task(self._disconnected())
+        try:
+            await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return task.result()
+            raise UsageError("The client did not wait for the answer.")
+        finally:
+            task.cancel()
+            gone.cancel()
+            await asyncio.wait((task, gone))
+
+    async def _disconnected(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
 
     def _too_large(self) -> TooLarge:
         return TooLarge(f"The body is larger than {self._most:,} bytes; send less at once.")

@@ -19,7 +19,6 @@ FIELDS = ("run_id", "session_id", "trace_id", "error", "route", "status", "secon
 """What a line may say beside its message: ids, names of ours and figures, nothing that somebody wrote."""
 
 _PATTERNS = (
-    (re.compile(r"://[^\s/@:\"']*:[^\s\"'<>]*@"), f"://{MASK}@"),
     (re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}"), rf"\1 {MASK}"),
     (
         re.compile(r"(?i)([?&][a-z0-9_.-]*(?:token|key|signature|sig|password|secret|credential)=)[^&\s\"'#<>]+"),
@@ -28,6 +27,8 @@ _PATTERNS = (
     (re.compile(r"\b(?:fn_|fnc_|fnl_|sk-)[A-Za-z0-9_-]{16,}"), MASK),
 )
 """What looks like a secret, though nobody told us of it."""
+_WORD = re.compile(r"[^\s\"'<>]++")
+_USER = re.compile(r"://[^/@:]*+:")
 
 
 def replica() -> str:
@@ -45,9 +46,18 @@ class Scrubber:
     def __call__(self, text: str) -> str:
         if self._known is not None:
             text = self._known.sub(MASK, text)
+        if "://" in text and "@" in text:
+            text = _WORD.sub(_without_password, text)
         for pattern, replacement in _PATTERNS:
             text = pattern.sub(replacement, text)
         return text
+
+
+def _without_password(found: re.Match[str]) -> str:
+    """`https://user:password@host` as `https://***@host`. A password may hold any sign, so the last `@` counts."""
+    word = found.group()
+    user, end = _USER.search(word), word.rfind("@")
+    return f"{word[: user.start()]}://{MASK}{word[end:]}" if user and user.end() <= end else word
 
 
 class TextLines(logging.Formatter):

@@ -41,9 +41,9 @@ def _wanted(wishes: dict[str, float], name: str, family: str) -> float:
     return next((wishes[one] for one in (name, family, "*/*") if one in wishes), 0.0)
 
 
-def locale_of(accept_language: str | None) -> Locale:
-    """The best of our languages that was asked for; English if none was."""
-    best: tuple[float, Locale] = (0.0, "en")
+def locale_of(accept_language: str | None) -> Locale | None:
+    """The best of our languages that was asked for; None if none was."""
+    best: tuple[float, Locale | None] = (0.0, None)
     for name, quality in _wishes(accept_language or ""):
         locale = locale_named(name)
         if locale is not None and quality > best[0]:

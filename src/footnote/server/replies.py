@@ -3,6 +3,7 @@
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 from starlette.responses import Response
 
 _POLICY = (
@@ -21,6 +22,7 @@ SAFE_HEADERS: tuple[tuple[bytes, bytes], ...] = (
 
 JSON = "application/json"
 _encoder = msgspec.json.Encoder()
+_PIECE = 1 << 20
 
 
 class Reply(Response):
@@ -33,6 +35,13 @@ class Reply(Response):
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         super().__init__(body, status, {"cache-control": "no-store", **named}, media_type)
         self.raw_headers.extend(SAFE_HEADERS)
+
+
+def json_string(text: str) -> Raw:
+    """A long text as JSON, encoded piece by piece: one call over megabytes would hold the interpreter's lock for longer
+    than the event loop may stand still."""
+    pieces = (_encoder.encode(text[at : at + _PIECE])[1:-1] for at in range(0, len(text), _PIECE))
+    return Raw(b'"%b"' % b"".join(pieces))
 
 
 def as_json(value: Any, status: int = 200, **headers: str) -> Reply:

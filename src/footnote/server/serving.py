@@ -30,8 +30,6 @@ START_SECONDS = 60.0
 STOP_SECONDS = 8.0
 KEEP_ALIVE_SECONDS = 30
 TICK_SECONDS = 1.0
-PROXIES = "127.0.0.0/8,::1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7"
-"""Where a proxy of ours may stand: on this machine, or beside it in a network of one's own."""
 _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - what it means to listen everywhere
 
 log = logging.getLogger(__name__)
@@ -85,7 +83,8 @@ class Serving:
     def __init__(self, app: App, listener: socket.socket, table: Iterable[Route] = TABLE) -> None:
         dispatcher = Dispatcher(app, table)
         # A proxy stands before a server that has a public address, and says there who asks.
-        behind_proxy = app.configuration.settings.server.public_url is not None
+        settings = app.configuration.settings.server
+        behind_proxy = settings.public_url is not None
         config = uvicorn.Config(
             dispatcher,
             http=_protocol(),
@@ -95,7 +94,7 @@ class Serving:
             access_log=False,  # the address of a login has its token in it
             server_header=False,
             proxy_headers=behind_proxy,
-            forwarded_allow_ips=PROXIES,
+            forwarded_allow_ips=list(settings.trusted_proxies),
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=GRACE_SECONDS,
         )
@@ -125,6 +124,7 @@ class Serving:
             try:
                 await self._app.runner.adopt()
                 await self._app.share_token()
+                await self._app.uploads.resume()
             except DatabaseFailed as error:
                 left = last - time.monotonic()
                 if left < 0 or not error.retryable:
@@ -190,10 +190,10 @@ class _Server(uvicorn.Server):
 
 def _protocol() -> type[asyncio.Protocol] | Literal["h11"]:
     try:
-        from footnote.server.heads import BoundedProtocol  # noqa: PLC0415 - its parser is not on every system
+        from footnote.server.heads import bounded  # noqa: PLC0415 - its parser is not on every system
     except ImportError:
         return "h11"  # has a limit of its own
-    return BoundedProtocol
+    return bounded()
 
 
 def run(main: Coroutine[Any, Any, int]) -> int:

@@ -51,8 +51,8 @@ class Call:
     headers: Headers
     address: str
     """Where the request comes from: an IP address."""
-    locale: Locale
-    """What the client would like to read, from `Accept-Language`."""
+    locale: Locale | None
+    """What the client would like to read, from `Accept-Language`; None: it names no language of ours."""
     incoming: Incoming
     """The body of a route that takes one `raw`."""
 

@@ -9,8 +9,9 @@ from footnote.db import files as db_files
 from footnote.db import runs as db
 from footnote.db import sessions as index
 from footnote.db.engine import Database
-from footnote.db.script import Steps, script
+from footnote.db.script import Script, Steps, script
 from footnote.db.turns import TurnRow, turns
+from footnote.language.search_terms import index_terms, terms_of
 from footnote.protocol.errors import Unknown, UsageError
 from footnote.protocol.files import FileRecord
 from footnote.protocol.ids import new_id
@@ -19,9 +20,10 @@ from footnote.protocol.sessions import NewMessage
 from footnote.protocol.times import written
 from footnote.sessions.branches import find
 from footnote.sessions.live import RunHead
-from footnote.sessions.terms import terms_of
 from footnote.sessions.titles import title_of
 from footnote.sessions.turns import Asked, Ending, encode
+
+_TURNS_AT_ONCE = 100
 
 
 class Asking:
@@ -49,36 +51,51 @@ class Asking:
         """`instead_of`: the turn whose question is changed; the new one is a branch beside it."""
         if not new.content.strip():
             raise UsageError("The question is empty.")
-        question_id = new_id("msg")
+        question_id, now = new_id("msg"), self._clock()
         question = db.NewQuestion(
             question_id,
             encode(user(new.content)),
             encode([_attached(file, question_id) for file in files]),
-            written(self._clock()),
+            written(now),
             after_run=instead_of.after_run if instead_of else None,
             branches=instead_of is not None,
         )
-        run = self._run(user_id, session_id, question.id, asked)
+        run = self._run(user_id, session_id, question.id, asked, now)
         title = title_of(new.content)
         uploads = [file.id for file in files if file.source == "upload"]
-        words = _Words(title, terms_of(title), terms_of(new.content))
+        words = _Words(title, terms_of(title), await index_terms(new.content))
         await self._database.write(self._beginning(run, question, words, uploads))
         return _head(run, asked)
 
     async def ask_again(self, user_id: str, session_id: str, turn: TurnRow, asked: Asked) -> RunHead:
         """Another answer to the same question."""
-        run = self._run(user_id, session_id, turn.question_id, asked)
+        run = self._run(user_id, session_id, turn.question_id, asked, self._clock())
         await self._database.write(db.begin(run, None, most=self._most))
         return _head(run, asked)
 
     async def record(
-        self, user_id: str, session_id: str, question: str, answer: Sequence[AssistantMessage], asked: Asked
+        self, user_id: str, session_id: str, answered: Sequence[tuple[str, Sequence[AssistantMessage]]], asked: Asked
     ) -> None:
-        """A turn that was answered elsewhere."""
-        asked_then = db.NewQuestion(new_id("msg"), encode(user(question)), b"[]", written(self._clock()))
-        run = self._run(user_id, session_id, asked_then.id, asked)
-        ending = encode(Ending(stop_reason="stop"))
-        await self._database.write(db.record(run, asked_then, [encode(said) for said in answer], ending))
+        """Turns that were answered elsewhere: questions, each with its answer. Some are stored at once, so that others
+        can write between them."""
+        for first in range(0, len(answered), _TURNS_AT_ONCE):
+            some = answered[first : first + _TURNS_AT_ONCE]
+            await self._database.write(
+                self._recording([self._recorded(user_id, session_id, *one, asked) for one in some])
+            )
+
+    def _recorded(
+        self, user_id: str, session_id: str, question: str, answer: Sequence[AssistantMessage], asked: Asked
+    ) -> Script[None]:
+        now = self._clock()
+        asked_then = db.NewQuestion(new_id("msg"), encode(user(question)), b"[]", written(now))
+        run = self._run(user_id, session_id, asked_then.id, asked, now)
+        return db.record(run, asked_then, [encode(said) for said in answer], encode(Ending(stop_reason="stop")))
+
+    @script
+    def _recording(self, turns: Sequence[Script[None]]) -> Steps[None]:
+        for turn in turns:
+            yield from turn
 
     async def turn(self, user_id: str, session_id: str, message_id: str) -> TurnRow:
         """The turn that a message of this session belongs to; `Unknown`: there is none."""
@@ -97,8 +114,7 @@ class Asking:
         yield from index.enter(run.session_id, question.id, words.terms)
         yield from db_files.attach(run.session_id, uploads, question.id)
 
-    def _run(self, user_id: str, session_id: str, question_id: str, asked: Asked) -> db.NewRun:
-        now = self._clock()
+    def _run(self, user_id: str, session_id: str, question_id: str, asked: Asked, now: float) -> db.NewRun:
         return db.NewRun(
             id=new_id("run"),
             session_id=session_id,
@@ -126,4 +142,4 @@ class _Words(Struct, frozen=True):
 
 
 def _head(run: db.NewRun, asked: Asked) -> RunHead:
-    return RunHead(run.id, run.session_id, run.user_id, run.question_id, run.message_id, asked)
+    return RunHead(run.id, run.session_id, run.user_id, run.question_id, run.message_id, asked, run.now)

@@ -20,11 +20,12 @@ from footnote.protocol.errors import FootnoteError, LimitReached, UsageError
 from footnote.protocol.events import ErrorBody
 from footnote.protocol.files import FileRecord
 from footnote.protocol.messages import Image, Message
+from footnote.sessions.approvals import StoredApprovals
 from footnote.sessions.branches import branch_to
 from footnote.sessions.conversation import Enclosed, attached_to, conversation, resumed
-from footnote.sessions.live import INTERNAL, LiveRun, RunHead
+from footnote.sessions.live import INTERNAL, LiveRun, RunHead, Slot
 from footnote.sessions.log import RunLog
-from footnote.sessions.measured import measured
+from footnote.sessions.measured import GIVEN_UP, measured
 from footnote.sessions.store import Sessions
 from footnote.sessions.wiring import Job, Wiring
 from footnote.workspace.export import is_for_the_user
@@ -36,19 +37,26 @@ MOST_PICTURE_BYTES = 15_000_000
 """Of all images that a model is shown at once."""
 TURN_SECONDS = 0.7
 """How often a run that waits for those of other replicas looks whether it is its turn."""
-MOST_ATTEMPTS = 10
-"""A run that so many processes died over, one after the other, without getting on, is given up."""
+MAX_ADOPTIONS = 3
+"""A run that was taken over so often without getting on is given up: it may be what ends the processes."""
 
 log = logging.getLogger(__name__)
 
 
+class GivenUp(FootnoteError):
+    """A run that did not get on, however often it was taken over."""
+
+    type = "given_up"
+
+
 class RunLimits(Struct, frozen=True):
     """`per_user`: active ones; `at_once`: carried on, over all replicas, the others wait; `waiting`: those of this
-    process."""
+    process; `approval_seconds`: how long a call waits for the user."""
 
     per_user: int = 20
     at_once: int = 100
     waiting: int = 1000
+    approval_seconds: float = 86_400.0
 
 
 class Carrier:
@@ -126,7 +134,7 @@ class Carrier:
             live.drop_unkept()
             await self._end_early(live, "error", live.told(error))
         except DatabaseFailed as error:
-            live.give_up(error)
+            await live.give_up(error)
         except db.LeaseLost:
             raise
         except FootnoteError as error:
@@ -147,13 +155,14 @@ class Carrier:
     async def _turn(self, live: LiveRun) -> AsyncGenerator[None, None]:
         """Waits until it is this one's, here and, where there are others, among all replicas."""
         await live.cancel.wait(self._slots.acquire())
+        live.slot = Slot(self._slots)
         try:
             if self._database.is_shared and not live.was_begun:
                 await live.cancel.wait(self._turn_among_replicas(live.log.lease))
             live.has_turn = True
             yield
         finally:
-            self._slots.release()
+            live.give_up_slot()
 
     async def _turn_among_replicas(self, lease: db.Lease) -> None:
         async with self._next:  # one of a replica asks, however many wait
@@ -162,15 +171,13 @@ class Carrier:
 
     async def _answer(self, live: LiveRun) -> None:
         head, found = live.head, live.found
-        if found is not None and found.row.attempts >= MOST_ATTEMPTS:
-            raise LimitReached(
-                "This answer was interrupted again and again, and was given up. Try it again.", retry_after=1
-            )
+        if found is not None:
+            await self._count_adoption(live)
         workspace = self._sessions.workspace(head.user_id, head.session_id)
         messages, heard, digest = await self._messages(head, workspace)
         model = live.model or await live.cancel.wait(self._wiring.model(head.asked.agent_id, head.asked.model))
         live.model = model
-        job = Job(head.user_id, head.asked.agent_id, head.asked.locale, heard, workspace, live.approve)
+        job = Job(head.user_id, head.asked.agent_id, head.asked.locale, heard, workspace)
         equipment = await live.cancel.wait(self._wiring.equip(job, model))
         turn = Turn(
             session_id=head.session_id,
@@ -184,7 +191,37 @@ class Carrier:
             digest=digest,
             resumed=resumed(found, await _written(workspace, head)) if found and live.was_followed else None,
         )
-        await live.answer(turn, model, equipment)
+        await live.answer(turn, model, equipment, live.approver or self._stored_approvals(live))
+
+    def _stored_approvals(self, live: LiveRun) -> StoredApprovals:
+        """Of a run whose user is asked by an event, and decides by a request."""
+        live.approvals = StoredApprovals(
+            self._database, live.key_of, live.clock, self._limits.approval_seconds, waits=live.give_up_slot
+        )
+        return live.approvals
+
+    def wake_approvals(self, run_id: str | None) -> None:
+        """Somebody decided on a call of a run; None: nobody knows of which."""
+        for live in list(self.live.values()):
+            if live.approvals is not None and run_id in (None, live.head.id):
+                live.approvals.wake()
+
+    async def _count_adoption(self, live: LiveRun) -> None:
+        """`GivenUp`: the server ended too often while it was at this run."""
+        if await self._database.write(db.count_adoption(live.log.lease)) < MAX_ADOPTIONS:
+            return
+        facts = {"run_id": live.head.id, "session_id": live.head.session_id}
+        log.error(
+            "The run %s was taken over %d times without getting on, and is given up: it may be what ended the server.",
+            live.head.id,
+            MAX_ADOPTIONS,
+            extra=facts,
+        )
+        GIVEN_UP.add()
+        raise GivenUp(
+            "The server stopped each time while it worked on this answer, so the answer was given up. Ask the question "
+            "in other words, or without its largest file; if it happens again, tell whoever runs this server."
+        )
 
     async def _messages(
         self, head: RunHead, workspace: Workspace
@@ -198,7 +235,10 @@ class Carrier:
         uploads = [file.id for turn in branch for file in attached_to(turn) if file.source == "upload"]
         addresses = await self._database.read(addresses_of(head.session_id, uploads)) if uploads else {}
         enclosed = Enclosed(await _pictures(branch, workspace), addresses)
-        return conversation(branch, said, enclosed), conversation(every, said), Digest(*made) if made else None
+        # In a thread: to decode a long session would hold up the event loop.
+        messages = await asyncio.to_thread(conversation, branch, said, enclosed)
+        heard = await asyncio.to_thread(conversation, every, said)
+        return messages, heard, Digest(*made) if made else None
 
 
 async def _pictures(branch: Sequence[TurnRow], workspace: Workspace) -> dict[str, Image]:
@@ -221,4 +261,4 @@ async def _pictures(branch: Sequence[TurnRow], workspace: Workspace) -> dict[str
 
 async def _written(workspace: Workspace, head: RunHead) -> list[FileRecord]:
     """The files that a run has shown, or would have."""
-    return [file for file in await workspace.list() if file.message_id == head.message_id and is_for_the_user(file)]
+    return [file for file in await workspace.written_by(head.message_id) if is_for_the_user(file)]

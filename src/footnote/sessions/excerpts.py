@@ -1,18 +1,23 @@
 """What a session that was found shows: the text around the place where a word of the query stands."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
 
 from footnote.db.sessions import TITLE, FoundPart, SessionRow
-from footnote.sessions.terms import Word, first_match
+from footnote.language.readable import readable
+from footnote.language.search_terms import Word, first_match
 
 ABOUT = 160
 """Characters of an excerpt."""
 _BEFORE = 50
 """How many of them stand before the place."""
+
+_NEAR = 10_000
+"""Characters on either side of the place of which the markdown is read. Reading megabytes of it would hold the
+interpreter's lock for half a second."""
 
 _SPACE = re.compile(r"\s+")
 _LAST_SPACE = re.compile(r"\s+(?=\S*\Z)")
@@ -34,20 +39,31 @@ _said = msgspec.json.Decoder(_Part)
 
 
 class Place(Struct, frozen=True):
-    """Where something was found: the message, or None for the title, and the text around it."""
+    """Where something was found: the message or the path of the file, neither for the title; and the text around
+    it."""
 
     message_id: str | None = None
     excerpt: str | None = None
+    path: str | None = None
 
 
-def places_of(rows: Sequence[SessionRow], parts: Sequence[FoundPart], words: Sequence[Word]) -> dict[str, Place]:
-    """Of sessions, by their ids."""
+class FoundFile(Struct, frozen=True):
+    path: str
+    text: str
+
+
+def places_of(
+    rows: Sequence[SessionRow], parts: Sequence[FoundPart], files: Mapping[str, FoundFile], words: Sequence[Word]
+) -> dict[str, Place]:
+    """Of sessions, by their ids. `files` are those in which something was found, by their sessions."""
     titles = {row.id: row.title for row in rows}
     places: dict[str, Place] = {}
     for part in parts:
-        if part.session_id in titles:
+        if file := files.get(part.session_id):
+            places[part.session_id] = Place(None, excerpt(file.text, words), file.path)
+        elif part.session_id in titles and part.file_key is None:
             is_title = part.part == TITLE
-            text = titles[part.session_id] if is_title else _text(part.bodies)
+            text = titles[part.session_id] if is_title else _text(part.bodies, words)
             places[part.session_id] = Place(None if is_title else part.part, excerpt(text, words))
     return places
 
@@ -65,8 +81,21 @@ def excerpt(text: str, words: Sequence[Word]) -> str:
     return f"{'…' if begin > 0 else ''}{line}{'…' if stop < len(text) else ''}"
 
 
-def _text(bodies: Sequence[bytes]) -> str:
+def _text(bodies: Sequence[bytes], words: Sequence[Word]) -> str:
+    """What was said, as it is read. A question is shown as it was written, an answer is markdown."""
     said = (_said.decode(body) for body in bodies)
     return "\n\n".join(
-        block.text for part in said if part.role != "toolResult" for block in part.content if block.type == "text"
+        readable(_near(block.text, words)) if part.role == "assistant" else block.text
+        for part in said
+        if part.role != "toolResult"
+        for block in part.content
+        if block.type == "text"
     )
+
+
+def _near(text: str, words: Sequence[Word]) -> str:
+    """The part of a long text around the first of the words."""
+    if len(text) <= 2 * _NEAR:
+        return text
+    start, end = first_match(text, words) or (0, 0)
+    return text[max(0, start - _NEAR) : end + _NEAR]

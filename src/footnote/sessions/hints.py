@@ -11,6 +11,7 @@ KEEPERS = "keepers"
 ORPHANS = b"orphans"
 """There are runs that nobody carries on."""
 _CANCEL = b"cancel "
+_DECIDED = b"decided "
 _LAST_EVENT = b"\nevent: message_stop\n"
 
 
@@ -45,3 +46,12 @@ def cancelling(run_id: str) -> bytes:
 def cancelled_by(message: bytes) -> str | None:
     """The run that somebody wants to be cancelled."""
     return message.removeprefix(_CANCEL).decode(errors="replace") if message.startswith(_CANCEL) else None
+
+
+def deciding(run_id: str) -> bytes:
+    return _DECIDED + run_id.encode()
+
+
+def decided_in(message: bytes) -> str | None:
+    """The run in which somebody decided on a call."""
+    return message.removeprefix(_DECIDED).decode(errors="replace") if message.startswith(_DECIDED) else None

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct
 
 from footnote.db.turns import TurnRow
 from footnote.protocol.events import ThinkingBlock
-from footnote.protocol.files import FileRecord
+from footnote.protocol.files import FileRecord, ToolImage
 from footnote.protocol.history import (
     PastAssistantMessage,
     PastBlock,
@@ -23,12 +23,12 @@ from footnote.protocol.history import (
     PastUserMessage,
 )
 from footnote.protocol.messages import AssistantMessage, Block, Text, Thinking, ToolCall
+from footnote.protocol.sessions import ACTIVE
 from footnote.protocol.sources import SourceGroup
+from footnote.protocol.times import written
 from footnote.sessions import turns as stored
 from footnote.sessions.sources import group_of
-
-ACTIVE = frozenset({"queued", "running"})
-"""The states of a run that is not over."""
+from footnote.web_search.boundary import unwrapped
 
 
 class _Text(Struct, tag="text"):
@@ -47,6 +47,8 @@ class _Result(Struct, tag_field="role", tag="toolResult", rename="camel"):
     content: tuple[_Text | _Image, ...]
     is_error: bool = False
     artifact: Raw = Raw(b"null")
+    timestamp: str | None = None
+    images: tuple[ToolImage, ...] = ()
 
 
 _said = msgspec.json.Decoder(AssistantMessage | _Result)
@@ -60,6 +62,8 @@ def past_messages(branch: Sequence[TurnRow], said: Mapping[str, Sequence[bytes]]
             turn.question_id,
             tuple(PastText(part.text) for part in question.content if isinstance(part, Text)),
             stored.files.decode(turn.attachments),
+            turn_id=turn.run_id,
+            timestamp=turn.asked_at,
         )
         if turn.state not in ACTIVE:
             yield from _answer(turn, [_said.decode(body) for body in said.get(turn.run_id, ())])
@@ -90,6 +94,8 @@ def past_turns(turns: Sequence[TurnRow], branch: Sequence[TurnRow]) -> Iterator[
             error=ending and ending.error,
             questions=tuple(questions[turn.after_run]),
             answers=tuple(answers[turn.question_id]),
+            timestamp=written(turn.began_at),
+            ended_at=None if turn.ended_at is None else written(turn.ended_at),
         )
 
 
@@ -99,23 +105,39 @@ def _answer(turn: TurnRow, said: Sequence[AssistantMessage | _Result]) -> Iterat
     number = 0
     for message in said:
         if isinstance(message, _Result):
-            yield _result(message)
+            yield _result(turn, message)
             continue
         number += 1
         last = number == rounds
         message_id = turn.message_id if last else f"{turn.message_id}-{number}"
-        yield _response(message_id, message, files if last else ())
+        yield _response(turn, message_id, message, files if last else ())
 
 
-def _response(message_id: str, message: AssistantMessage, files: tuple[FileRecord, ...]) -> PastAssistantMessage:
-    blocks = (_block(block) for block in message.content)
-    return PastAssistantMessage(message_id, tuple(block for block in blocks if block is not None), files)
+def _response(
+    turn: TurnRow, message_id: str, message: AssistantMessage, files: tuple[FileRecord, ...]
+) -> PastAssistantMessage:
+    blocks = tuple(block for block in map(_block, message.content) if block is not None)
+    return PastAssistantMessage(message_id, blocks, files, turn.run_id, message.timestamp or _time_of(turn))
 
 
-def _result(message: _Result) -> PastToolMessage:
-    text = "\n".join(part.text for part in message.content if isinstance(part, _Text))
+def _time_of(turn: TurnRow) -> str:
+    """For messages that were stored before each of them had a time of its own."""
+    return written(turn.began_at if turn.ended_at is None else turn.ended_at)
+
+
+def _result(turn: TurnRow, message: _Result) -> PastToolMessage:
+    text = unwrapped("\n".join(part.text for part in message.content if isinstance(part, _Text)))
     status: Literal["success", "error"] = "error" if message.is_error else "success"
-    return PastToolMessage(message.tool_call_id, message.tool_name, text, status, message.artifact)
+    return PastToolMessage(
+        message.tool_call_id,
+        message.tool_name,
+        text,
+        status,
+        message.artifact,
+        turn_id=turn.run_id,
+        timestamp=message.timestamp or _time_of(turn),
+        images=message.images or UNSET,
+    )
 
 
 def _block(block: Block) -> PastBlock | None:

@@ -12,7 +12,7 @@ from footnote.db.engine import Database
 from footnote.db.failures import DatabaseFailed
 from footnote.sessions import turns as stored
 from footnote.sessions.carrier import Carrier
-from footnote.sessions.hints import KEEPERS, ORPHANS, cancelled_by
+from footnote.sessions.hints import KEEPERS, ORPHANS, cancelled_by, decided_in
 from footnote.sessions.journal import Journal
 from footnote.sessions.live import LiveRun, RunHead
 from footnote.sessions.owners import is_dead
@@ -37,7 +37,7 @@ class Keeper:
         owner: str,
         *,
         lease_seconds: float,
-        sweep: Callable[[], Awaitable[None]],
+        clean_up: Callable[[], Awaitable[None]],
         clock: Callable[[], float],
     ) -> None:
         self.adopts = False
@@ -47,7 +47,7 @@ class Keeper:
         self._bus = bus
         self._owner = owner
         self._lease_seconds = lease_seconds
-        self._sweep = sweep
+        self._clean_up = clean_up
         self._clock = clock
         self._tasks: list[asyncio.Task[None]] = []
         self._pruned_at = 0.0
@@ -128,6 +128,8 @@ class Keeper:
                 message = await listener.next() or b""
                 if not message or cancelled_by(message) in self._carrier.live:
                     await self._tried(self._hold)
+                if not message or decided_in(message) is not None:
+                    self._carrier.wake_approvals(decided_in(message))
                 if self.adopts and message in (b"", ORPHANS):
                     await self._tried(self._claim)
 
@@ -140,15 +142,15 @@ class Keeper:
         return True
 
     async def _look(self) -> None:
-        """Stores what is owed, takes over what is orphaned, forgets old events and removes what nothing needs from the
-        storage."""
+        """Stores what is owed, takes over what is orphaned, forgets old events, and removes sessions that were
+        abandoned and what nothing needs from the storage."""
         await self._carrier.settle()
         if self.adopts:
             await self._claim()
             if self._clock() - self._pruned_at > EVENTS_SECONDS / 6:
                 self._pruned_at = self._clock()
                 await self._database.write(db.prune(self._pruned_at - EVENTS_SECONDS))
-                await self._sweep()
+                await self._clean_up()
 
     async def _hold(self) -> None:
         """Where replicas share the database, also without any run: one that begins is held from its first moment. A

@@ -7,19 +7,23 @@ from contextlib import aclosing
 from functools import partial
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
+from msgspec.structs import replace
 
 from footnote.agent.loop import run as run_turn
 from footnote.agent.turn import CallBegun, CallEnded, Digested, Kept, Note, Step, Turn
 from footnote.cancel import CancelScope
+from footnote.db import approvals
 from footnote.db import runs as db
 from footnote.db import sessions as index
 from footnote.db.failures import DatabaseFailed
 from footnote.db.script import Script, Steps, script
+from footnote.language.search_terms import index_terms
 from footnote.models.base import Model
 from footnote.protocol.accounts import LOCAL_USER
 from footnote.protocol.errors import FootnoteError
 from footnote.protocol.events import (
+    ApprovalRequired,
     AttachmentsBlock,
     BlockDelta,
     BlockStart,
@@ -40,16 +44,18 @@ from footnote.protocol.events import (
     TurnUsage,
 )
 from footnote.protocol.files import FileRecord
-from footnote.protocol.messages import AssistantMessage, Message, ToolResultMessage, Usage
+from footnote.protocol.messages import AssistantMessage, Message, ToolCall, ToolResultMessage, Usage
 from footnote.protocol.sessions import RunState
+from footnote.protocol.times import written
+from footnote.sessions.approvals import StoredApprovals
 from footnote.sessions.conversation import results_of
 from footnote.sessions.journal import Journal
 from footnote.sessions.log import RunLog
 from footnote.sessions.open_calls import OpenCalls
-from footnote.sessions.terms import terms_of
 from footnote.sessions.turns import Asked, Ending, encode, said
 from footnote.sessions.wiring import Equipment
-from footnote.tools.wrappers import Approve
+from footnote.tools.approval import Approver
+from footnote.web_search.boundary import unwrapped
 
 log = logging.getLogger(__name__)
 
@@ -68,6 +74,21 @@ class RunHead(Struct, frozen=True):
     question_id: str
     message_id: str
     asked: Asked
+    began_at: float | None = None
+    """None: known only to the process that began it."""
+
+
+class Slot:
+    """One of the places of runs that are carried on at once."""
+
+    def __init__(self, slots: asyncio.Semaphore) -> None:
+        self._slots: asyncio.Semaphore | None = slots
+
+    def release(self) -> None:
+        """Once, however often it is called."""
+        if self._slots is not None:
+            self._slots.release()
+            self._slots = None
 
 
 class LiveRun:
@@ -81,13 +102,17 @@ class LiveRun:
         clock: Callable[[], float],
         *,
         model: Model | None = None,
-        approve: Approve | None = None,
+        approver: Approver | None = None,
         found: db.Interrupted | None = None,
     ) -> None:
-        """`found`: what another process left of it."""
+        """`approver` decides on its calls; None: the user is asked by an event. `found`: what another process left of
+        it."""
         self.head = head
         self.model = model
-        self.approve = approve
+        self.approver = approver
+        self.approvals: StoredApprovals | None = None
+        """Those that its calls may wait for."""
+        self.slot: Slot | None = None
         self.found = found
         self.log = RunLog(lease, found.last_id if found else 0)
         self.cancel = CancelScope()
@@ -98,7 +123,7 @@ class LiveRun:
         self.is_lost = False
         """Another process carries it on, or it was deleted."""
         self._journal = journal
-        self._clock = clock
+        self.clock = clock
         self._kept = len(found.messages) if found else 0
         self._responses: list[AssistantMessage] = []
         self._calls = OpenCalls()
@@ -130,7 +155,7 @@ class LiveRun:
     @property
     def was_begun(self) -> bool:
         """By the process from which this one took it over."""
-        return self.found is not None and self.found.row.state == "running"
+        return self.found is not None and self.found.row.state in ("running", "waiting")
 
     @property
     def outcome(self) -> RunState | None:
@@ -147,10 +172,19 @@ class LiveRun:
         """It has ended, and that could not be stored yet."""
         return self._owed is not None
 
+    def key_of(self, call: ToolCall) -> approvals.CallKey:
+        head = self.head
+        return approvals.CallKey(head.id, head.session_id, head.user_id, head.asked.agent_id, call.id, call.name)
+
+    def give_up_slot(self) -> None:
+        """Others may be carried on: this run has ended, or waits for a person, and goes on beside them after that."""
+        if self.slot is not None:
+            self.slot.release()
+
     # The turn ----------------------------------------------------------------------------------------------
 
-    async def answer(self, turn: Turn, model: Model, equipment: Equipment) -> None:
-        steps = run_turn(turn, model, equipment.toolbox, equipment.abilities, self.cancel)
+    async def answer(self, turn: Turn, model: Model, equipment: Equipment, approver: Approver) -> None:
+        steps = run_turn(turn, model, equipment.toolbox, equipment.abilities, self.cancel, approver)
         await self._take_all(steps)
 
     async def _take_all(self, steps: AsyncGenerator[Step, None]) -> None:
@@ -183,7 +217,8 @@ class LiveRun:
                 return partial(db.keep_digest, lease, digest.upto, digest.text)
 
     def _keeping(self, message: AssistantMessage | ToolResultMessage, blocks: int) -> Callable[[], Script[None]]:
-        kept = db.KeptMessage(self._kept, blocks, encode(message))
+        dated = replace(message, timestamp=written(self.clock()))
+        kept = db.KeptMessage(self._kept, blocks, encode(dated))
         self._kept += 1
         return partial(db.keep, self.log.lease, kept)
 
@@ -192,6 +227,10 @@ class LiveRun:
             case MessageStart() | RoundRestart():
                 # Stored before anybody sees it: whoever comes back finds a log that begins as theirs did.
                 await self._journal.write(self.log, partial(db.set_running, self.log.lease), event)
+            case ApprovalRequired():
+                # With the state of the run: whoever sees the question can answer it.
+                requiring = partial(approvals.require, self.log.lease, event.tool_use_id, event.name, self.clock())
+                await self._journal.write(self.log, requiring, event)
             case MessageDelta():
                 self._closing = event
             case MessageStop():
@@ -214,16 +253,18 @@ class LiveRun:
         """Stored before it is said: who sees the end of a run finds it in the history, and can ask again."""
         assert self._closing is not None  # noqa: S101 - every turn says how it ended before it stops
         try:
-            await self._journal.write(self.log, self._finishing(), self._closing, MessageStop())
+            await self._journal.write(self.log, await self._finishing(), self._closing, MessageStop())
         except DatabaseFailed as error:
-            self.give_up(error)
+            await self.give_up(error)
 
-    def _finishing(self) -> Callable[[], Script[None]]:
+    async def _finishing(self) -> Callable[[], Script[None]]:
         assert self._closing is not None  # noqa: S101 - see above
         reason = self._closing.delta.stop_reason
         ending = Ending(stop_reason=reason, usage=self._closing.usage, error=self._error, attachments=self._attachments)
-        terms = terms_of("\n\n".join(response.text for response in self._responses))
-        return partial(self._finish, _STATES.get(reason, "done"), encode(ending), terms, self._clock())
+        terms = await index_terms("\n\n".join(response.text for response in self._responses))
+        now = self.clock()
+        self._closing = replace(self._closing, timestamp=written(now))
+        return partial(self._finish, _STATES.get(reason, "done"), encode(ending), terms, now)
 
     @script
     def _finish(self, state: RunState, ending: bytes, terms: str, now: float) -> Steps[None]:
@@ -253,12 +294,13 @@ class LiveRun:
         """What the database does not take, and never will, is not tried again with the end."""
         self._unkept = None
 
-    def give_up(self, error: DatabaseFailed) -> None:
+    async def give_up(self, error: DatabaseFailed) -> None:
         """The end cannot be stored. Who follows is told so; it is stored as soon as it can be."""
-        for event in (*self._last_words("error", self.told(error)), self._closing, MessageStop()):
+        words = self._last_words("error", self.told(error))
+        self._owed = await self._finishing()
+        for event in (*words, self._closing, MessageStop()):
             if event is not None:
                 self.log.add(event)
-        self._owed = self._finishing()
 
     def _last_words(self, reason: Literal["error", "aborted"], error: ErrorBody | None) -> list[Event]:
         words: list[Event] = []
@@ -285,12 +327,15 @@ class LiveRun:
         for call, result, shown in self._calls.close():
             if not shown:
                 status = "error" if result.is_error else "success"
-                block = ToolResultBlock(call.id, call.name, status, result.text, result.artifact)
+                images = result.images or UNSET
+                block = ToolResultBlock(call.id, call.name, status, unwrapped(result.text), result.artifact, images)
                 yield from self._calls.left_to_tell(call, result)
                 yield BlockStart(self._blocks, block)
                 yield BlockStop(self._blocks)
                 self._blocks += 1
-            message = ToolResultMessage(call.id, call.name, result.content, result.is_error, result.artifact)
+            message = ToolResultMessage(
+                call.id, call.name, result.content, result.is_error, result.artifact, result.images
+            )
             self._unanswered.append(self._keeping(message, self._blocks))
 
     def _files(self) -> Iterator[Event]:

@@ -9,6 +9,9 @@ from footnote.tracing import SLOW, Count, Origin, Span, Work
 RUNS = Work("run", "Runs that were carried on here, each until it ended or was left.", span="run", classes=SLOW)
 STARTED = Count("runs_started", "Runs that began here.")
 ADOPTED = Count("runs_adopted", "Runs that were taken over from another process.")
+GIVEN_UP = Count(
+    "runs_given_up", "Runs that were taken over again and again without getting on, and ended with an error."
+)
 LOST = Count("leases_lost", "Runs that were carried on here until they were another process's, or deleted.")
 
 

@@ -14,15 +14,15 @@ from msgspec import Struct
 from footnote.db import blobs as db
 from footnote.db.engine import Database
 from footnote.documents.addresses import picture_names
-from footnote.documents.work import MOST_SOURCE_BYTES, Conversion, Converted, SourceNote
-from footnote.documents.workshop.workshop import Workshop
-from footnote.protocol.errors import Unknown, Unworkable, UsageError
+from footnote.protocol.errors import Unworkable, UsageError
 from footnote.protocol.files import ConvertType, FileRecord, FileVersion
 from footnote.protocol.times import seconds_of
 from footnote.protocol.version import __version__
+from footnote.sandbox.jobs import MOST_SOURCE_BYTES, Conversion, Converted, SourceNote
+from footnote.sandbox.pool import SandboxPool
 from footnote.sessions.store import Sessions
 from footnote.workspace.blobs import Blobs
-from footnote.workspace.files import NotText, Workspace
+from footnote.workspace.files import FileMissing, NotText, Workspace
 
 MOST_IMAGE_BYTES = 50_000_000
 """Of all images of one document."""
@@ -47,14 +47,14 @@ class Renditions:
         database: Database,
         sessions: Sessions,
         blobs: Blobs,
-        workshop: Workshop,
+        sandbox: SandboxPool,
         *,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._database = database
         self._sessions = sessions
         self._blobs = blobs
-        self._workshop = workshop
+        self._sandbox = sandbox
         self._clock = clock
 
     async def convert(self, user_id: str, session_id: str, path: str, target: ConvertType) -> Rendition:
@@ -69,7 +69,8 @@ class Renditions:
         markdown = await _markdown_of(workspace, record)
         filename = f"{_STEM.sub('', record.filename)}.{target}"
         if target == "md":
-            return await self._kept(session_id, filename, f"md {markdown}", Converted(content=markdown.encode()))
+            key = hashlib.sha256(f"md {record.id} {markdown}".encode("utf-8", "surrogatepass")).hexdigest()
+            return await self._kept(session_id, record, filename, key, Converted(content=markdown.encode()))
         conversion = Conversion(
             target=target,
             markdown=markdown,
@@ -78,24 +79,25 @@ class Renditions:
             sources=await self._sources(user_id, session_id),
             made_at=_moment(opened.version),
         )
-        return await self._made(session_id, filename, conversion)
+        return await self._made(user_id, session_id, record, filename, conversion)
 
-    async def _made(self, session_id: str, filename: str, conversion: Conversion) -> Rendition:
-        key = await asyncio.to_thread(_key, conversion)
+    async def _made(
+        self, user_id: str, session_id: str, record: FileRecord, filename: str, conversion: Conversion
+    ) -> Rendition:
+        key = await asyncio.to_thread(_key, record.id, conversion)
         found = await self._database.read(db.rendition(session_id, key))
         if found and await self._database.write(db.touch_rendition(session_id, key, self._clock())):
             return Rendition(found.hash, filename, _notes.decode(found.notes))
-        made = await self._workshop.do(conversion, SECONDS)
-        return await self._kept(session_id, filename, key, made)
+        made = await self._sandbox.run(conversion, SECONDS, user=user_id)
+        return await self._kept(session_id, record, filename, key, made)
 
-    async def _kept(self, session_id: str, filename: str, what: str, made: Converted) -> Rendition:
-        key = what if len(what) == 64 else hashlib.sha256(what.encode("utf-8", "surrogatepass")).hexdigest()
+    async def _kept(self, session_id: str, record: FileRecord, filename: str, key: str, made: Converted) -> Rendition:
         notes = msgspec.json.encode(made.notes)
 
         async def need(kept: db.Kept) -> str:
-            script = db.keep_rendition(session_id, key, kept, notes, self._clock())
+            script = db.keep_rendition(session_id, record.id, key, kept, notes, self._clock())
             if not await self._database.write(script):
-                raise Unknown("There is no such session.")
+                raise FileMissing(f"{record.filename} has been deleted while it was converted.")
             return kept.hash
 
         return Rendition(await self._blobs.keep_for(made.content, need), filename, made.notes)
@@ -108,9 +110,10 @@ class Renditions:
         }
 
 
-def _key(conversion: Conversion) -> str:
-    """Of all that a document is made from, and of who makes it."""
-    return hashlib.sha256(__version__.encode() + msgspec.msgpack.encode(conversion)).hexdigest()
+def _key(file_id: str, conversion: Conversion) -> str:
+    """Of all that a document is made from, and of who makes it. Two files with the same content have a copy each, so
+    that one goes without the other."""
+    return hashlib.sha256(f"{__version__} {file_id} ".encode() + msgspec.msgpack.encode(conversion)).hexdigest()
 
 
 def _moment(version: FileVersion) -> int:

@@ -1,6 +1,6 @@
 """Runs: they belong to the server and not to a connection, and outlive both.
 
-    queued → running → done | failed | cancelled
+    queued → running (⇄ waiting) → done | failed | cancelled
 
 A run is one task here, and one row in the database with a lease. Whoever follows it reads its log.
 """
@@ -11,25 +11,28 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from typing import cast
 
+from msgspec import UNSET
+
 from footnote.bus.base import Bus
 from footnote.bus.local import LocalBus
-from footnote.db import leases
+from footnote.db import approvals, leases
 from footnote.db import runs as db
 from footnote.db.engine import Database
 from footnote.db.failures import DatabaseFailed
 from footnote.db.turns import TurnRow
+from footnote.language.guess import locale_of
 from footnote.models.base import Model
 from footnote.protocol.errors import Unknown
 from footnote.protocol.files import FileRecord
 from footnote.protocol.messages import AssistantMessage, Message, UserMessage
-from footnote.protocol.sessions import Again, NewMessage, RunState, RunView, Started, locale_named
+from footnote.protocol.sessions import ACTIVE, Again, Approval, NewMessage, RunState, RunView, Started, locale_named
 from footnote.protocol.times import written
 from footnote.sessions import turns as stored
 from footnote.sessions.asking import Asking
 from footnote.sessions.carrier import Carrier, RunLimits
 from footnote.sessions.conversation import attached_to
 from footnote.sessions.following import follow
-from footnote.sessions.hints import KEEPERS, ORPHANS, cancelling
+from footnote.sessions.hints import KEEPERS, ORPHANS, cancelling, deciding
 from footnote.sessions.journal import Journal
 from footnote.sessions.keeper import Keeper
 from footnote.sessions.live import LiveRun, RunHead
@@ -38,7 +41,7 @@ from footnote.sessions.relays import Relays
 from footnote.sessions.store import Sessions
 from footnote.sessions.turns import Asked
 from footnote.sessions.wiring import Wiring
-from footnote.tools.wrappers import Approve
+from footnote.tools.approval import NOBODY, Approver
 
 CANCEL_SECONDS = 3.0
 """How long a cancel waits to be able to say that the run has ended."""
@@ -76,34 +79,37 @@ class Runner:
             self.bus,
             self._owner,
             lease_seconds=lease_seconds,
-            sweep=sessions.sweep,
+            clean_up=sessions.clean_up,
             clock=clock,
         )
 
     # Asking ------------------------------------------------------------------------------------------------
 
-    async def start(self, user_id: str, session_id: str, new: NewMessage, *, approve: Approve | None = None) -> Started:
-        """`RunActive`, `LimitReached`: not now. `Unknown`: no such session or file. `UsageError`: no such model."""
+    async def start(
+        self, user_id: str, session_id: str, new: NewMessage, *, approver: Approver | None = None
+    ) -> Started:
+        """`approver` decides on calls that need the user's word; None: they wait for `decide`.
+        `RunActive`, `LimitReached`: not now. `Unknown`: no such session or file. `UsageError`: no such model."""
         session = await self._sessions.head(user_id, session_id)
         files = await self._files(user_id, session_id, new.attachments or ())
-        model, asked = await self._asked(session.agent_id, new)
+        model, asked = await self._asked(session.agent_id, new, new.content)
         head = await self._asking.ask(user_id, session_id, new, asked, files=files)
-        return self._begin(head, model, approve)
+        return self._begin(head, model, approver)
 
     async def start_with(self, user_id: str, session_id: str, earlier: Sequence[Message], new: NewMessage) -> Started:
         """In a session that begins with what was said elsewhere: questions, each with what followed it."""
         session = await self._sessions.head(user_id, session_id)
-        model, asked = await self._asked(session.agent_id, new)
-        for question, answer in _turns_of(earlier):
-            await self._asking.record(user_id, session_id, question, answer, asked)
+        model, asked = await self._asked(session.agent_id, new, new.content)
+        await self._asking.record(user_id, session_id, _turns_of(earlier), asked)
         head = await self._asking.ask(user_id, session_id, new, asked)
-        return self._begin(head, model, None)
+        return self._begin(head, model, NOBODY)  # a client of another API cannot be asked
 
     async def retry(self, user_id: str, session_id: str, message_id: str, again: Again) -> Started:
         """Another answer to the question that a message is, or is an answer to."""
         session = await self._sessions.head(user_id, session_id)
         turn = await self._asking.turn(user_id, session_id, message_id)
-        model, asked = await self._asked(session.agent_id, again)
+        question = stored.question.decode(turn.question).text
+        model, asked = await self._asked(session.agent_id, again, question)
         return self._begin(await self._asking.ask_again(user_id, session_id, turn, asked), model, None)
 
     async def edit(self, user_id: str, session_id: str, message_id: str, new: NewMessage) -> Started:
@@ -114,7 +120,7 @@ class Runner:
             files = await self._files_of(user_id, session_id, turn)
         else:
             files = await self._files(user_id, session_id, new.attachments)
-        model, asked = await self._asked(session.agent_id, new)
+        model, asked = await self._asked(session.agent_id, new, new.content)
         head = await self._asking.ask(user_id, session_id, new, asked, files=files, instead_of=turn)
         return self._begin(head, model, None)
 
@@ -128,17 +134,19 @@ class Runner:
         there = {record.path: record for record in await self._sessions.workspace(user_id, session_id).list()}
         return [there[file.path] for file in attached_to(turn) if file.path in there]
 
-    async def _asked(self, agent_id: str, wish: NewMessage | Again) -> tuple[Model, Asked]:
-        """Before anything is stored: a wish that cannot be granted leaves no trace."""
+    async def _asked(self, agent_id: str, wish: NewMessage | Again, question: str) -> tuple[Model, Asked]:
+        """Before anything is stored: a wish that cannot be granted leaves no trace. Where the client names no language
+        of ours, the run has the language of its question."""
         self.carrier.check_room()
         model = await self._wiring.model(agent_id, wish.model)
-        return model, Asked(agent_id, model.id, locale_named(wish.locale) or "en")
+        return model, Asked(agent_id, model.id, locale_named(wish.locale) or locale_of(question))
 
-    def _begin(self, head: RunHead, model: Model, approve: Approve | None) -> Started:
-        live = LiveRun(head, db.Lease(head.id, 0), self.journal, self._clock, model=model, approve=approve)
+    def _begin(self, head: RunHead, model: Model, approver: Approver | None) -> Started:
+        live = LiveRun(head, db.Lease(head.id, 0), self.journal, self._clock, model=model, approver=approver)
         self.carrier.carry_on(live)
         self._keeper.start()
-        return Started(head.id, head.session_id, head.message_id, head.question_id)
+        began_at = UNSET if head.began_at is None else written(head.began_at)
+        return Started(head.id, head.session_id, head.message_id, head.question_id, began_at)
 
     # Looking, following, cancelling ------------------------------------------------------------------------
 
@@ -166,7 +174,7 @@ class Runner:
 
     async def cancel(self, user_id: str, run_id: str) -> RunView:
         view = await self.view(user_id, run_id)
-        if view.state not in ("queued", "running"):
+        if view.state not in ACTIVE:
             return view
         live = self.carrier.live.get(run_id)
         if live is not None:
@@ -178,6 +186,16 @@ class Runner:
         with suppress(TimeoutError):
             async with asyncio.timeout(CANCEL_SECONDS):
                 await (live.ended.wait() if live is not None else self._end_elsewhere(run_id))
+        return await self.view(user_id, run_id)
+
+    async def decide(self, user_id: str, run_id: str, call_id: str, approval: Approval) -> RunView:
+        """What the user says to a call that waits. `Unknown`: there is none; `Conflict`: it is too late."""
+        note = (approval.note or "").strip() or None
+        await self._database.write(approvals.decide(user_id, run_id, call_id, approval.decision, note, self._clock()))
+        if run_id in self.carrier.live:
+            self.carrier.wake_approvals(run_id)
+        else:
+            self.bus.publish(KEEPERS, deciding(run_id))
         return await self.view(user_id, run_id)
 
     async def _end_elsewhere(self, run_id: str) -> None:

@@ -48,6 +48,16 @@ def snapshots_of(messages: Sequence[Message], number: int) -> tuple[str, ...]:
     return tuple(entry.snapshot_id for entry in _entries(messages, number) if entry.snapshot_id)
 
 
+def snapshots_by_number(messages: Sequence[Message]) -> dict[int, tuple[str, ...]]:
+    """The ids of the texts that were read from each source, each once."""
+    sources = Sources.of(messages, {})
+    found: dict[int, dict[str, None]] = {number: {} for number in sources.numbers}
+    for entry in (entry for message in messages for entry in _sources(message)):
+        if entry.snapshot_id and (ids := found.get(sources.number(entry.url))) is not None:
+            ids[entry.snapshot_id] = None
+    return {number: tuple(ids) for number, ids in found.items()}
+
+
 def source_view(messages: Sequence[Message], number: int, snapshots: dict[str, Snapshot]) -> SourceView | None:
     """None: no source has this number. `snapshots` are those that were read from it, by their ids.
 

@@ -8,6 +8,7 @@ import base64
 import binascii
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import msgspec
 from msgspec import UNSET
@@ -16,7 +17,8 @@ from footnote.citations.numbering import Sources
 from footnote.db import files, library, turns
 from footnote.db import sessions as db
 from footnote.db.engine import Database
-from footnote.db.script import Steps, script
+from footnote.db.script import Steps, script, sql_holding
+from footnote.language.search_terms import MAX_FILE_CHARACTERS, terms_of, words_of
 from footnote.library import Library
 from footnote.protocol.errors import RunActive, Unknown, UsageError
 from footnote.protocol.history import ActiveRun, History, PastMessage, SessionHead, WorkspaceView
@@ -27,10 +29,9 @@ from footnote.protocol.sources import Source
 from footnote.protocol.times import written
 from footnote.sessions import turns as stored
 from footnote.sessions.branches import branch_to, find, newest_below
-from footnote.sessions.excerpts import Place, places_of
+from footnote.sessions.excerpts import FoundFile, Place, places_of
 from footnote.sessions.history import past_messages, past_turns, source_groups
 from footnote.sessions.sources import snapshots_of, source_view
-from footnote.sessions.terms import terms_of, words_of
 from footnote.sessions.titles import clean_title
 from footnote.workspace.blobs import Blobs
 from footnote.workspace.files import Workspace
@@ -38,6 +39,9 @@ from footnote.workspace.paths import LARGE_RESULTS
 from footnote.workspace.stored import stored_record, stored_workspace
 
 MOST_LISTED = 100
+ABANDONED_SECONDS = 30 * 86_400.0
+"""How long a session is kept in which nothing is asked, after it was made and after its last file."""
+_ABANDONED_AT_ONCE = 20
 PURGED_AT_ONCE = 200
 """Pages of the index: some hundredths of a second, in which nobody else writes."""
 _LOOKED_AT = 500
@@ -95,9 +99,22 @@ class Sessions:
         else:
             phrases = [db.Phrase(word.terms, word.open) for word in words]
             rows, parts = await self._database.read(db.listed(user_id, phrases, after, limit + 1, origin=origin))
-        places = await asyncio.to_thread(places_of, rows[:limit], parts, words) if words else {}
+        files = await self._found_files(user_id, parts)
+        places = await asyncio.to_thread(places_of, rows[:limit], parts, files, words) if words else {}
         listed = tuple(_found(row, places.get(row.id, Place())) for row in rows[:limit])
         return SessionPage(listed, _cursor(rows[limit - 1]) if len(rows) > limit else None)
+
+    async def _found_files(self, user_id: str, parts: Sequence[db.FoundPart]) -> dict[str, FoundFile]:
+        """The files among the parts, by their sessions, without those that were deleted meanwhile."""
+        found: dict[str, FoundFile] = {}
+        for part in parts:
+            if part.file_key is not None:
+                workspace = self.workspace(user_id, part.session_id)
+                with suppress(UsageError):
+                    record = await workspace.record(part.file_key)
+                    text = await workspace.text_of(part.file_key)
+                    found[part.session_id] = FoundFile(record.path, text[:MAX_FILE_CHARACTERS])
+        return found
 
     async def head(self, user_id: str, session_id: str) -> SessionHead:
         return _head(_known(await self._database.read(db.session(user_id, session_id))))
@@ -116,6 +133,13 @@ class Sessions:
     async def sweep(self) -> None:
         """Removes the contents of files that are gone from the storage."""
         await self._blobs.sweep()
+
+    async def clean_up(self) -> None:
+        """Removes sessions in which nothing was ever asked, and contents that nothing needs any more."""
+        before = self._clock() - ABANDONED_SECONDS
+        while await self._database.write(_cleaned(before, written(before)), erase=True):
+            pass
+        await self.sweep()
 
     async def _purge(self) -> None:
         """Takes the words of deleted sessions out of the index, in steps between which others can write. Whoever waits
@@ -136,9 +160,13 @@ class Sessions:
         """The branch that is shown, as it was streamed."""
         return await self._database.read(_history(user_id, session_id, self._blobs.address))
 
+    async def messages(self, user_id: str, session_id: str) -> tuple[Message, ...]:
+        """All that was said in any branch, first in the one that is shown."""
+        return await self._database.read(_all_said(user_id, session_id))
+
     async def source(self, user_id: str, session_id: str, number: int) -> SourceView:
         """A footnote: what was read there in this session, in any of its branches, and what was quoted from it."""
-        messages = await self._database.read(_all_said(user_id, session_id))
+        messages = await self.messages(user_id, session_id)
         texts = await self._library.of(user_id).snapshots(await asyncio.to_thread(snapshots_of, messages, number))
         view = await asyncio.to_thread(source_view, messages, number, texts)
         if view is None:
@@ -147,9 +175,13 @@ class Sessions:
 
     async def sources(self, user_id: str, session_id: str) -> dict[int, Source]:
         """All that was found in this session, in any of its branches, by number."""
-        messages = await self._database.read(_all_said(user_id, session_id))
+        messages = await self.messages(user_id, session_id)
         found = await asyncio.to_thread(Sources.of, messages, {})
         return {number: source for number in found.numbers if (source := found.source(number))}
+
+    async def session_with(self, user_id: str, key: str) -> str | None:
+        """The session that has a file of this key: of several the one that was changed last."""
+        return await self._database.read(files.session_with(user_id, key))
 
     def workspace(self, user_id: str, session_id: str) -> Workspace:
         """The files of the session; none of a session that is somebody else's."""
@@ -219,6 +251,18 @@ def _removed(user_id: str, session_id: str) -> Steps[bool]:
 
 
 @script
+def _cleaned(before: float, written_before: str) -> Steps[bool]:
+    """Some at a time, for others to write in between. Whether there may be more. Whoever asks in one of them at the
+    same moment changes its row, and is waited for."""
+    gone = yield from db.abandoned(before, written_before, _ABANDONED_AT_ONCE)
+    for user_id, session_id in gone:
+        row = yield sql_holding("SELECT changed_at FROM session WHERE id = ?", session_id)
+        if row and row[0][0] < before:
+            yield from _removed(user_id, session_id)
+    return len(gone) == _ABANDONED_AT_ONCE
+
+
+@script
 def _history(user_id: str, session_id: str, address: str) -> Steps[History]:
     """All of it on one state of the database. `address`: that of the storage."""
     row = _known((yield from db.session(user_id, session_id)))
@@ -232,7 +276,11 @@ def _history(user_id: str, session_id: str, address: str) -> Steps[History]:
         messages=messages,
         workspace=WorkspaceView(
             source_groups(messages),
-            tuple(stored_record(user_id, file, address) for file in kept if not file.path.startswith(LARGE_RESULTS)),
+            tuple(
+                stored_record(user_id, session_id, file, address)
+                for file in kept
+                if not file.path.startswith(LARGE_RESULTS)
+            ),
         ),
         active_run=None if row.active_run is None else ActiveRun(row.active_run),
         turns=tuple(past_turns(all_turns, branch)),
@@ -285,6 +333,7 @@ def _found(row: db.SessionRow, place: Place) -> FoundSession:
         active_run_id=row.active_run,
         excerpt=place.excerpt,
         message_id=place.message_id,
+        path=place.path,
     )
 
 

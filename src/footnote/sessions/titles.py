@@ -18,7 +18,7 @@ _UNTITLED = "…"
 _FENCED = re.compile(
     r"^[ \t]{0,3}(`{3,}|~{3,})[^\n]*\n?(.*?)(?:^[ \t]{0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
-_TAG = re.compile(r"<!--.{0,2000}?-->|</?[A-Za-z][A-Za-z0-9-]{0,20}(?:\s[^<>\n]{0,300})?/?>", re.DOTALL)
+_TAG = re.compile(r"<!--.{0,500}?-->|</?[A-Za-z][A-Za-z0-9-]{0,20}(?:\s[^<>\n]{0,300})?/?>", re.DOTALL)
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\s]{0,2000}(?:\s\"[^\"\n]{0,200}\")?\)")
 _ADDRESS = re.compile(
     r"<?(?<![A-Za-z0-9])https?://(?:www\.)?([^\s<>()\"'/?#，。；！？、]+)([^\s<>()\"'，。；！？、]*)>?", re.IGNORECASE
@@ -29,7 +29,7 @@ _BLOCK_SIGNS = re.compile(
 _RULE = re.compile(r"^[ \t|:=*_-]+$", re.MULTILINE)
 _STRESS = re.compile(r"(?<![\w*~])(\*{1,3}|~~)(?=[^\s*~])([^\n]{1,300}?)(?<=[^\s*~])\1(?![\w*~])")
 _UNDERLINED = re.compile(r"(?<!\w)(_{1,3})(?=[^\s_])([^\n]{1,300}?)(?<=[^\s_])\1(?!\w)")
-_LEFT_OVER = re.compile(r"`+|\*{2,}|(?<!\S)[#*]+(?!\S)|[ \t]*\|[ \t]*")
+_LEFT_OVER = re.compile(r"`+|\*{2,}|(?<!\S)[#*]++(?!\S)|(?:(?<![ \t])[ \t]++)?\|[ \t]*+")
 _UNSEEN = re.compile(
     r"[^\S\n]|[\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\uffff]|[\x00-\x09\x0b-\x1f\x7f-\x9f]"
 )

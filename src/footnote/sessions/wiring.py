@@ -8,7 +8,6 @@ from footnote.protocol.messages import Message
 from footnote.protocol.tools import Locale
 from footnote.tools.base import Abilities
 from footnote.tools.registry import Toolbox
-from footnote.tools.wrappers import Approve
 from footnote.workspace.files import Workspace
 
 
@@ -22,7 +21,6 @@ class Job:
     locale: Locale
     heard: tuple[Message, ...]
     workspace: Workspace
-    approve: Approve | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from footnote.citations.numbering import Sources
 from footnote.protocol.tools import Locale, Progress, ToolResult, ToolSpec
 from footnote.workspace.files import Workspace
 
 if TYPE_CHECKING:
+    from footnote.tools.addresses import Addresses
     from footnote.web_search.pipeline import WebSearch
 
 
@@ -17,11 +18,13 @@ class Abilities:
     """What the tools of a run have to work with. A tool exists exactly when its conditions hold on this.
 
     `sources` are those of the session: what any of its tools read, and what its answers are checked against.
+    `addresses`: from where a model may have a page read; None: from anywhere, as a person may.
     """
 
     workspace: Workspace | None = None
     web: "WebSearch | None" = None
     sources: Sources = field(default_factory=Sources)
+    addresses: "Addresses | None" = None
 
 
 def always(_: Abilities) -> bool:
@@ -38,6 +41,8 @@ class ToolContext:
     locale: Locale
 
 
+Reuse: TypeAlias = Literal["never", "until_change", "always"]
+"""`until_change`: until a call that may change a file was carried out."""
 Outcome: TypeAlias = Progress | ToolResult
 
 
@@ -47,6 +52,7 @@ class Tool:
 
     `exclusive`: runs with no other call beside it. `idempotent`: may be tried again after a transient failure.
     `bounded`: keeps its own output short, so that nobody else has to cut it. `approval`: the user is asked first.
+    `reuse`: how long the result of a call stands for the same call of the same turn.
     """
 
     name: str
@@ -60,6 +66,7 @@ class Tool:
     idempotent: bool = False
     bounded: bool = False
     approval: bool = False
+    reuse: Reuse = "never"
     timeout: float = 60.0
 
     @property

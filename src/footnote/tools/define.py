@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar, cast, get_type_hints
 from msgspec import Struct
 
 from footnote.protocol.tools import LOCALES, Locale, ToolResult
-from footnote.tools.base import Abilities, Outcome, Tool, ToolContext, always
+from footnote.tools.base import Abilities, Outcome, Reuse, Tool, ToolContext, always
 from footnote.tools.schema import parse, schema_of
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -27,6 +27,7 @@ def tool(
     idempotent: bool = False,
     bounded: bool = False,
     approval: bool = False,
+    reuse: Reuse = "never",
     timeout: float = 60.0,
 ) -> Callable[[Work[P]], Tool]:
     """A tool from `async def name(params, context)`: either it returns a `ToolResult`, or it yields `Progress` on
@@ -46,6 +47,7 @@ def tool(
             idempotent=idempotent,
             bounded=bounded,
             approval=approval,
+            reuse=reuse,
             timeout=timeout,
         )
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from footnote.protocol.messages import Image, Text
 from footnote.protocol.tools import ToolResult
 from footnote.tools.base import ToolContext
+from footnote.workspace.files import Workspace
 from footnote.workspace.paths import LARGE_RESULTS
 from footnote.workspace.text import MAX_ROW, count_lines, counted
 
@@ -34,14 +35,20 @@ async def spill_to_workspace(text: str, context: ToolContext) -> str | None:
     workspace = context.abilities.workspace
     if workspace is None:
         return None
-    # Ids come from a provider: any characters, any length.
-    name = re.sub(r"[^A-Za-z0-9_-]", "_", context.call_id)[:100] or "result"
-    path = f"{LARGE_RESULTS}{name}.txt"
-    if await workspace.exists(path) and (await workspace.record(path)).message_id != context.message_id:
-        # In another branch of the session a call may have the same id, and its result is still read there.
-        path = f"{LARGE_RESULTS}{name}-{context.message_id}.txt"
+    path = await result_path(workspace, context, ".txt")
     record = await workspace.write(path, text, message_id=context.message_id)
     return record.path
+
+
+async def result_path(workspace: Workspace, context: ToolContext, suffix: str) -> str:
+    """Where a part of a call's result is kept that has no place in the result itself."""
+    # Ids come from a provider: any characters, any length.
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", context.call_id)[:100] or "result"
+    path = f"{LARGE_RESULTS}{name}{suffix}"
+    if await workspace.exists(path) and (await workspace.record(path)).message_id != context.message_id:
+        # In another branch of the session a call may have the same id, and its result is still read there.
+        path = f"{LARGE_RESULTS}{name}-{context.message_id}{suffix}"
+    return path
 
 
 async def shortened(result: ToolResult, tokens: int, spill: Spill, context: ToolContext) -> ToolResult:

@@ -1,8 +1,8 @@
 """What every tool gets without asking for it: small wrappers, each a tool around a tool.
 
 `standard` puts them together. From the inside out: a transient failure is tried again, all attempts share one
-time limit, the user is asked before any of it starts, the output is cut to size, and whatever still goes wrong
-becomes a result that the model can read.
+time limit, the output is cut to size, and whatever still goes wrong becomes a result that the model can read. For
+the approval of a call see `approval`: it is asked for before any of this starts.
 """
 
 import asyncio
@@ -10,21 +10,19 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
 from footnote.models.wire import scrub
 from footnote.protocol.errors import FootnoteError, ToolFailed, TransientFailure
-from footnote.protocol.messages import ToolCall
 from footnote.protocol.tools import Progress, ToolResult, failed
 from footnote.tools.base import Outcome, Tool, ToolContext
+from footnote.tools.images import with_images_kept
 from footnote.tools.large import Spill, shortened, spill_to_workspace
+from footnote.workspace.files import Workspace
 
 log = logging.getLogger(__name__)
-
-Approve: TypeAlias = Callable[[ToolCall, str], Awaitable[bool]]
-"""Asks the user: the call and its title in, the decision out."""
 
 RETRIES = 2
 FIRST_PAUSE = 0.5
@@ -35,19 +33,17 @@ TRANSIENT = (TransientFailure, ConnectionError, TimeoutError, asyncio.Incomplete
 def standard(
     tool: Tool,
     *,
-    approve: Approve | None = None,
     output_tokens: int = OUTPUT_TOKENS,
     spill: Spill = spill_to_workspace,
+    files: Workspace | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> Tool:
     """The tool as the loop runs it: it ends with exactly one result and raises nothing but cancellation.
 
-    A tool that needs approval and has nobody to ask is refused.
+    `files`: where the images of its results are kept, whether the tools of the run may use it or not.
     """
     tool = with_timeout(with_retry(tool, sleep=sleep))
-    if tool.approval:
-        tool = with_approval(tool, approve or _nobody)
-    return with_readable_errors(with_output_cap(tool, output_tokens, spill))
+    return with_readable_errors(with_kept_images(with_output_cap(tool, output_tokens, spill), files))
 
 
 def with_timeout(tool: Tool) -> Tool:
@@ -97,23 +93,6 @@ def with_retry(tool: Tool, *, sleep: Callable[[float], Awaitable[None]] = asynci
     return replace(tool, run=run)
 
 
-def with_approval(tool: Tool, approve: Approve) -> Tool:
-    """Runs the tool only if the user says yes."""
-
-    async def run(params: Any, context: ToolContext) -> AsyncIterator[Outcome]:
-        call = ToolCall(context.call_id, tool.name, msgspec.to_builtins(params))
-        if not await approve(call, tool.title(context.locale)):
-            raise ToolFailed(
-                f"The user declined this call of {tool.name}. Do not try it again; go on without it, or ask the user"
-                " what to do instead."
-            )
-        async with _steps(tool, params, context) as steps:
-            async for outcome in steps:
-                yield outcome
-
-    return replace(tool, run=run)
-
-
 def with_output_cap(tool: Tool, tokens: int = OUTPUT_TOKENS, spill: Spill = spill_to_workspace) -> Tool:
     """Puts a text of more than `tokens` into a file and a preview in its place, unless the tool is `bounded`."""
     if tool.bounded:
@@ -123,6 +102,17 @@ def with_output_cap(tool: Tool, tokens: int = OUTPUT_TOKENS, spill: Spill = spil
         async with _steps(tool, params, context) as steps:
             async for outcome in steps:
                 yield await shortened(outcome, tokens, spill, context) if isinstance(outcome, ToolResult) else outcome
+
+    return replace(tool, run=run)
+
+
+def with_kept_images(tool: Tool, files: Workspace | None) -> Tool:
+    """Keeps the images of a result for the person who asked."""
+
+    async def run(params: Any, context: ToolContext) -> AsyncIterator[Outcome]:
+        async with _steps(tool, params, context) as steps:
+            async for outcome in steps:
+                yield await with_images_kept(outcome, files, context) if isinstance(outcome, ToolResult) else outcome
 
     return replace(tool, run=run)
 
@@ -157,10 +147,6 @@ def _sayable(result: ToolResult) -> ToolResult:
     except UnicodeEncodeError:
         return msgspec.convert(scrub(msgspec.to_builtins(result)), ToolResult)
     return result
-
-
-async def _nobody(_call: ToolCall, _title: str) -> bool:
-    return False
 
 
 @asynccontextmanager

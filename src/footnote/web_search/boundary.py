@@ -24,14 +24,22 @@ _INVISIBLE = re.compile(
 _MARK = re.compile(r"<(?=[\s/\\]*w\s*e\s*b[\s_\-\u2010-\u2015]*t\s*e\s*x\s*t)|<(?=\s*\|)", re.IGNORECASE)
 """The second kind is the form in which many models mark the parts of a conversation: `<|im_start|>`."""
 
+_MARK_LINE = re.compile(rf'^<{NAME} id="[0-9a-f]{{8}}">\n|(?:\n|^)</{NAME} id="[0-9a-f]{{8}}">(?=\n|\Z)', re.MULTILINE)
+"""A line that `wrapped` adds. The text between such lines was defused, and has none of its own."""
+
 _CURLY = str.maketrans("“”", "''")
-_QUOTATION = re.compile(r" \(“[^”]*”\)|(?:: )?“[^”]*”")
+_QUOTATION = re.compile(r" \(“[^“”]*+”\)|(?:: )?“[^“”]*+”")
 
 
 def wrapped(text: str) -> str:
     """`text` as a model may read it."""
     mark = new_id("w")[-8:]
     return f'<{NAME} id="{mark}">\n{defused(text)}\n</{NAME} id="{mark}">'
+
+
+def unwrapped(text: str) -> str:
+    """`text` for people and programs, without the lines that `wrapped` adds for a model."""
+    return _MARK_LINE.sub("", text)
 
 
 def defused(text: str) -> str:

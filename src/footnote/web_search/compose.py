@@ -1,21 +1,46 @@
 """What a search hands up: the text for the model, the summary that is put together from quotations, the notes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from footnote.language.quotation import blockquote
-from footnote.protocol.receipts import Passage, ProviderTry
+from footnote.protocol.receipts import Disagreement, DisagreementValue, Passage, ProviderTry
 from footnote.protocol.sources import Citation, Quote, Snapshot, Source
 from footnote.web_search.boundary import in_our_words, wrapped
 from footnote.web_search.gather import Gathered
-from footnote.web_search.rank import Ranked
+from footnote.web_search.rank import Quoted, Ranked
+
+EXCERPT_TOKENS = 1_000
+"""How much the excerpts of all sources of a search may add to what a model reads of it."""
+LONGEST_EXCERPT = 400
+BYTES_PER_TOKEN = 3
+"""As the agent estimates: about right for Chinese, a little too many for English and Vietnamese."""
 
 
-def content(summary: str, sources: Iterable[Source], notes: Iterable[str]) -> str:
-    """The summary, a blank line, `Sources:` and a link per source, as web text; then what else is to be known, in no
-    words but ours."""
-    listed = "\n".join(f"[{source.number}] {_link(source)}" for source in sources)
+def content(summary: str, sources: Collection[Source], notes: Iterable[str], passages: Collection[Passage] = ()) -> str:
+    """The summary, a blank line, `Sources:` and a link per source with an excerpt of it, as web text; then what else is
+    to be known, in no words but ours. `passages`: the best quotations, for a source of which the provider said
+    nothing."""
+    size = min(LONGEST_EXCERPT, EXCERPT_TOKENS * BYTES_PER_TOKEN // max(len(sources), 1))
+    listed = "\n".join(_listed(source, passages, size) for source in sources)
     told = "".join(f"\nNote: {in_our_words(note)}" for note in notes)
     return wrapped(f"{summary}\n\nSources:\n{listed}") + told
+
+
+def _listed(source: Source, passages: Iterable[Passage], size: int) -> str:
+    quoted = next((passage.text for passage in passages if passage.number == source.number), "")
+    excerpt = _excerpt(source.snippet, size) or _excerpt(quoted, size)
+    return f"[{source.number}] {_link(source)}" + (f"\n    {excerpt}" if excerpt else "")
+
+
+def _excerpt(text: str, size: int) -> str:
+    """One line of at most `size` bytes, cut at a word where there are any."""
+    line = " ".join(text.split())
+    raw = line.encode("utf-8", "replace")
+    if len(raw) <= size:
+        return line
+    short = raw[: size - len("…".encode())].decode("utf-8", "ignore")
+    at_word = short.rpartition(" ")[0]
+    return f"{at_word if len(at_word) > len(short) // 2 else short}…"
 
 
 def _link(source: Source) -> str:
@@ -61,14 +86,49 @@ def quoted(passages: Iterable[Passage]) -> str:
     return "\n\n".join(blockquote(passage.text, passage.number) for passage in passages)
 
 
+def disagreements(query: str, quotes: Quoted, sources: Mapping[int, Source]) -> tuple[Disagreement, ...]:
+    """The quotations that contradict each other, as sides of one disagreement."""
+    sides = tuple(
+        DisagreementValue(
+            text=passage.text,
+            number=passage.number,
+            quote_start=passage.start,
+            quote_end=passage.end,
+            published=sources[passage.number].published,
+        )
+        for passage in (quotes.passages[at] for at in quotes.conflicts)
+    )
+    return (Disagreement(about=query, values=sides),) if len(sides) > 1 else ()
+
+
+def disagreement_notes(found: Iterable[Disagreement]) -> list[str]:
+    numbers = [sorted(value.number for value in one.values) for one in found]
+    return [f"Sources {_joined(one)} contradict each other. Give both sides, each with its source." for one in numbers]
+
+
+def _joined(numbers: Sequence[int]) -> str:
+    return f"{', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
+
+
 def detours(tries: Sequence[ProviderTry]) -> list[str]:
-    """Which providers did not answer, and which one did instead; and the options that it did not know."""
+    """Which providers did not answer or found nothing, and which one found these results instead; and the options that
+    it did not know."""
     if not tries:
         return []
-    answered = tries[-1]
-    failed = [f"{one.provider} did not answer ({one.reason or one.outcome})" for one in tries[:-1]]
-    said = [f"{'; '.join(failed)}. These results are from {answered.provider}."] if failed else []
-    return [*said, *(f"{answered.provider}: {note}" for note in answered.notes)]
+    *others, answered = tries
+    if answered.count or not others:
+        said = [f"{_how_it_went(others)}. These results are from {answered.provider}."] if others else []
+        return [*said, *(f"{answered.provider}: {note}" for note in answered.notes)]
+    return [f"{_how_it_went(tries)}."]
+
+
+def _how_it_went(tries: Sequence[ProviderTry]) -> str:
+    return "; ".join(
+        f"{one.provider} found nothing"
+        if one.outcome == "empty"
+        else f"{one.provider} did not answer ({one.reason or one.outcome})"
+        for one in tries
+    )
 
 
 def quotes_of(source: Source, passages: Iterable[Passage], citations: Iterable[Citation]) -> tuple[Quote, ...]:

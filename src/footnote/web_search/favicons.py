@@ -6,17 +6,19 @@ import logging
 import os
 import secrets
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from footnote.net.client import ConnectionFailed
 from footnote.net.guard import PageUrl
-from footnote.web_search.finding.flights import Flights
+from footnote.web_search.flights import Flights
 from footnote.web_search.reading.fetch import PageFailed
 from footnote.web_search.reading.picture import ICONS, Picture, Pictures
 
 PATH = "/favicon.ico"
+LONGEST_ADDRESS = 2_000
 MOST_BYTES = 64_000
 SECONDS = 3.0
 KEPT_SECONDS = 7 * 86_400
@@ -40,14 +42,15 @@ class Favicons:
         self._flights = Flights[Picture | None]()
         self._kept: dict[str, tuple[float, Picture | None]] = {}
 
-    async def of(self, address: str, private_hosts: Collection[str] = ()) -> Picture | None:
-        """That of the site of a page; None: it has none that can be shown."""
-        try:
-            url = PageUrl.parse(address).join(PATH)
-        except ConnectionFailed:
-            return None
-        name = hashlib.sha256(str(url).encode()).hexdigest()[:32]
-        return await self._flights.join(name, lambda: self._look(name, str(url), private_hosts))
+    async def of(self, address: str, private_hosts: Collection[str] = (), icon: str | None = None) -> Picture | None:
+        """That of the site of a page, at the address `icon` if there is one, else at the usual one; None: it has none
+        that can be shown."""
+        for url in _addresses(address, icon):
+            name = hashlib.sha256(url.encode()).hexdigest()[:32]
+            found = await self._flights.join(name, partial(self._look, name, url, private_hosts))
+            if found is not None:
+                return found
+        return None
 
     async def _look(self, name: str, url: str, private_hosts: Collection[str]) -> Picture | None:
         found = self._kept.get(name) or await asyncio.to_thread(self._read, name)
@@ -102,6 +105,25 @@ class Favicons:
             log.warning("The icon of a site could not be kept: %s", error.strerror)
             with suppress(OSError):
                 half.unlink(missing_ok=True)
+
+
+def icon_address(page: str, icon: str | None, private_hosts: Collection[str] = ()) -> str | None:
+    """The absolute address of the icon of a page, if it may be asked for: on the web, public and not too long."""
+    if not icon:
+        return None
+    try:
+        url = PageUrl.parse(page).join(icon)
+        if not url.is_among(private_hosts):
+            url.check_host()
+    except ConnectionFailed:
+        return None
+    return None if len(str(url)) > LONGEST_ADDRESS else str(url)
+
+
+def _addresses(page: str, icon: str | None) -> Iterator[str]:
+    for location in filter(None, (icon, PATH)):
+        with suppress(ConnectionFailed):
+            yield str(PageUrl.parse(page).join(location))
 
 
 def _prune(folder: Path) -> None:

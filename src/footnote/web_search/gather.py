@@ -1,6 +1,6 @@
 """From what was found and what was read to the sources of a search: numbered, each with the text that was read."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from footnote.citations.numbering import Sources
 from footnote.protocol.receipts import PageReport
 from footnote.protocol.sources import SearchHit, Snapshot, Source
+from footnote.web_search.favicons import icon_address
 from footnote.web_search.reading.crawl import Page
 
 
@@ -21,15 +22,20 @@ class Gathered(Struct, frozen=True):
     reports: tuple[PageReport, ...]
 
 
-def gather(hits: Iterable[SearchHit], pages: Mapping[str, Page], numbering: Sources) -> Gathered:
-    """A page that was not read, or could not be, keeps its snippet as the text that was."""
+def gather(
+    hits: Iterable[SearchHit], pages: Mapping[str, Page], numbering: Sources, private_hosts: Collection[str] = ()
+) -> Gathered:
+    """A page that was not read, or could not be, keeps its snippet as the text that was. `private_hosts`: those that
+    the operator opened, of which icons may be shown, too."""
     sources: dict[int, Source] = {}
     snapshots: dict[int, Snapshot] = {}
     reports: list[PageReport] = []
     for rank, hit in enumerate(hits, 1):
         page = pages.get(hit.url)
         snapshot = page.snapshot if page is not None and page.snapshot is not None else _snippet(hit)
-        source = _source(hit, page, snapshot, numbering.number(hit.url))
+        icon = _icon(hit, snapshot, private_hosts)
+        snapshot = snapshot and replace(snapshot, icon=icon)
+        source = replace(_source(hit, page, snapshot, numbering.number(hit.url)), favicon=icon)
         reports.append(_report(hit, page, rank))
         if source.number is None or source.number in sources:
             continue
@@ -53,6 +59,12 @@ def _source(hit: SearchHit, page: Page | None, snapshot: Snapshot | None, number
         snapshot_id=snapshot.id if snapshot else None,
         fetched_at=snapshot.fetched_at if snapshot else None,
     )
+
+
+def _icon(hit: SearchHit, snapshot: Snapshot | None, private_hosts: Collection[str]) -> str | None:
+    """The icon that the page names, else the one that the provider does."""
+    own = icon_address(snapshot.url, snapshot.icon, private_hosts) if snapshot else None
+    return own or icon_address(hit.url, hit.favicon or None, private_hosts)
 
 
 def _snippet(hit: SearchHit) -> Snapshot | None:

@@ -16,11 +16,19 @@ from footnote.library.documentation import SCHEME
 from footnote.models.base import Model
 from footnote.protocol.errors import FootnoteError
 from footnote.protocol.messages import Usage
-from footnote.protocol.receipts import PageReport, Passage, ProviderTry, Receipt, SearchArtifact
+from footnote.protocol.receipts import Disagreement, PageReport, ProviderTry, Receipt, SearchArtifact
 from footnote.protocol.sources import SearchHit
 from footnote.protocol.tools import Progress
 from footnote.web_search import rank, summarise
-from footnote.web_search.compose import content, detours, page_content, quoted, quotes_of
+from footnote.web_search.compose import (
+    content,
+    detours,
+    disagreement_notes,
+    disagreements,
+    page_content,
+    quoted,
+    quotes_of,
+)
 from footnote.web_search.finding.find import Finder
 from footnote.web_search.gather import Gathered, domain_of, gather
 from footnote.web_search.reading.crawl import Crawler, Page
@@ -52,10 +60,11 @@ class _Course:
         self.began = time.monotonic()
         self.tries: tuple[ProviderTry, ...] = ()
         self.gathered = Gathered({}, {}, ())
-        self.quotes: tuple[Passage, ...] = ()
+        self.quotes = rank.Quoted()
+        self.disagreements: tuple[Disagreement, ...] = ()
         self.ranked = rank.Ranked(0, ())
         self.summary = Summary("", "passages")
-        self.notes: list[str] = []
+        self.notes: list[str] = [*request.notes]
 
     def receipt(self) -> Receipt:
         return Receipt(
@@ -107,7 +116,8 @@ class WebSearch:
                 yield step
         sources = course.gathered.sources.values()
         text = course.summary.text or ("Nothing could be read." if sources else "Nothing was found.")
-        yield Answer(content(text, sources, course.notes), await self._artifact(course), course.summary.usage)
+        told = content(text, sources, course.notes, course.quotes.passages)
+        yield Answer(told, await self._artifact(course), course.summary.usage)
 
     async def read_page(self, url: str, prompt: str) -> AsyncGenerator[Progress | Answer, None]:
         """One page that somebody named, on the web or in the library."""
@@ -136,7 +146,7 @@ class WebSearch:
             async for page in reading:
                 pages[page.url] = page
                 yield Progress("reading", len(pages), total, domain_of(page.url))
-        course.gathered = gather(hits, pages, self._sources)
+        course.gathered = gather(hits, pages, self._sources, self.settings.allow_private_hosts)
         # Side by side: the deadline is over, and somebody waits.
         unkept, _ = await asyncio.gather(self._keep(course.gathered), self._weigh(course))
         course.notes += unkept
@@ -173,13 +183,15 @@ class WebSearch:
         snapshots, request = course.gathered.snapshots, course.request
         window = MATERIAL_TOKENS if self._model is None else min(MATERIAL_TOKENS, self._model.profile.window // 4)
 
-        def weigh() -> tuple[tuple[Passage, ...], rank.Ranked]:
+        def weigh() -> tuple[rank.Quoted, rank.Ranked]:
             return (
                 rank.quotes(snapshots, request.query, request.prompt),
                 rank.passages(snapshots, request.query, request.prompt, tokens=window),
             )
 
         course.quotes, course.ranked = await asyncio.to_thread(weigh)
+        course.disagreements = disagreements(request.query, course.quotes, course.gathered.sources)
+        course.notes += disagreement_notes(course.disagreements)
         left_out = course.ranked.found - len(course.ranked.passages)
         if left_out:
             course.notes.append(f"{left_out} of {course.ranked.found} passages were left out as the least fitting.")
@@ -187,7 +199,7 @@ class WebSearch:
     async def _summarise(self, course: _Course) -> AsyncGenerator[Progress, None]:
         """By the model; by quotations where there is none, or where it fails."""
         yield Progress("summarising")
-        course.summary = Summary(quoted(course.quotes), "passages")
+        course.summary = Summary(quoted(course.quotes.passages), "passages")
         if self._model is None or not course.ranked.passages:
             return
         writing = summarise.by_model(self._model, course.request, course.ranked.passages, self._sources)
@@ -206,11 +218,12 @@ class WebSearch:
         return SearchArtifact(
             query=course.request.query,
             sources=tuple(
-                replace(source, quotes=quotes_of(source, course.quotes, citations))
+                replace(source, quotes=quotes_of(source, course.quotes.passages, citations))
                 for source in course.gathered.sources.values()
             ),
             summary=course.summary.text,
             citations=citations,
-            passages=course.quotes,
+            passages=course.quotes.passages,
+            disagreements=course.disagreements,
             receipt=course.receipt(),
         )

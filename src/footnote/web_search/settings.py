@@ -3,11 +3,14 @@
 import re
 from collections.abc import Mapping
 from datetime import date
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
 from footnote.protocol.errors import InvalidArguments
+
+SafeSearch: TypeAlias = Literal["off", "moderate", "strict"]
+"""How much adult content a provider leaves out of its results."""
 
 _COUNTRY = re.compile("[A-Z]{2}")
 _DAYS = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})to([0-9]{4}-[0-9]{2}-[0-9]{2})")
@@ -35,6 +38,7 @@ class WebSearchSettings(Struct, frozen=True):
     timeout_seconds: float = 15
     cache_ttl_minutes: float = 5
     max_results: int = 5
+    safe_search: SafeSearch = "moderate"
     crawl_count: int = 5
     respect_robots: bool = True
     allow_private_hosts: tuple[str, ...] = ()
@@ -43,13 +47,15 @@ class WebSearchSettings(Struct, frozen=True):
 
 class SearchRequest(Struct, frozen=True, kw_only=True):
     """One search, checked: `count` 1 to 10, `country` ISO 3166-1 alpha-2 in upper case, `freshness` one of pd, pw,
-    pm, py or YYYY-MM-DDtoYYYY-MM-DD."""
+    pm, py or YYYY-MM-DDtoYYYY-MM-DD. `notes`: what was asked for in another way than it is searched."""
 
     query: str
     prompt: str
     count: int
     country: str | None = None
     freshness: str | None = None
+    safe_search: SafeSearch = "moderate"
+    notes: tuple[str, ...] = ()
 
 
 def search_request(
@@ -61,18 +67,27 @@ def search_request(
     country: str | None = None,
     freshness: str | None = None,
 ) -> SearchRequest:
-    """A search whose options are right; `InvalidArguments` says what is wrong with one that is not."""
+    """A search whose options are right; `InvalidArguments` says what is wrong with one that is not.
+
+    `max_results` of the settings is the upper limit of `count`: a larger number is lowered, and a note says so.
+    """
     query = " ".join(query.split())
     if not query:
         raise InvalidArguments("The query is empty: say what to search for.")
     if count is not None and not 1 <= count <= 10:
         raise InvalidArguments(f"count is {count}; it can be 1 to 10.")
+    limit = settings.max_results
+    notes = (
+        (f"count {count} was lowered to {limit}, the limit that is set (maxResults).",) if (count or 0) > limit else ()
+    )
     return SearchRequest(
         query=query,
         prompt=(prompt or "").strip() or query,
-        count=count or settings.max_results,
+        count=min(count or limit, limit),
         country=_country(country),
         freshness=_freshness(freshness),
+        safe_search=settings.safe_search,
+        notes=notes,
     )
 
 

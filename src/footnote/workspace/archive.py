@@ -4,6 +4,7 @@ import zipfile
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import datetime
+from urllib.parse import unquote
 
 from footnote.protocol.files import FileVersion
 from footnote.workspace.files import FileMissing, Workspace
@@ -19,7 +20,7 @@ async def zipped(workspace: Workspace) -> AsyncGenerator[bytes, None]:
         except FileMissing:  # deleted meanwhile
             continue
         large = opened.version.size > zipfile.ZIP64_LIMIT
-        name = names.of(record.url if record.source == "upload" else record.path)
+        name = names.of(unquote(record.url) if record.source == "upload" else record.path)
         adding = archive.add(name, opened.read(0, None), moment=_moment(opened.version), large=large)
         async with aclosing(adding) as pieces:
             async for piece in pieces:

@@ -19,11 +19,12 @@ def diff_of(record: FileRecord, older: tuple[FileVersion, bytes], newer: tuple[F
     """A unified diff with lines that end at LF alone. Two versions that are equal differ in nothing."""
     numbers = older[0].number, newer[0].number
     try:
-        before, after = (_lines(content) for _, content in (older, newer))
+        texts = [content.decode() for _, content in (older, newer)]
     except UnicodeDecodeError:
         return FileDiff(record.path, *numbers, diff=None)
-    if len(before) + len(after) > MOST_LINES:
+    if sum(text.count("\n") for text in texts) > MOST_LINES:
         raise Unworkable(f"{record.filename} is too long to compare: download both versions and compare them.")
+    before, after = map(_lines, texts)
     names = [f"{record.filename} (version {number})" for number in numbers]
     compared = _as_a_block if _pairs(before, after) > MOST_PAIRS else difflib.unified_diff
     rows = list(compared(before, after, names[0], names[1]))
@@ -65,6 +66,6 @@ def _as_a_block(before: Sequence[str], after: Sequence[str], older: str, newer: 
     yield from (f" {line}" for line in behind)
 
 
-def _lines(content: bytes) -> list[str]:
-    lines = content.decode().split("\n")
+def _lines(text: str) -> list[str]:
+    lines = text.split("\n")
     return [f"{line}\n" for line in lines[:-1]] + lines[-1:] * bool(lines[-1])

@@ -33,13 +33,10 @@ async def save_to(
 ) -> list[tuple[FileRecord, Path]]:
     """Write the generated files below `directory`; what a name was changed to stands beside its record.
 
-    `message_id`: only those that this message wrote last. Where there are none, no folder is made.
+    `message_id`: only those that this message made or changed. Where there are none, no folder is made.
     """
-    wanted = [
-        record
-        for record in await workspace.list()
-        if is_for_the_user(record) and message_id in (None, record.message_id)
-    ]
+    records = await (workspace.list() if message_id is None else workspace.written_by(message_id))
+    wanted = [record for record in records if is_for_the_user(record)]
     files = [(record, await workspace.read(record.path)) for record in wanted]
     return await asyncio.to_thread(_save_all, directory, files) if files else []
 

@@ -4,6 +4,7 @@ Every writing is a version, and none is ever changed. Every method that touches 
 more than it is asked for.
 """
 
+import asyncio
 import difflib
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from msgspec import Struct
 from footnote.protocol.errors import FileChanged, LimitReached, UsageError
 from footnote.protocol.files import Author, FileOrigin, FileRecord, FileVersion
 from footnote.protocol.times import written
-from footnote.workspace.paths import LARGE_RESULTS, UPLOADS, filename_of, key_of, writable_key_of
+from footnote.workspace.paths import LARGE_RESULTS, UPLOADS, filename_of, key_of, upload_name, writable_key_of
 
 MAX_FILE_BYTES = 20_000_000
 _TRIES = 20
@@ -96,6 +97,10 @@ class Files(Protocol):
         """What a call that has written the file already was told; None: it has not."""
         ...
 
+    async def written_by(self, message_id: str) -> frozenset[str]:
+        """The ids of the files of which a message wrote a version."""
+        ...
+
     async def add(self, key: str, writing: Writing, basis: FileVersion | None) -> Held:
         """`Outdated`: the newest version is not `basis`, or, where that is None, there is one."""
         ...
@@ -128,7 +133,8 @@ class Workspace:
     async def write(
         self, path: str, content: str | bytes, *, message_id: str | None, call_id: str | None = None
     ) -> FileRecord:
-        """Create the file, or replace its content: the same path keeps its id and the time it was created."""
+        """Create the file, or replace its content: the same path keeps its id, the time it was created and the message
+        that made it."""
         change = Change(content)
         done = await self.change(path, lambda _: change, message_id=message_id, call_id=call_id)
         return done.record
@@ -224,8 +230,7 @@ class Workspace:
     async def _by_user(self, key: str, data: bytes, held: Held | None) -> Held:
         if held is not None and await self._bytes(held.version) == data:
             return held
-        message_id = held.record.message_id if held else None
-        writing = Writing(content=data, author="user", created_at=self._moment(), message_id=message_id)
+        writing = Writing(content=data, author="user", created_at=self._moment())
         try:
             return await self._files.add(key, writing, held and held.version)
         except Outdated:
@@ -239,13 +244,15 @@ class Workspace:
     async def read_text(self, path: str, version: int | None = None) -> str:
         """The text exactly as it was written, with its byte order mark and line ends."""
         opened = await self.open(path, version)
-        return _text(opened.record.path, await self._bytes(opened.version))
+        return await asyncio.to_thread(_text, opened.record.path, await self._bytes(opened.version))
 
     async def text_of(self, path: str) -> str:
         """What a file says, also an upload that is no text itself. `NotText`: it says nothing, and why."""
         held = await self._find(path)
         text = await self._files.text(held)
-        return _text(held.record.path, await self._bytes(held.version)) if text is None else text
+        if text is not None:
+            return text
+        return await asyncio.to_thread(_text, held.record.path, await self._bytes(held.version))
 
     async def open(self, path: str, version: int | None = None) -> Opened:
         """The newest version, or the one with this number."""
@@ -267,6 +274,12 @@ class Workspace:
         """The newest first: that is what the file holds."""
         return await self._files.versions(await self._find(path))
 
+    async def number_before(self, path: str, number: int) -> int:
+        """The number of the version before this one; of the first, its own. Numbers have gaps where versions were
+        written in other branches of the session."""
+        numbers = [version.number for version in await self.versions(path)]
+        return next((earlier for earlier in numbers if earlier < number), number)
+
     async def list(self) -> tuple[FileRecord, ...]:
         """All files, by path."""
         return tuple(held.record for held in await self._files.all())
@@ -274,6 +287,11 @@ class Workspace:
     async def shown(self) -> tuple[FileRecord, ...]:
         """What is for people, by path: all but tool results that were too large for a model."""
         return tuple(record for record in await self.list() if not record.path.startswith(LARGE_RESULTS))
+
+    async def written_by(self, message_id: str) -> tuple[FileRecord, ...]:
+        """Files that a message made or changed, by path."""
+        ids = await self._files.written_by(message_id)
+        return tuple(record for record in await self.list() if record.id in ids)
 
     async def sizes(self) -> tuple[tuple[FileRecord, int], ...]:
         """All files, by path, with their sizes in bytes."""
@@ -292,16 +310,19 @@ class Workspace:
         for version in versions:
             if version.number == number:
                 return version
-        raise FileMissing(f"{held.record.path} has no version {number}; it has 1 to {versions[0].number}.")
+        raise FileMissing(f"{held.record.path} has no version {number}; the newest is {versions[0].number}.")
 
     async def _find(self, path: str) -> Held:
-        """By its path; an upload also by its bare name, if only one has it."""
+        """By its path; an upload also by its name, with or without its folders, if only one has it."""
         key = key_of(path)
         held = await self._files.find(key)
         if held is not None:
             return held
         name = key.removeprefix("/")
-        named = [one for one in await self._files.all() if one.key.startswith(UPLOADS) and one.record.filename == name]
+        uploads = [one for one in await self._files.all() if one.key.startswith(UPLOADS)]
+        named = [one for one in uploads if upload_name(one.key) == name] or [
+            one for one in uploads if one.record.filename == name
+        ]
         if len(named) > 1:
             paths = " or ".join(one.record.path for one in named[:3])
             raise FileMissing(f"{len(named)} uploads are named {name}. Give the whole path of one: {paths}")

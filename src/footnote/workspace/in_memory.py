@@ -34,6 +34,10 @@ class FilesInMemory:
     async def noted(self, key: str, message_id: str | None, call_id: str) -> str | None:
         return self._notes.get((key, message_id, call_id))
 
+    async def written_by(self, message_id: str) -> frozenset[str]:
+        versions = self._versions.items()
+        return frozenset(file_id for file_id, them in versions if any(one.message_id == message_id for one in them))
+
     async def add(self, key: str, writing: Writing, basis: FileVersion | None) -> Held:
         known = self._files.get(key)
         if (known and known.version) != basis:
@@ -49,11 +53,12 @@ class FilesInMemory:
         )
         record = record_of(
             self._user_id,
+            None,
             key,
             file_id=known.record.id if known else str(uuid4()),
             source=known.record.source if known else writing.source,
             created_at=known.record.created_at if known else writing.created_at,
-            message_id=writing.message_id,
+            message_id=known.record.message_id if known else writing.message_id,
             address="local://",
         )
         unseen = writing.author == "user" or (known is not None and known.unseen)

@@ -2,8 +2,9 @@
 
 A key is a label, never a path of the host: `/folder/name`, NFC, with no part that any file system could read as
 a step upwards. The key of an upload is `uploads/USER/FILE/name`: without a slash before it, so that no file that
-somebody writes can have it. What cannot be kept as it stands is refused with a sentence that says what to write
-instead; nothing is silently renamed, because the writer would look for the name that it gave.
+somebody writes can have it. A file of an unpacked archive keeps its folders there: `uploads/USER/FILE/folder/name`.
+What cannot be kept as it stands is refused with a sentence that says what to write instead; nothing is silently
+renamed, because the writer would look for the name that it gave.
 """
 
 import re
@@ -20,8 +21,8 @@ MAX_DEPTH = 32
 
 UPLOADS = "uploads/"
 _UPLOAD = re.compile(
-    r"(?:(?:local|s3)://(?:[^/]+/)*|/?)uploads/(?P<user>[^/]+)/"
-    r"(?P<file>[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})/(?P<name>[^/]+)"
+    r"(?:(?:local|s3)://(?:[^/]+/)*?|/?)uploads/(?P<user>[^/]+)/"
+    r"(?P<file>[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})/(?P<name>[^/]+(?:/[^/]+)*)"
 )
 """The address of an upload, or its key."""
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -74,6 +75,11 @@ def writable_key_of(path: str) -> str:
 
 def upload_key(user_id: str, file_id: str, name: str) -> str:
     return f"{UPLOADS}{user_id}/{file_id}{key_of(f'/{name}')}"
+
+
+def upload_name(key: str) -> str:
+    """The name of an upload with its folders: what follows `uploads/USER/FILE/`."""
+    return key.split("/", 3)[-1]
 
 
 def filename_of(key: str) -> str:

@@ -6,15 +6,19 @@ from typing import cast
 from uuid import uuid4
 
 from footnote.db import files as db
-from footnote.db import library
+from footnote.db import library, sessions
 from footnote.db.blobs import Kept
 from footnote.db.engine import Database
-from footnote.db.script import Steps, script
+from footnote.db.script import Script, Steps, script
+from footnote.language.search_terms import file_terms
 from footnote.protocol.files import Author, FileOrigin, FileRecord, FileVersion
 from footnote.workspace.blobs import Blobs
 from footnote.workspace.files import FileMissing, Held, NotText, Outdated, Workspace, Writing
-from footnote.workspace.paths import UPLOADS
+from footnote.workspace.paths import LARGE_RESULTS, UPLOADS
 from footnote.workspace.records import record_of
+
+PENDING = "it is still being read"
+"""The reason for which an upload has no text yet. It will be read in the background."""
 
 
 class FilesOfSession:
@@ -48,9 +52,13 @@ class FilesOfSession:
     async def noted(self, key: str, message_id: str | None, call_id: str) -> str | None:
         return await self._database.read(db.noted(self._user_id, self._session_id, key, message_id, call_id))
 
+    async def written_by(self, message_id: str) -> frozenset[str]:
+        return await self._database.read(db.written_by(self._user_id, self._session_id, message_id))
+
     async def add(self, key: str, writing: Writing, basis: FileVersion | None) -> Held:
         file = db.NewFile(str(uuid4()), writing.source, writing.message_id)
         after = None if basis is None else db.Basis(basis.number, basis.hash)
+        terms = "" if key.startswith(LARGE_RESULTS) else await file_terms(writing.content)
 
         async def need(kept: Kept) -> db.FileRow:
             version = db.NewVersion(
@@ -63,7 +71,7 @@ class FilesOfSession:
                 note=writing.note,
             )
             script = db.add(self._user_id, self._session_id, key, file, version, basis=after, most=self._most)
-            return await self._database.write(script)
+            return await self._database.write(_added(script, self._session_id, key, terms))
 
         try:
             return self._held(await self._blobs.keep_for(writing.content, need))
@@ -79,6 +87,8 @@ class FilesOfSession:
         kept = await self._database.read(db.text(held.record.id))
         if kept is None or kept.text is None:
             reason = kept.reason if kept else "its text was not read"
+            if reason == PENDING:
+                raise NotText(f"{held.record.filename} is still being read: try again in a moment.")
             raise NotText(f"{held.record.filename} has no text to be read: {reason}.")
         return unpacked(kept.text)
 
@@ -88,8 +98,22 @@ class FilesOfSession:
         return removed
 
     def _held(self, row: db.FileRow) -> Held:
-        record = stored_record(self._user_id, row, self._blobs.address)
+        record = stored_record(self._user_id, self._session_id, row, self._blobs.address)
         return Held(row.path, record, version_of(row.version), row.unseen)
+
+
+@script
+def _added(adding: Script[db.FileRow], session_id: str, key: str, terms: str) -> Steps[db.FileRow]:
+    """With what the session is found by from now on: the words of the newest version."""
+    row = yield from adding
+    yield from index_file(session_id, key, terms)
+    return row
+
+
+@script
+def index_file(session_id: str, key: str, terms: str) -> Steps[None]:
+    part = sessions.file_part(key)
+    yield from sessions.enter(session_id, part, terms) if terms else sessions.leave(session_id, part)
 
 
 @script
@@ -97,6 +121,8 @@ def _removed(user_id: str, session_id: str, key: str) -> Steps[bool]:
     """With what the library has of it."""
     urls = yield from db.library_urls(user_id, session_id, key)
     removed = yield from db.remove(user_id, session_id, key)
+    if removed:
+        yield from sessions.leave(session_id, sessions.file_part(key))
     yield from library.remove_all(urls, user_id)
     return removed
 
@@ -108,9 +134,10 @@ def stored_workspace(
     return Workspace(FilesOfSession(database, blobs, user_id, session_id, most=most))
 
 
-def stored_record(user_id: str, row: db.FileRow, address: str) -> FileRecord:
+def stored_record(user_id: str, session_id: str, row: db.FileRow, address: str) -> FileRecord:
     return record_of(
         user_id,
+        None if row.plain_url else session_id,
         row.path,
         file_id=row.id,
         source=cast("FileOrigin", row.source),

@@ -1,48 +1,38 @@
 """What users bring: taken as it came, looked at before it is kept, and read for the agent and the library."""
 
-import asyncio
-import logging
-import mmap
 import time
 import unicodedata
-import zipfile
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import TypeVar, cast
+from typing import TypeVar
 from uuid import uuid4
 
 from footnote.db import files as db
 from footnote.db import sessions
 from footnote.db.blobs import Kept
 from footnote.db.engine import Database
-from footnote.db.failures import DatabaseFailed
 from footnote.db.script import Steps, lock, script
-from footnote.documents.inspection.archives import Entry, read_entry, safe_entries
-from footnote.documents.inspection.inspection import Inspected, inspect
-from footnote.documents.inspection.without_text import why_no_text
-from footnote.documents.work import Reading, TextOf
-from footnote.documents.workshop.workshop import NotDone, NotNow, Workshop
+from footnote.language.search_terms import file_terms
 from footnote.library import Library
-from footnote.library.library import file_url
 from footnote.protocol.errors import FootnoteError, TooLarge, Unknown, Unworkable, UsageError, WrongKind
 from footnote.protocol.files import FileRecord
-from footnote.protocol.sources import Snapshot
 from footnote.protocol.times import written
+from footnote.sandbox.jobs import Entry, Listing, Unpacking
+from footnote.sandbox.pool import SandboxPool
 from footnote.workspace.blobs import Blobs
 from footnote.workspace.export import safe_name
-from footnote.workspace.paths import PathRefused, filename_of, upload_key
+from footnote.workspace.paths import PathRefused, filename_of, upload_key, upload_name
 from footnote.workspace.spool import Spool, Spooled
-from footnote.workspace.stored import packed, stored_record, stored_workspace
+from footnote.workspace.stored import PENDING, index_file, stored_record, stored_workspace
+from footnote.workspace.upload_reader import AGAIN, UNREAD, Upload, UploadReader, stored_text
 
 E = TypeVar("E", bound=FootnoteError)
-READ_BYTES = 50_000_000
-"""Of a file that is read for its text. What is larger is kept all the same."""
-READ_SECONDS = 30.0
+UNPACK_SECONDS = 30.0
+"""To list an archive, and to unpack one file of it."""
+_PIECE = 1 << 18
 ARCHIVE = "application/zip"
-AGAIN = "; upload it again to have that tried once more"
-"""At the end of a reason that may pass. What has such a reason is read anew when it is brought again."""
-
-log = logging.getLogger(__name__)
+_MAX_FOLDERS = 6
+"""Of an archive. Each has at most 120 bytes, so that the whole path fits into a key."""
 
 
 class Uploads:
@@ -54,7 +44,7 @@ class Uploads:
         database: Database,
         blobs: Blobs,
         library: Library,
-        workshop: Workshop,
+        sandbox: SandboxPool,
         spool: Spool,
         *,
         most: int,
@@ -63,42 +53,58 @@ class Uploads:
     ) -> None:
         self._database = database
         self._blobs = blobs
-        self._library = library
-        self._workshop = workshop
+        self._sandbox = sandbox
         self._spool = spool
         self._most = most
         self._file_bytes = file_bytes
         self._clock = clock
+        self._reader = UploadReader(database, blobs, library, sandbox, spool, clock=clock)
+
+    async def resume(self) -> None:
+        """Reads in the background what was kept and not read before this start."""
+        await self._reader.resume()
+
+    async def close(self) -> None:
+        """Uploads that are not read yet are left for the next start."""
+        await self._reader.close()
 
     def spool(self, pieces: AsyncIterator[bytes]) -> AbstractAsyncContextManager[Spooled]:
         """What comes in pieces, as a temporary file of ours. `TooLarge`: it is more than one upload may be."""
         return self._spool.hold(pieces, most=self._most)
 
-    async def take(self, user_id: str, session_id: str, filename: str, spooled: Spooled) -> FileRecord:
-        """Keeps it in the session. The same file with the same name again is the one that is there, and is read once
-        more if that failed for a reason that may pass.
+    async def take(
+        self, user_id: str, session_id: str, filename: str, spooled: Spooled, *, folder: str = ""
+    ) -> FileRecord:
+        """Keeps it in the session, below `folder` where an archive had it in one. The same file with the same name
+        again is the one that is there, and is read once more if that failed for a reason that may pass.
 
-        One whose text cannot be read is kept all the same, with the reason. `WrongKind`, `Unworkable`: it is not taken,
-        and why. `Unknown`: no such session. `LimitReached`: no room.
+        One whose text cannot be read is kept all the same, with the reason; one whose turn to be read does not come
+        soon is read in the background. `WrongKind`, `Unworkable`: it is not taken, and why. `Unknown`: no such session.
+        `LimitReached`: no room.
         """
         await self._check(user_id, session_id)
-        file_id, name = str(uuid4()), _name(filename)
+        file_id, name = str(uuid4()), _folders(folder) + _name(filename)
         key = upload_key(user_id, file_id, name)
         known = await self._database.read(db.same_upload(user_id, session_id, name, spooled.sha256))
         if known is not None and not await self._may_be_read_yet(known.id):
-            return stored_record(user_id, known, self._blobs.address)
-        inspected = await asyncio.to_thread(inspect, spooled.path, name)
-        said = await self._read(spooled, name, inspected)
+            return stored_record(user_id, session_id, known, self._blobs.address)
+        inspected = await self._reader.inspect(user_id, spooled, filename_of(name))
+        said = await self._reader.read(user_id, spooled, filename_of(name), inspected)
         if known is not None:
-            if await self._database.write(db.read_again(known.id, _stored(said))):
-                await self._shelve(user_id, known.path, known.id, name, inspected.media_type, said)
-            return stored_record(user_id, known, self._blobs.address)
-        row = await self._blobs.keep_for(
-            spooled, lambda kept: self._database.write(self._adding(user_id, session_id, key, file_id, kept, said))
-        )
-        if row.id == file_id:
-            await self._shelve(user_id, key, file_id, name, inspected.media_type, said)
-        return stored_record(user_id, row, self._blobs.address)
+            upload = Upload(user_id, session_id, known.path, known.id)
+            await self._reader.store(upload, inspected.media_type, said)
+            row = known
+        else:
+            upload = Upload(user_id, session_id, key, file_id)
+            terms = await file_terms(said.text or "")
+            row = await self._blobs.keep_for(
+                spooled, lambda kept: self._database.write(self._adding(upload, kept, stored_text(said), terms))
+            )
+            if row.id == file_id:
+                await self._reader.shelve(upload, inspected.media_type, said)
+        if said is UNREAD and row.id == upload.file_id:
+            self._reader.read_later(upload)
+        return stored_record(user_id, session_id, row, self._blobs.address)
 
     async def unpack(self, user_id: str, session_id: str, path: str) -> tuple[FileRecord, ...]:
         """The files of a zip file, each as an upload of its own. One that is not taken does not keep out the others;
@@ -106,10 +112,9 @@ class Uploads:
         workspace = stored_workspace(self._database, self._blobs, user_id, session_id)
         opened = await workspace.open(path)
         async with self.spool(opened.read(0, None)) as archive:
-            if not await asyncio.to_thread(zipfile.is_zipfile, archive.path):
-                raise WrongKind(f"{opened.record.filename} is not a zip file, so it cannot be unpacked.")
-            entries = await asyncio.to_thread(safe_entries, archive.path)
-            return await self._take_each(user_id, session_id, archive, entries)
+            listing = Listing(path=str(archive.path), filename=opened.record.filename)
+            listed = await self._sandbox.run(listing, UNPACK_SECONDS, user=user_id)
+            return await self._take_each(user_id, session_id, archive, listed.entries)
 
     async def used(self, user_id: str) -> int:
         """The bytes of all files of a user, also of those that were written, each content counted once."""
@@ -122,13 +127,22 @@ class Uploads:
         refused: list[tuple[str, UsageError]] = []
         for entry in entries:
             try:
-                async with self.spool(_in_thread(read_entry(archive.path, entry))) as one:
-                    taken.append(await self.take(user_id, session_id, entry.name, one))
+                async with self.spool(self._unpacked(user_id, archive, entry)) as one:
+                    folder, _, name = entry.name.rpartition("/")
+                    taken.append(await self.take(user_id, session_id, name, one, folder=folder))
             except (WrongKind, Unworkable, TooLarge) as error:
                 refused.append((entry.name, error))
         if refused:
             raise not_all_taken(refused, len(taken))
         return tuple(taken)
+
+    async def _unpacked(self, user_id: str, archive: Spooled, entry: Entry) -> AsyncIterator[bytes]:
+        if entry.size > self._most:
+            raise TooLarge(f"It is larger than {self._most:,} bytes.")
+        unpacking = Unpacking(path=str(archive.path), filename=entry.name, entry=entry)
+        content = (await self._sandbox.run(unpacking, UNPACK_SECONDS, user=user_id)).content
+        for at in range(0, len(content), _PIECE):
+            yield content[at : at + _PIECE]
 
     async def _check(self, user_id: str, session_id: str) -> None:
         if await self._database.read(sessions.session(user_id, session_id)) is None:
@@ -136,61 +150,23 @@ class Uploads:
 
     async def _may_be_read_yet(self, file_id: str) -> bool:
         kept = await self._database.read(db.text(file_id))
-        return kept is not None and kept.text is None and kept.reason.endswith(AGAIN)
-
-    async def _read(self, spooled: Spooled, name: str, inspected: Inspected) -> TextOf:
-        if reason := inspected.unreadable or why_no_text(inspected.media_type):
-            return TextOf(text=None, reason=reason)
-        if spooled.size > READ_BYTES:
-            return TextOf(text=None, reason=f"it is larger than {READ_BYTES:,} bytes")
-        reading = Reading(content=_mapped(spooled), filename=name, media_type=inspected.media_type)
-        try:
-            return await self._workshop.do(reading, READ_SECONDS)
-        except NotDone as error:
-            return TextOf(text=None, reason=_of_it(error.message, name))
-        except NotNow as error:
-            return TextOf(text=None, reason=_of_it(error.message, name).rstrip(".") + AGAIN)
+        return kept is not None and kept.text is None and kept.reason.endswith((AGAIN, PENDING))
 
     @script
-    def _adding(
-        self, user_id: str, session_id: str, key: str, file_id: str, kept: Kept, said: TextOf
-    ) -> Steps[db.FileRow]:
+    def _adding(self, upload: Upload, kept: Kept, text: db.UploadText, terms: str) -> Steps[db.FileRow]:
         # Somebody may have brought it a second time meanwhile, as browsers do that try again.
-        yield lock("user", user_id)
-        known = yield from db.same_upload(user_id, session_id, filename_of(key), kept.hash)
+        yield lock("user", upload.user_id)
+        known = yield from db.same_upload(upload.user_id, upload.session_id, upload_name(upload.key), kept.hash)
         if known is not None:
             return known
         version = db.NewVersion(kept=kept, author="user", created_at=written(self._clock()))
-        new = db.NewFile(file_id, "upload", None)
-        row = yield from db.add(user_id, session_id, key, new, version, basis=None, most=self._file_bytes)
-        yield from db.keep_text(file_id, _stored(said))
-        return row
-
-    async def _shelve(self, user_id: str, key: str, file_id: str, name: str, media_type: str, said: TextOf) -> None:
-        """In the library it can be found and quoted."""
-        if not (said.text or "").strip():
-            return
-        snapshot = Snapshot(
-            url=file_url(name),
-            text=said.text or "",
-            title=said.title or name,
-            author=said.author,
-            published=said.published,
-            language=said.language,
-            media_type=media_type,
-            fetched_at=written(self._clock()),
-            links=said.links,
-            pages=said.pages,
+        new = db.NewFile(upload.file_id, "upload", None)
+        row = yield from db.add(
+            upload.user_id, upload.session_id, upload.key, new, version, basis=None, most=self._file_bytes
         )
-        try:
-            kept = await self._library.of(user_id).add(snapshot, key)
-            await self._database.write(db.name_in_library(file_id, kept.url))
-        except DatabaseFailed as error:  # it is kept, and can be read by its path
-            log.warning("An upload could not be put into the library: %s", error.message)
-
-
-def _stored(said: TextOf) -> db.UploadText:
-    return db.UploadText(None if said.text is None else packed(said.text), said.reason.rstrip("."))
+        yield from db.keep_text(upload.file_id, text)
+        yield from index_file(upload.session_id, upload.key, terms)
+        return row
 
 
 def not_all_taken(refused: Sequence[tuple[str, E]], taken: int) -> E:
@@ -214,23 +190,8 @@ def _name(filename: str) -> str:
     return unicodedata.normalize("NFC", last)
 
 
-def _of_it(message: str, name: str) -> str:
-    """A sentence about the file of this name, as one that goes on from "it has no text"."""
-    said = message.removeprefix(f"{name} ")
-    for verb in ("cannot be read: ", "could not be read: "):
-        if said.startswith(verb):
-            return said.removeprefix(verb)
-    return f"{message[:1].lower()}{message[1:]}" if said == message else f"it {said}"
-
-
-def _mapped(spooled: Spooled) -> bytes:
-    """Its bytes, of which no more are in memory at once than are being handed on."""
-    if not spooled.size:
-        return b""
-    with spooled.path.open("rb") as file:
-        return cast("bytes", mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-
-
-async def _in_thread(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
-    while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
-        yield piece
+def _folders(folder: str) -> str:
+    """The folders of a file in an archive, each ending with a slash. Steps upwards and empty names are left out, and
+    the innermost folders are kept where there are more than a path may have."""
+    parts = [part for part in folder.replace("\\", "/").split("/") if part.strip(". ")]
+    return "".join(f"{safe_name(part)}/" for part in parts[-_MAX_FOLDERS:])

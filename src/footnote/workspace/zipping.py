@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import Any, TypeAlias
 
 from footnote.workspace.export import safe_name
-from footnote.workspace.paths import UPLOADS, filename_of
+from footnote.workspace.paths import UPLOADS, upload_name
 
 Moment: TypeAlias = tuple[int, int, int, int, int, int]
 OLDEST: Moment = (1980, 1, 1, 0, 0, 0)
@@ -79,7 +79,8 @@ class HarmlessNames:
         self._folders: set[str] = set()
 
     def of(self, key: str) -> str:
-        *folders, filename = ("uploads", filename_of(key)) if key.startswith(UPLOADS) else key.strip("/").split("/")
+        path = f"uploads/{upload_name(key)}" if key.startswith(UPLOADS) else key.strip("/")
+        *folders, filename = path.split("/")
         folder = ""
         for name in folders[:_MAX_FOLDERS]:
             folder = self._first(folder, safe_name(name), lambda path: path not in self._files) + "/"

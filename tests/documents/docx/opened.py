@@ -11,7 +11,7 @@ from footnote.documents.docx import docx_of
 from footnote.documents.docx.markup import M, R, W
 from footnote.documents.markdown import document_of
 from footnote.documents.tree import Block, Document
-from footnote.documents.work import Conversion, Converted
+from footnote.sandbox.jobs import Conversion, Converted
 
 PACKAGE = "{http://schemas.openxmlformats.org/package/2006/relationships}"
 TYPES = "{http://schemas.openxmlformats.org/package/2006/content-types}"

@@ -2,7 +2,7 @@
 
 from documents.docx.opened import opened, text_of, w, written
 from footnote.documents.tree import NoteMark, Paragraph, Text
-from footnote.documents.work import SourceNote
+from footnote.sandbox.jobs import SourceNote
 
 NOTED = "Words.[^1] Again.[^1]\n\n[^1]: A note with [its own link](https://example.org/note).\n"
 

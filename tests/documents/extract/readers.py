@@ -1,40 +1,120 @@
-"""What a document may do to the process that takes it apart. The URL says it; a FIFO as body tells that it began,
-and by its end that the process is gone."""
+"""What a document may do to the process that takes it apart, as if it had broken the parser. The URL says what; its
+fragment may name a file. A FIFO in the temporary folder, opened before anything is given up, hears of it."""
 
 import os
 import signal
+import socket
+import sqlite3
+import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
-from footnote.documents.extract import Extracted, Unreadable
+from footnote.sandbox.jobs import Extracted, Extraction, Job, NotExtracted, Result
 
-_held: list[int] = []
+_WITNESS = Path(os.environ.get("TMPDIR", "/nowhere"), "witness")
+_witness = os.open(_WITNESS, os.O_WRONLY) if _WITNESS.is_fifo() else -1
+
+_seen: list[bytes] = []
+"""What documents before this one left in memory."""
 
 
-def read(body: bytes, content_type: str, url: str) -> Extracted:
-    if body.startswith(b"/"):
-        _held.append(os.open(Path(os.fsdecode(body)), os.O_WRONLY))
-        os.write(_held[-1], b"begun\n")
-    match url:
-        case "hang":
-            while True:
-                pass
-        case "abort":
-            os.abort()
-        case "killed":
-            os.kill(os.getpid(), signal.SIGKILL)
-        case "memory":
-            bytearray(8_000_000_000)
-        case "mistake":
-            raise ValueError("of ours")
-        case "unreadable":
-            raise Unreadable("consent_wall", "it asks for consent first")
-        case "print":
-            sys.stdout.write("noise")
-            sys.stdout.flush()
-            os.write(1, b"more noise")
-        case "environment":
-            return Extracted(text="\n".join(sorted(os.environ)))
-        case _:
-            pass
-    return Extracted(text=f"{url} {len(body)}", title=str(os.getpid()))
+def work(job: Job, _: object = None) -> Result:
+    assert isinstance(job, Extraction)
+    name, _, argument = job.url.partition("#")
+    if name == "unreadable":
+        return NotExtracted("consent_wall", "it asks for consent first")
+    if name in DEEDS:
+        return Extracted(text=DEEDS[name](job, argument))
+    return Extracted(text=f"{job.url} {len(job.content)}", title=str(os.getpid()), author=str(os.getppid()))
+
+
+def _hang(_: Extraction, __: str) -> NoReturn:
+    left = Path(tempfile.mkdtemp(), "left")
+    left.write_text("over")
+    os.write(_witness, f"{os.getpid()} {left}\n".encode())
+    while True:
+        pass
+
+
+def _abort(_: Extraction, __: str) -> NoReturn:
+    os.abort()
+
+
+def _killed(_: Extraction, __: str) -> NoReturn:
+    signal.raise_signal(signal.SIGKILL)
+    raise AssertionError
+
+
+def _memory(_: Extraction, __: str) -> str:
+    return str(len(bytearray(8_000_000_000)))
+
+
+def _mistake(_: Extraction, __: str) -> NoReturn:
+    raise ValueError("of ours")
+
+
+def _noise(_: Extraction, __: str) -> str:
+    sys.stdout.write("noise")
+    sys.stdout.flush()
+    os.write(1, b"more noise")
+    return "quiet"
+
+
+def _environment(_: Extraction, __: str) -> str:
+    return "\n".join(sorted(os.environ))
+
+
+def _remember(job: Extraction, _: str) -> str:
+    """Says what earlier documents left, and leaves this one."""
+    seen = b" ".join(_seen).decode()
+    _seen.append(job.content)
+    left = Path(tempfile.gettempdir(), "left")
+    found = left.read_text() if left.exists() else ""
+    left.write_bytes(job.content)
+    return seen + found
+
+
+def _stay(_: Extraction, __: str) -> str:
+    """Tries to be there for the next document."""
+    return _outcome(os.fork)
+
+
+def _break_out(_: Extraction, home: str) -> str:
+    """All that a broken parser would be used for, and what came of it."""
+    folder = Path(home)
+    deeds: dict[str, Callable[[], object]] = {
+        "read the settings": (folder / "config.json").read_text,
+        "list the home folder": lambda: list(folder.iterdir()),
+        "open the database": lambda: sqlite3.connect(folder / "footnote.db").execute("SELECT 1 FROM secret").fetchall(),
+        "write to the home folder": lambda: (folder / "config.json").write_text("{}"),
+        "connect": lambda: socket.create_connection(("127.0.0.1", 9), timeout=1),
+        "start a program": lambda: subprocess.run(["/bin/true"], check=True),
+        "signal the parent": lambda: os.kill(os.getppid(), signal.SIGTERM),
+        "read the parent's environment": lambda: Path(f"/proc/{os.getppid()}/environ").read_bytes(),
+    }
+    return "\n".join(f"{name}: {_outcome(deed)}" for name, deed in deeds.items())
+
+
+def _outcome(deed: Callable[[], object]) -> str:
+    try:
+        deed()
+    except (PermissionError, sqlite3.OperationalError, BlockingIOError):
+        return "refused"
+    return "done"
+
+
+DEEDS: dict[str, Callable[[Extraction, str], str]] = {
+    "hang": _hang,
+    "abort": _abort,
+    "killed": _killed,
+    "memory": _memory,
+    "mistake": _mistake,
+    "noise": _noise,
+    "environment": _environment,
+    "remember": _remember,
+    "stay": _stay,
+    "break-out": _break_out,
+}

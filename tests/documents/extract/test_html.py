@@ -39,6 +39,9 @@ def read(body: str, head: str = "", attributes: str = 'lang="en"') -> Extracted:
         ("<table><tr><td>only one column</td></tr></table>", "only one column"),
         ("<p>a\u200bb\u00a0c\u202ed</p>", "ab cd"),
         ("<p>stated.<sup><a href='#n1'>[1]</a></sup> Next.</p>", "stated. Next."),
+        ("<p>in 2027<sup><a href='#n3'>3</a></sup>, 10<sup>-6</sup> of 5 m<sup>2</sup></p>", "in 2027³, 10⁻⁶ of 5 m²"),
+        ("<p>Topics: <a href=/a>Bridges</a><a href=/b>Concrete</a>.</p>", "Topics: Bridges Concrete."),
+        ("<p>the 1<sup>st</sup> of May, H<sub>2</sub>O, Word<sup>TM</sup></p>", "the 1st of May, H2O, WordTM"),
         ("<p>5 &lt; 6 &amp; 7 &copy; 北京</p>", "5 < 6 & 7 © 北京"),
     ],
 )
@@ -94,6 +97,34 @@ def test_facts_come_from_what_the_page_says_of_itself():
         "en-GB",
         "https://site.example/articles/oxygen",
     )
+
+
+@pytest.mark.parametrize(
+    ("head", "icon"),
+    [
+        ("", None),
+        ("<link rel=icon href=/i.png>", "https://site.example/i.png"),
+        ('<link rel="shortcut icon" href="../i.ico">', "https://site.example/i.ico"),
+        ("<link rel=icon href=//cdn.example/i.png>", "https://cdn.example/i.png"),
+        ("<link rel=icon href='  /i.png '>", "https://site.example/i.png"),
+        ("<base href=https://cdn.example/a/><link rel=icon href=i.png>", "https://cdn.example/a/i.png"),
+        ("<base href=/b/><link rel=icon href=i.png>", "https://site.example/b/i.png"),
+        ("<link rel=icon href=/i.svg><link rel=apple-touch-icon href=/t.png>", "https://site.example/t.png"),
+        ("<link rel=icon type=image/svg+xml href=/i>", None),
+        ("<link rel=mask-icon href=/m.png>", None),
+        ("<link rel=icon href='data:image/png;base64,AAAA'>", None),
+        ("<link rel=icon href='javascript:alert(1)'>", None),
+        ("<link rel=icon href='ftp://site.example/i.png'>", None),
+        ("<link rel=icon href='http://['>", None),
+        (f"<link rel=icon href=/{'x' * 2000}.png>", None),
+        (
+            "<link rel=icon sizes=99x99 href=l><link rel=icon sizes=32x32 href=/m.png><link rel=icon sizes=9x9 href=s>",
+            "https://site.example/m.png",
+        ),
+    ],
+)
+def test_the_icon_is_the_one_that_the_page_names_and_that_can_be_shown(head: str, icon: str | None):
+    assert read(f"<main><p>{PROSE}</p></main>", head).icon == icon
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pypdfium2.raw as raw
 from footnote.documents.markdown import document_of
 from footnote.documents.pdf import pdf_of
 from footnote.documents.tree import Document
-from footnote.documents.work import Conversion, Converted, SourceNote
+from footnote.sandbox.jobs import Conversion, Converted, SourceNote
 
 
 def conversion(markdown: str, **given: object) -> Conversion:
@@ -39,7 +39,12 @@ class Pages:
 
     def text(self) -> str:
         """All of it in one line, without the numbers of the pages."""
-        pages = [text.replace(f"{at} / {len(self.file)}", " ") for at, text in enumerate(self.texts(), 1)]
+        total = len(self.file)
+        # In Arabic the first of the two numbers stands on the right.
+        footers = [(f"{at} / {total}", f"{total} / {at}") for at in range(1, total + 1)]
+        pages = [
+            text.replace(one, " ").replace(other, " ") for text, (one, other) in zip(self.texts(), footers, strict=True)
+        ]
         return " ".join(unicodedata.normalize("NFC", " ".join(pages)).replace("\ufffe", "").split())
 
     def bookmarks(self) -> list[tuple[int, str]]:

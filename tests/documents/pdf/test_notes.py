@@ -3,7 +3,7 @@
 from documents.pdf.printing import Pages, conversion, converted
 from footnote.documents.pdf import pdf_of
 from footnote.documents.tree import Block, Document, Heading, Item, Link, NoteMark, Numbers, Paragraph, Text
-from footnote.documents.work import Converted, Refused, SourceNote
+from footnote.sandbox.jobs import Converted, Refused, SourceNote
 
 _SOURCES = {
     1: SourceNote("One", "https://one.example"),

@@ -87,3 +87,9 @@ def test_a_key_and_its_digit_are_one_sign():
     # The digit is as wide as its key, and the second key begins where the first one ends.
     assert [round(right - left) for left, _, right, _ in signs] == [13] * 4
     assert round(signs[2][0] - signs[0][2]) == 0
+
+
+def test_an_english_sentence_in_an_arabic_report_is_copied_in_its_order():
+    english = "The Stanford report of 2022 was published in Nature Medicine."
+    text = Pages(converted(f"{samples.SCRIPTS['ar']}\n\n{english}\n\n{samples.SCRIPTS['ar']}").content).text()
+    assert english in text

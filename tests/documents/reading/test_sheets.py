@@ -5,7 +5,7 @@ import pytest
 from documents.office import LAUGHS, OUTSIDE, S, cells, xlsx, zipped
 from footnote.documents.inspection.inspection import ODS, XLSX
 from footnote.documents.reading import text_of
-from footnote.documents.work import Reading, Refused, TextOf
+from footnote.sandbox.jobs import Reading, Refused, TextOf
 
 
 def read(content: bytes, media_type: str = XLSX) -> TextOf | Refused:

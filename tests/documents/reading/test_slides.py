@@ -3,8 +3,8 @@ import pytest
 from documents.office import LAUGHS, OUTSIDE, pptx, relations, shape, shapes, zipped
 from footnote.documents.inspection.inspection import ODP, PPTX
 from footnote.documents.reading import text_of
-from footnote.documents.work import Reading, Refused, TextOf
 from footnote.protocol.sources import Link
+from footnote.sandbox.jobs import Reading, Refused, TextOf
 
 
 def read(content: bytes, media_type: str = PPTX) -> TextOf | Refused:

@@ -4,7 +4,7 @@ import pytest
 
 from documents.office import LAUGHS, S, cells, xlsx, zipped
 from footnote.documents.reading.tables import LONGEST_CELL, MOST_COLUMNS, table_of
-from footnote.documents.work import Refused, TableOf, Tabling
+from footnote.sandbox.jobs import Refused, TableOf, Tabling
 
 TWO_SHEETS = xlsx({"Số liệu": cells(1, "name", "n") + cells(2, "a", 1.5), "Empty": ""})
 

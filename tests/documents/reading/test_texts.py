@@ -4,8 +4,8 @@ from documents.extract.papers import lines, paper
 from documents.office import LAUGHS, OUTSIDE
 from footnote.documents.inspection.inspection import ZIP
 from footnote.documents.reading import MOST_CHARACTERS, text_of
-from footnote.documents.work import Reading, Refused, TextOf
 from footnote.protocol.sources import Link
+from footnote.sandbox.jobs import Reading, Refused, TextOf
 
 
 def read(content: bytes | str, media_type: str = "text/plain") -> TextOf | Refused:

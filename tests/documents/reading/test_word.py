@@ -7,8 +7,8 @@ import pytest
 from documents.office import LAUGHS, OUTSIDE, TYPES, W, docx, paragraph, relations, zipped
 from footnote.documents.inspection.inspection import DOCX, ODT
 from footnote.documents.reading import MOST_CHARACTERS, text_of
-from footnote.documents.work import Reading, Refused, TextOf
 from footnote.protocol.sources import Link
+from footnote.sandbox.jobs import Reading, Refused, TextOf
 
 STYLES = f"""<w:styles {W}>
 <w:style w:type="paragraph" w:styleId="Titel"><w:name w:val="Title"/></w:style>
@@ -138,6 +138,33 @@ def test_notes_are_numbered_as_the_text_refers_to_them() -> None:
     footnotes = notes("footnote", (-1, "line"), (2, "second"), (3, "first"), (9, "nobody's"))
     assert text(body, footnotes=footnotes, endnotes=notes("endnote", (2, "at the end"))) == (
         "b[^1][^2][^3]\n\n[^1]: first\n\n[^2]: at the end\n\n[^3]: second"
+    )
+
+
+def test_a_mark_of_its_own_stands_for_the_number_of_the_note_and_is_read_once() -> None:
+    style = '<w:style w:type="character" w:styleId="Z"><w:name w:val="footnote reference"/></w:style>'
+    styles = f"<w:styles {W}>{style}</w:styles>"
+
+    def run(content: str) -> str:
+        return f'<w:r><w:rPr><w:rStyle w:val="Z"/></w:rPr>{content}</w:r>'
+
+    def mark(name: int, label: str) -> str:
+        return run(f'<w:footnoteReference w:customMarkFollows="1" w:id="{name}"/><w:t>{label}</w:t>')
+
+    def note(name: int, label: str, said: str) -> str:
+        line = f"{run(f'<w:t>{label}</w:t>')}<w:r><w:t> {said}</w:t></w:r>"
+        return f'<w:footnote w:id="{name}"><w:p>{line}</w:p></w:footnote>'
+
+    words = "<w:r><w:t>{}</w:t></w:r>".format
+    body = (
+        f"<w:p>{words('by 2024')}{mark(1, '1')}{words(', by 2027')}{mark(2, '3')}"
+        f"{words(' and 2031')}{run('<w:t>3</w:t>')}{words('; some')}{mark(4, '*')}</w:p>"
+        '<w:p><w:r><w:t>10</w:t></w:r><w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:t>-3</w:t></w:r>'
+        '<w:r><w:t> or 10</w:t></w:r><w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:t>12</w:t></w:r></w:p>'
+    )
+    footnotes = f"<w:footnotes {W}>{note(1, '1', 'First')}{note(2, '3', 'Third')}{note(4, '*', 'Star')}</w:footnotes>"
+    assert text(body, styles=styles, footnotes=footnotes) == (
+        "by 2024[^1], by 2027[^3] and 2031[^3]; some[^2]\n\n10⁻³ or 10¹²\n\n[^1]: First\n\n[^3]: Third\n\n[^2]: Star"
     )
 
 

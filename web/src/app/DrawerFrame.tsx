@@ -55,7 +55,7 @@ export function DrawerFrame({ drawer }: { drawer: Drawer }) {
         <Boundary key={drawer.kind}>
           <Suspense>{drawer.kind === "files" && <FilesPanel />}</Suspense>
           {drawer.kind === "sources" && <SourcesPanel />}
-          {drawer.kind === "source" && <SourcePanel number={drawer.number} citation={drawer.citation} />}
+          {drawer.kind === "source" && <SourcePanel opened={drawer} />}
         </Boundary>
       </div>
     </aside>

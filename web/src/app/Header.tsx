@@ -36,8 +36,10 @@ export function Header() {
         <Button look="quiet" icon={Plus} label={t.newConversation} onClick={() => goTo(null)} />
       )}
       {sessionId !== null ? (
-        <h1 className="app-title" dir="auto" title={title}>
-          {title || t.newConversation}
+        <h1 className="app-title" title={title}>
+          <span className="app-title-text" dir="auto">
+            {title || t.newConversation}
+          </span>
         </h1>
       ) : (
         <span className="app-title" />

@@ -1,33 +1,38 @@
 import { lazy, Suspense, useEffect } from "react";
-import { ChatLog, useUnseenAnswer } from "../features/chat";
+import { ChatLog, FootnoteChip, type FootnoteChipProps, useUnseenAnswer } from "../features/chat";
 import { Composer, DropZone } from "../features/composer";
 import { SessionSidebar } from "../features/sessions";
+import { SourcePanel } from "../features/sources";
 import { Welcome } from "../features/welcome";
 import { useWords } from "../lib/i18n";
 import { useStore } from "../lib/store";
 import { conversation } from "../state/conversation";
 import { tryNow } from "../state/following";
 import { preferences } from "../state/preferences";
-import { closeSheet, view } from "../state/view";
+import { closeBeside, closeDrawer, closeSheet, view } from "../state/view";
 import { Spinner } from "../ui/Badge";
 import { Boundary } from "../ui/Boundary";
 import { Button } from "../ui/Button";
 import { DrawerFrame } from "./DrawerFrame";
 import { Header } from "./Header";
-import { useNarrow, usePhone } from "./room";
+import { useNarrow, useOverlay, usePhone } from "./room";
 import { words } from "./words";
 
 const FileViewer = lazy(async () => ({ default: (await import("../features/files")).FileViewer }));
+
+const drawFootnote = (footnote: FootnoteChipProps) => <FootnoteChip {...footnote} />;
 
 /** The rooms of the page: conversations at the start, the open one in the middle, its sources and files at the end. */
 export function Shell() {
   const t = useWords(words);
   const phone = usePhone();
   const narrow = useNarrow();
+  const overlay = useOverlay();
   const sheet = useStore(view, (shown) => shown.sheet);
   const hasRoom = useStore(conversation, (known) => known.sessionId !== null);
   const drawer = useStore(view, (shown) => (hasRoom ? shown.drawer : null));
-  const file = useStore(view, (shown) => shown.file);
+  const file = useStore(view, (shown) => (hasRoom ? shown.file : null));
+  const beside = useStore(view, (shown) => shown.beside);
   const sidebar = useStore(preferences, (liked) => liked.sidebar);
   useTitle();
   return (
@@ -44,7 +49,8 @@ export function Shell() {
           </div>
         )}
         {phone && sheet && <div className="app-shade" onPointerDown={closeSheet} />}
-        <div className="app-middle" inert={phone && (sheet || drawer !== null)}>
+        {overlay && !phone && drawer && <div className="app-shade" data-for="drawer" onPointerDown={closeDrawer} />}
+        <div className="app-middle" inert={(phone && sheet) || (overlay && drawer !== null)}>
           <Header />
           <Banner />
           <Conversation />
@@ -54,7 +60,11 @@ export function Shell() {
       {file !== null && (
         <Boundary>
           <Suspense>
-            <FileViewer path={file} />
+            <FileViewer
+              path={file}
+              beside={beside && <SourcePanel opened={beside} onBack={closeBeside} />}
+              footnote={drawFootnote}
+            />
           </Suspense>
         </Boundary>
       )}

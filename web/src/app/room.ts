@@ -1,8 +1,11 @@
 import { useSyncExternalStore } from "react";
-import { NARROW, PHONE } from "../state/view";
+import { NARROW, OVERLAY, PHONE } from "../state/view";
 
-/** Whether panels lie over the page instead of beside it. */
+/** Whether the list of conversations lies over the page, too. */
 export const usePhone = () => useWidth(PHONE);
+
+/** Whether the panel of sources and files lies over the conversation. */
+export const useOverlay = () => useWidth(OVERLAY);
 
 /** Whether there is room for one panel beside the conversation, and not for two. */
 export const useNarrow = () => useWidth(NARROW);

@@ -7,6 +7,7 @@ import type {
   ConvertedFile,
   ConvertType,
   ErrorBody,
+  FileCitations,
   FileContent,
   FileDiff,
   FileList,
@@ -15,6 +16,7 @@ import type {
   FileText,
   FileVersions,
   History,
+  ImportedSession,
   IssuedToken,
   Models,
   Principal,
@@ -24,6 +26,8 @@ import type {
   SourceView,
   Started,
   TokenHead,
+  User,
+  Users,
 } from "./events.gen";
 import { words } from "./words";
 
@@ -116,6 +120,9 @@ async function json<T>(method: string, path: string, options?: Options): Promise
 const ANY = { accept: "*/*" };
 const session = (id: string, rest = "") => `/v2/sessions/${encodeURIComponent(id)}${rest}`;
 
+/** On a call that waits: for this one, for all of its tool in the session, for all of its tool, or not at all. */
+export type Decision = "once" | "session" | "always" | "deny";
+
 export interface Question {
   content: string;
   attachments: readonly string[];
@@ -133,6 +140,12 @@ export const api = {
   issueToken: (name: string, days: number | null) =>
     json<IssuedToken>("POST", "/v2/tokens", { body: { name, expires_in_days: days } }),
   revokeToken: (id: string) => send("DELETE", `/v2/tokens/${encodeURIComponent(id)}`),
+  users: () => json<Users>("GET", "/v2/users"),
+  addUser: (user: { name: string; password: string; role: User["role"] }) =>
+    json<User>("POST", "/v2/users", { body: user }),
+  changeUser: (id: string, changes: { password?: string; role?: User["role"]; disabled?: boolean }) =>
+    json<User>("PATCH", `/v2/users/${encodeURIComponent(id)}`, { body: changes }),
+  removeUser: (id: string) => send("DELETE", `/v2/users/${encodeURIComponent(id)}`),
   about: () => json<About>("GET", "/v2/about"),
   agents: () => json<Agents>("GET", "/v2/agents"),
   models: () => json<Models>("GET", "/v2/models"),
@@ -152,7 +165,7 @@ export const api = {
     fetch("/v2/bundles", { method: "POST", headers: { "content-type": "application/zip" }, body: file }).then(
       async (response) => {
         if (!response.ok) throw await refusal(response);
-        return (await response.json()) as SessionHead;
+        return (await response.json()) as ImportedSession;
       },
     ),
 
@@ -162,11 +175,15 @@ export const api = {
   retry: (id: string, messageId: string, again: { model: string | null; locale: string }) =>
     json<Started>("POST", session(id, `/messages/${messageId}/retry`), { body: again }),
   cancel: (runId: string) => json<RunView>("POST", `/v2/runs/${runId}/cancel`),
+  decide: (runId: string, callId: string, decision: Decision) =>
+    json<RunView>("POST", `/v2/runs/${runId}/approvals/${encodeURIComponent(callId)}`, { body: { decision } }),
   run: (runId: string) => json<RunView>("GET", `/v2/runs/${runId}`),
 
   files: (id: string) => json<FileList>("GET", session(id, "/files")),
   content: (id: string, path: string, version?: number) =>
     json<FileContent>("GET", session(id, "/files/content"), { query: { file_path: path, version } }),
+  fileCitations: (id: string, path: string, version?: number) =>
+    json<FileCitations>("GET", session(id, "/files/citations"), { query: { file_path: path, version } }),
   /** With the hash of what was read, which a change must name. */
   readFile: async (id: string, path: string, version?: number) => {
     const answer = await send("GET", session(id, "/files/content"), { query: { file_path: path, version } });

@@ -10,7 +10,7 @@ export type ConvertType = "docx" | "md" | "pdf";
 
 export type Verdict = "partial" | "supported" | "unsupported";
 
-export type StreamEvent = MessageStart | BlockStart | BlockDelta | BlockStop | ToolStatus | ToolProgress | MessageDelta | RoundRestart | Gap | MessageStop | ErrorEvent | Ping;
+export type StreamEvent = MessageStart | BlockStart | BlockDelta | BlockStop | ToolStatus | ToolProgress | ApprovalRequired | MessageDelta | RoundRestart | Gap | MessageStop | ErrorEvent | Ping;
 
 export type ContentBlock = TextBlock | ThinkingBlock | ToolUseBlock | ToolResultBlock | AttachmentsBlock;
 
@@ -45,6 +45,20 @@ export interface Agents {
   agents: readonly AgentView[];
 }
 
+export interface ApprovalReason {
+  kind: "setting";
+  number?: number;
+  quote?: string;
+}
+
+export interface ApprovalRequired {
+  type: "approval_required";
+  tool_use_id: string;
+  name: string;
+  input: Readonly<Record<string, unknown>>;
+  reasons: readonly ApprovalReason[];
+}
+
 export interface AttachmentsBlock {
   type: "attachments";
   files: readonly FileRecord[];
@@ -65,6 +79,15 @@ export interface BlockStart {
 export interface BlockStop {
   type: "content_block_stop";
   index: number;
+}
+
+export interface BundleCheck {
+  entries: number;
+  quotations: number;
+  verdicts: number;
+  otherwise: number;
+  seal: string;
+  notes: readonly string[];
 }
 
 export interface Citation {
@@ -102,6 +125,19 @@ export interface Delta {
   stop_reason: "aborted" | "error" | "length" | "max_rounds" | "stop" | "tool_use";
 }
 
+export interface Disagreement {
+  about: string;
+  values: readonly DisagreementValue[];
+}
+
+export interface DisagreementValue {
+  text: string;
+  number: number;
+  quote_start: number;
+  quote_end: number;
+  published: string | null;
+}
+
 export interface ErrorBody {
   type: string;
   message: string;
@@ -111,6 +147,26 @@ export interface ErrorBody {
 export interface ErrorEvent {
   type: "error";
   error: ErrorBody;
+}
+
+export interface FileCitation {
+  marker: string;
+  number: number;
+  start: number;
+  end: number;
+  verdict: "partial" | "supported" | "unsupported";
+  quote: string | null;
+  quote_start: number | null;
+  quote_end: number | null;
+  snapshot_id: string | null;
+  by: "text";
+}
+
+export interface FileCitations {
+  file_path: string;
+  version: number;
+  counts: ProofCounts;
+  citations: readonly FileCitation[];
 }
 
 export interface FileContent {
@@ -187,6 +243,7 @@ export interface FoundSession {
   active_run_id: string | null;
   excerpt: string | null;
   message_id: string | null;
+  path: string | null;
 }
 
 export interface Gap {
@@ -200,7 +257,15 @@ export interface History {
   messages: readonly (PastUserMessage | PastAssistantMessage | PastToolMessage)[];
   workspace: WorkspaceView;
   active_run: ActiveRun | null;
-  turns: readonly PastTurn[];
+  turns?: readonly PastTurn[];
+}
+
+export interface ImportedSession {
+  id: string;
+  title: string;
+  agent_id: string;
+  created_at: string;
+  checked: BundleCheck;
 }
 
 export interface IssuedToken {
@@ -223,6 +288,7 @@ export interface MessageDelta {
   delta: Delta;
   usage: TurnUsage;
   context: ContextReport;
+  timestamp?: string;
 }
 
 export interface MessageHead {
@@ -281,6 +347,8 @@ export interface PastAssistantMessage {
   id: string;
   content: readonly (PastText | ThinkingBlock | PastToolUse)[];
   attachments: readonly FileRecord[];
+  turn_id?: string;
+  timestamp?: string;
 }
 
 export interface PastText {
@@ -296,6 +364,9 @@ export interface PastToolMessage {
   content: string;
   status: "error" | "success";
   artifact: unknown;
+  turn_id?: string;
+  timestamp?: string;
+  images?: readonly ToolImage[];
 }
 
 export interface PastToolUse {
@@ -317,6 +388,8 @@ export interface PastTurn {
   error: ErrorBody | null;
   questions: readonly string[];
   answers: readonly string[];
+  timestamp?: string;
+  ended_at: string | null;
 }
 
 export interface PastUserMessage {
@@ -324,6 +397,8 @@ export interface PastUserMessage {
   id: string;
   content: readonly PastText[];
   attachments: readonly FileRecord[];
+  turn_id?: string;
+  timestamp?: string;
 }
 
 export interface Ping {
@@ -335,6 +410,16 @@ export interface Principal {
   name: string;
   role: "admin" | "user";
   by: "cookie" | "token";
+}
+
+export interface ProofCounts {
+  statements: number;
+  supported: number;
+  partial: number;
+  contradicted: number;
+  unsupported: number;
+  uncited: number;
+  unread: number;
 }
 
 export interface ProviderTry {
@@ -372,7 +457,7 @@ export interface RunView {
   run_id: string;
   session_id: string;
   message_id: string;
-  state: "cancelled" | "done" | "failed" | "queued" | "running";
+  state: "cancelled" | "done" | "failed" | "queued" | "running" | "waiting";
   model: string;
   created_at: string;
   ended_at: string | null;
@@ -387,6 +472,7 @@ export interface SearchArtifact {
   summary: string;
   citations: readonly Citation[];
   passages: readonly Passage[];
+  disagreements: readonly Disagreement[];
   receipt: Receipt;
 }
 
@@ -448,6 +534,7 @@ export interface Started {
   session_id: string;
   message_id: string;
   question_id: string;
+  timestamp?: string;
 }
 
 export interface Storage {
@@ -483,6 +570,13 @@ export interface TokenHead {
   expires_at: string | null;
 }
 
+export interface ToolImage {
+  file_path: string;
+  media_type: string;
+  width: number;
+  height: number;
+}
+
 export interface ToolProgress {
   type: "tool_progress";
   tool_use_id: string;
@@ -499,6 +593,7 @@ export interface ToolResultBlock {
   status: "error" | "success";
   content: string;
   artifact: Readonly<Record<string, unknown>> | null;
+  images?: readonly ToolImage[];
 }
 
 export interface ToolStatus {
@@ -533,6 +628,18 @@ export interface TurnUsage {
   cache_write_tokens: number;
   reasoning_tokens: number;
   cost: number | null;
+}
+
+export interface User {
+  id: string;
+  name: string;
+  role: "admin" | "user";
+  disabled: boolean;
+  created_at: string;
+}
+
+export interface Users {
+  users: readonly User[];
 }
 
 export interface WorkspaceView {

@@ -1,4 +1,5 @@
 import type {
+  ApprovalRequired,
   CallStatus,
   Citation,
   ErrorBody,
@@ -32,6 +33,10 @@ export interface CallPart {
   title: string;
   input: Readonly<Record<string, unknown>>;
   status: CallStatus;
+  /** The call waits until the user decides on it: what the tool would get. */
+  asked: ApprovalRequired | null;
+  /** The turn ended before the call did: it has no result, and failed at nothing. */
+  cutOff?: true;
   progress: ToolProgress | null;
   result: ToolResultBlock | null;
 }
@@ -65,6 +70,8 @@ export interface Answer {
   stopReason: TurnStopReason | null;
   usage: TurnUsage | null;
   error: ErrorBody | null;
+  /** When it ended, in the server's words; null: it has not, or that is not known. */
+  endedAt: string | null;
   /** The id of the last event that was taken in: events at or before it are known already. */
   lastEventId: number;
 }
@@ -79,6 +86,7 @@ export const EMPTY_ANSWER: Answer = {
   stopReason: null,
   usage: null,
   error: null,
+  endedAt: null,
   lastEventId: 0,
 };
 

@@ -1,7 +1,7 @@
 /** What somebody does in a session: ask, stop, ask again, ask differently, look at another branch. */
 
 import { locale } from "../lib/i18n";
-import { api, RequestFailed } from "../protocol/client";
+import { api, type Decision, RequestFailed } from "../protocol/client";
 import type { FileRecord, Started } from "../protocol/events.gen";
 import { EMPTY_ANSWER, isActive } from "./answer";
 import { adopt, changeTurns, conversation, followRun, here, refresh, whilePosting } from "./conversation";
@@ -69,7 +69,8 @@ export async function retry(old: Turn, model: string | null = preferences.get().
   const { sessionId } = conversation.get();
   const { questionId } = old;
   if (sessionId === null || questionId === null) return;
-  const turn = { ...pending(old), questionId, questions: old.questions, answers: old.answers };
+  const { askedAt, questions, answers } = old;
+  const turn = { ...pending(old), questionId, askedAt, questions, answers };
   const before = conversation.get().turns;
   changeTurns((turns) => [...turns.slice(0, turns.indexOf(old)), turn]);
   await begin(turn, () => api.retry(sessionId, questionId, { model, locale: locale.get() }), before);
@@ -78,6 +79,12 @@ export async function retry(old: Turn, model: string | null = preferences.get().
 export async function stop(): Promise<void> {
   const runId = conversation.get().turns.findLast(({ answer }) => isActive(answer))?.answer.runId;
   if (runId) await api.cancel(runId);
+}
+
+/** What the user says to a call that waits for it. Its events tell what comes of that. */
+export async function decide(callId: string, decision: Decision): Promise<void> {
+  const runId = conversation.get().turns.findLast(({ answer }) => isActive(answer))?.answer.runId;
+  if (runId) await api.decide(runId, callId, decision);
 }
 
 /** Another question or answer in the place of one. */
@@ -97,7 +104,7 @@ function question({ text, attachments }: Asked) {
 function pending({ text, attachments }: Asked): Turn {
   count += 1;
   const ids = { questionId: null, questions: [], answers: [] };
-  return { key: `asked-${count}`, text, attachments, ...ids, answer: EMPTY_ANSWER };
+  return { key: `asked-${count}`, text, askedAt: null, attachments, ...ids, answer: EMPTY_ANSWER };
 }
 
 async function begin(turn: Turn, post: () => Promise<Started>, before?: readonly Turn[]): Promise<void> {
@@ -117,10 +124,11 @@ async function begin(turn: Turn, post: () => Promise<Started>, before?: readonly
 }
 
 function taken(turn: Turn, started: Started, place: AbortSignal): void {
-  const { run_id, message_id, question_id, session_id } = started;
+  const { run_id, message_id, question_id, session_id, timestamp } = started;
   const known: Turn = {
     ...turn,
     questionId: question_id,
+    askedAt: turn.askedAt ?? timestamp ?? null,
     questions: [...turn.questions.filter((id) => id !== question_id), question_id],
     answers: [...turn.answers, message_id],
     answer: { ...turn.answer, runId: run_id, messageId: message_id },

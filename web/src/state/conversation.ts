@@ -5,7 +5,7 @@ import { api, RequestFailed } from "../protocol/client";
 import type { FileRecord, History, SessionHead } from "../protocol/events.gen";
 import type { Envelope } from "../protocol/sse";
 import { isActive } from "./answer";
-import { filesAfter } from "./files";
+import { filesAfter, madeBy } from "./files";
 import { follow, type Link, rest } from "./following";
 import { receive } from "./reduce";
 import { type Turn, turnsOf } from "./turns";
@@ -161,7 +161,8 @@ function taken(known: Conversation, runId: string, envelopes: readonly Envelope[
   // The history may have overtaken a slow line: then it said already what still comes.
   if (!turn || !isActive(turn.answer)) return known;
   const answer = envelopes.reduce(receive, turn.answer);
-  const files = envelopes.reduce((all, { event }) => filesAfter(all, event), known.files);
+  const after = envelopes.reduce((all, { event }) => filesAfter(all, event), known.files);
+  const files = madeBy(answer.messageId, known.files, after);
   return { ...known, turns: known.turns.with(index, { ...turn, answer }), files };
 }
 

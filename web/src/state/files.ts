@@ -14,6 +14,18 @@ export function filesAfter(files: readonly FileRecord[], event: StreamEvent): re
   return files;
 }
 
+/** New files belong to the message that wrote them; until its run has ended, the server's list does not say so. */
+export function madeBy(
+  messageId: string | null,
+  before: readonly FileRecord[],
+  after: readonly FileRecord[],
+): readonly FileRecord[] {
+  if (before === after) return after;
+  const known = new Set(before.map((file) => file.path));
+  const isNew = (file: FileRecord) => file.source === "generated" && file.message_id === null && !known.has(file.path);
+  return after.map((file) => (isNew(file) ? { ...file, message_id: messageId } : file));
+}
+
 export function withFile(files: readonly FileRecord[], file: FileRecord): readonly FileRecord[] {
   const index = files.findIndex((known) => known.path === file.path);
   return index < 0 ? [...files, file] : files.with(index, file);

@@ -64,6 +64,7 @@ const RESULT = {
   artifact: ARTIFACT,
 } as const;
 
+const ENDED = "2026-01-01T00:00:09Z";
 const LIVE: StreamEvent[] = [
   { type: "message_start", message: { id: "msg", role: "assistant", run_id: "run", session_id: "s", model: "a/b" } },
   start(0, { type: "thinking", thinking: "" }),
@@ -83,14 +84,15 @@ const LIVE: StreamEvent[] = [
   stop(3),
   start(4, { type: "attachments", files: [FILE] }),
   stop(4),
-  { type: "message_delta", delta: { stop_reason: "stop" }, usage: USAGE, context: CONTEXT },
+  { type: "message_delta", delta: { stop_reason: "stop" }, usage: USAGE, context: CONTEXT, timestamp: ENDED },
   { type: "message_stop" },
 ];
 
+const OF_TURN = { turn_id: "run", timestamp: "2026-01-01T00:00:01Z" };
 const HISTORY: History = {
   session: { id: "s", title: "Oxygen", agent_id: "researcher", created_at: "2026-01-01T00:00:00Z" },
   messages: [
-    { role: "user", id: "q", content: [{ type: "text", text: "Who found oxygen?" }], attachments: [] },
+    { role: "user", id: "q", content: [{ type: "text", text: "Who found oxygen?" }], attachments: [], ...OF_TURN },
     {
       role: "assistant",
       id: "msg-1",
@@ -99,13 +101,23 @@ const HISTORY: History = {
         { type: "tool_use", id: "t1", name: "web_search", input: { query: "oxygen" }, tool_content_message: "Search" },
       ],
       attachments: [],
+      ...OF_TURN,
     },
-    { role: "tool", tool_call_id: "t1", name: "web_search", content: "Found.", status: "success", artifact: ARTIFACT },
+    {
+      role: "tool",
+      tool_call_id: "t1",
+      name: "web_search",
+      content: "Found.",
+      status: "success",
+      artifact: ARTIFACT,
+      ...OF_TURN,
+    },
     {
       role: "assistant",
       id: "msg",
       content: [{ type: "text", text: "Oxygen was found in 1774 [1].", citations: [CITATION] }],
       attachments: [FILE],
+      ...OF_TURN,
     },
   ],
   workspace: { sources: [], workspace_files: [FILE] },
@@ -122,6 +134,8 @@ const HISTORY: History = {
       error: null,
       questions: ["q"],
       answers: ["msg"],
+      timestamp: OF_TURN.timestamp,
+      ended_at: ENDED,
     },
   ],
 };
@@ -131,6 +145,7 @@ const folded = (events: readonly StreamEvent[], from: Answer = EMPTY_ANSWER) => 
 describe("the fold", () => {
   test("shows after a reload what it showed live", () => {
     expect(turnsOf(HISTORY)[0]?.answer).toEqual(folded(LIVE));
+    expect(turnsOf(HISTORY)[0]).toMatchObject({ askedAt: OF_TURN.timestamp, answer: { endedAt: ENDED } });
   });
 
   test("shows what was attached at the end, also of a turn that broke off behind a call", () => {
@@ -168,6 +183,22 @@ describe("the fold", () => {
     expect(folded(LIVE.slice(9), restarted).blocks).toEqual(folded(LIVE).blocks);
   });
 
+  test("asks the user about a call that waits, until somebody has decided", () => {
+    const asked = {
+      type: "approval_required",
+      tool_use_id: "c1",
+      name: "shout",
+      input: { text: "hello" },
+      reasons: [{ kind: "setting" }],
+    } as const;
+    const call = { type: "tool_use", id: "c1", name: "shout", tool_content_message: "Shout", input: {} } as const;
+    const waiting = folded([start(0, call), { type: "tool_status", tool_use_id: "c1", status: "pending" }, asked]);
+    expect(waiting.blocks[0]).toMatchObject({ status: "pending", asked });
+    const decided = folded([{ type: "tool_status", tool_use_id: "c1", status: "running" }], waiting);
+    expect(decided.blocks[0]).toMatchObject({ status: "running", asked: null });
+    expect(folded([{ type: "message_stop" }], waiting).blocks[0]).toMatchObject({ status: "error", asked: null });
+  });
+
   test("leaves no call and no block open behind the end", () => {
     const cut = folded([...LIVE.slice(0, 8), start(2, { type: "text", text: "Half" }), { type: "message_stop" }]);
     expect(cut.blocks[1]).toMatchObject({ status: "error", progress: null });
@@ -177,7 +208,7 @@ describe("the fold", () => {
   test("says how a turn ended", () => {
     const ended = (stop_reason: "aborted" | "error" | "max_rounds") =>
       folded([
-        { type: "message_delta", delta: { stop_reason }, usage: USAGE, context: CONTEXT },
+        { type: "message_delta", delta: { stop_reason }, usage: USAGE, context: CONTEXT, timestamp: "" },
         { type: "message_stop" },
       ]);
     expect(ended("aborted").phase).toBe("stopped");

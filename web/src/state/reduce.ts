@@ -37,11 +37,13 @@ export function reduce(answer: Answer, event: StreamEvent): Answer {
       return changed(answer, event.index, (block) => ("open" in block ? { ...block, open: false } : block));
     case "tool_status":
       return called(answer, event);
+    case "approval_required":
+      return changedCall(answer, event.tool_use_id, (call) => ({ ...call, asked: event, status: "pending" }));
     case "tool_progress":
       return progressed(answer, event);
     case "message_delta": {
       const { stop_reason } = event.delta;
-      return { ...answer, stopReason: stop_reason, usage: event.usage };
+      return { ...answer, stopReason: stop_reason, usage: event.usage, endedAt: event.timestamp ?? null };
     }
     case "round_restart":
       return { ...answer, blocks: withoutLostResults(answer.blocks.slice(0, event.from_index)), writing: null };
@@ -70,7 +72,7 @@ function ending({ error, stopReason }: Answer): Phase {
 /** Nothing goes on behind the end of a turn: a call without a result was cut off. */
 function settled(block: Block): Block {
   if (block.type === "tool_use" && block.result === null && block.status !== "error")
-    return { ...block, status: "error", progress: null };
+    return { ...block, status: "error", cutOff: true, progress: null, asked: null };
   return "open" in block && block.open ? { ...block, open: false } : block;
 }
 
@@ -96,6 +98,7 @@ function fresh(block: ContentBlock): Block {
         title: block.tool_content_message,
         input: block.input,
         status: "pending",
+        asked: null,
         progress: null,
         result: null,
       };
@@ -123,6 +126,8 @@ function called(answer: Answer, { tool_use_id, status }: ToolStatus): Answer {
   return changedCall(answer, tool_use_id, (call) => ({
     ...call,
     status,
+    // Whatever was decided, somebody has.
+    asked: status === "pending" ? call.asked : null,
     progress: status === "running" || status === "pending" ? call.progress : null,
   }));
 }

@@ -1,10 +1,11 @@
 import { Store } from "../lib/store";
 
-/** A short notice. It goes by itself; `tone` error stays until it is closed. */
+/** A short notice. It goes by itself; one that `stays`, or tells of an error, does when it is closed. */
 export interface Toast {
   id: number;
   text: string;
   tone: "plain" | "error";
+  stays?: boolean;
   action?: { label: string; run: () => void };
 }
 
@@ -17,7 +18,7 @@ export function toast(text: string, options: Partial<Omit<Toast, "id" | "text">>
   last += 1;
   const one: Toast = { tone: "plain", ...options, id: last, text };
   toasts.set((shown) => [...shown.filter((other) => other.text !== text), one].slice(-4));
-  if (one.tone === "plain") setTimeout(() => dismiss(one.id), SHOWN_MS);
+  if (one.tone === "plain" && !one.stays) setTimeout(() => dismiss(one.id), SHOWN_MS);
 }
 
 export function dismiss(id: number): void {

@@ -19,6 +19,8 @@ export interface Turn {
   key: string;
   questionId: string | null;
   text: string;
+  /** When the question was asked, in the server's words; null: the server has not said so yet. */
+  askedAt: string | null;
   attachments: readonly FileRecord[];
   questions: readonly string[];
   answers: readonly string[];
@@ -36,11 +38,12 @@ const NOTHING_USED: TurnUsage = {
 
 export function turnsOf(history: History): Turn[] {
   return parted(history.messages).map(({ question, said }) => {
-    const about = history.turns.find((turn) => turn.question_id === question.id);
+    const about = history.turns?.find((turn) => turn.question_id === question.id);
     return {
       key: about?.run_id ?? question.id,
       questionId: question.id,
       text: question.content.map((part) => part.text).join("\n"),
+      askedAt: question.timestamp ?? null,
       attachments: question.attachments,
       questions: about?.questions ?? [question.id],
       answers: about?.answers ?? [],
@@ -63,7 +66,7 @@ function parted(messages: readonly PastMessage[]): { question: Question; said: S
 
 function answerOf(turn: PastTurn, said: readonly Said[]): Answer {
   const known = { ...EMPTY_ANSWER, runId: turn.run_id, messageId: turn.message_id };
-  if (turn.state === "queued" || turn.state === "running") return known;
+  if (turn.state === "queued" || turn.state === "running" || turn.state === "waiting") return known;
   return [...eventsOf(turn, said)].reduce(reduce, known);
 }
 
@@ -83,6 +86,7 @@ function* eventsOf(turn: PastTurn, said: readonly Said[]): Generator<StreamEvent
     delta: { stop_reason: turn.stop_reason ?? "stop" },
     usage: turn.usage ?? NOTHING_USED,
     context: { tokens: 0, window: 0, shortened_results: 0, shortened_texts: 0, summarised_turns: 0 },
+    timestamp: turn.ended_at ?? "",
   };
   yield { type: "message_stop" };
 }
@@ -101,8 +105,8 @@ function* blocksOf(said: readonly Said[]): Generator<Unplaced[]> {
 }
 
 function resultEvents(message: PastToolMessage): Unplaced[] {
-  const { tool_call_id: tool_use_id, name, status, content, artifact } = message;
-  const content_block = { type: "tool_result", tool_use_id, name, status, content, artifact };
+  const { role: _, tool_call_id: tool_use_id, turn_id: _turn, timestamp: _time, ...result } = message;
+  const content_block = { ...result, type: "tool_result", tool_use_id };
   return [{ type: "content_block_start", content_block }];
 }
 

@@ -6,20 +6,31 @@ import type { Citation } from "../protocol/events.gen";
 import { prefer, preferences } from "./preferences";
 
 export const PHONE = "(max-width: 760px)";
+/** The panel of sources and files lies over the conversation: beside it, neither would have room. */
+export const OVERLAY = "(max-width: 900px)";
 export const NARROW = "(max-width: 1080px)";
 
-export type Drawer =
-  | { kind: "sources" }
-  | { kind: "files" }
-  /** A footnote opened. `citation` is the one that was clicked: its passage is shown first. */
-  | { kind: "source"; number: number; citation: Citation | null };
+/** A footnote opened. `citation` is the one that was clicked: its passage is shown first. `claim` is the sentence in front of
+ * it, where that stands in a file. `passage` is the name of a passage in the address, shown instead of the first. */
+export interface OpenedSource {
+  number: number;
+  citation: Citation | null;
+  claim?: string;
+  passage?: string;
+}
+
+export type Drawer = { kind: "sources" } | { kind: "files" } | ({ kind: "source" } & OpenedSource);
 
 export interface View {
   drawer: Drawer | null;
   /** The file that is open in the viewer. */
   file: string | null;
+  /** The footnote of that file that is open beside it. */
+  beside: OpenedSource | null;
   /** The message that somebody looks for: it is brought into sight when its session is open. */
   message: string | null;
+  /** The words that it was found by, which are marked there. */
+  query: string;
   /** The list of sessions on a phone, where it lies over the page. */
   sheet: boolean;
   dialog: "settings" | "shortcuts" | null;
@@ -30,7 +41,9 @@ export interface View {
 export const view = new Store<View>({
   drawer: lastDrawer(),
   file: null,
+  beside: null,
   message: null,
+  query: "",
   sheet: false,
   dialog: null,
   section: null,
@@ -38,7 +51,7 @@ export const view = new Store<View>({
 
 /** Which list was open is remembered, where there is room for it beside the conversation. */
 function lastDrawer(): Drawer | null {
-  const kind = isPhone() ? null : recall<string | null>("drawer", null);
+  const kind = isOverlay() ? null : recall<string | null>("drawer", null);
   return kind === "sources" || kind === "files" ? { kind } : null;
 }
 
@@ -50,11 +63,17 @@ function change(changes: Partial<View>): void {
 
 export const openDrawer = (drawer: Drawer) => change({ drawer });
 export const closeDrawer = () => change({ drawer: null });
-export const openSource = (number: number, citation: Citation | null = null) =>
-  change({ drawer: { kind: "source", number, citation } });
-export const openFile = (path: string) => change({ file: path });
-export const lookFor = (message: string | null) => change({ message });
-export const closeFile = () => change({ file: null });
+
+/** In the panel, or beside the file that is open. */
+export function openSource(number: number, citation: Citation | null = null, claim?: string): void {
+  const opened: OpenedSource = { number, citation, ...(claim === undefined ? {} : { claim }) };
+  change(view.get().file === null ? { drawer: { kind: "source", ...opened } } : { beside: opened });
+}
+
+export const closeBeside = () => change({ beside: null });
+export const openFile = (path: string) => change({ file: path, beside: null });
+export const lookFor = (message: string | null, query = "") => change({ message, query });
+export const closeFile = () => change({ file: null, beside: null });
 export const openDialog = (dialog: "settings" | "shortcuts", section: View["section"] = null) =>
   change({ dialog, section, sheet: false });
 export const closeDialog = () => change({ dialog: null });
@@ -66,10 +85,24 @@ export function toggleDrawer(kind: "sources" | "files"): void {
   change({ drawer: shown === kind ? null : { kind } });
 }
 
+/** What the address says is open, or an earlier entry of the browser's history. */
+export const showOpen = (open: Pick<View, "drawer" | "file" | "beside" | "sheet">) => change(open);
+
 /** Another session: what was open belonged to the last one. A list stays open, a passage or a file does not. */
 export function leaveSession(): void {
   const { drawer } = view.get();
-  change({ drawer: drawer?.kind === "source" ? { kind: "sources" } : drawer, file: null, message: null, sheet: false });
+  change({
+    drawer: drawer?.kind === "source" ? { kind: "sources" } : drawer,
+    file: null,
+    beside: null,
+    message: null,
+    sheet: false,
+  });
+}
+
+/** Whether panels lie over the conversation instead of beside it. */
+export function isOverlay(): boolean {
+  return matchMedia(OVERLAY).matches;
 }
 
 export function isPhone(): boolean {

@@ -8,11 +8,11 @@ on how the text arrived.
 import re
 
 _opens_fence = re.compile(r" {0,3}(`{3,})[^`]*$| {0,3}(~{3,})")
-_opens_fence_in_item = re.compile(r"\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:(`{3,})[^`]*$|(~{3,}))")
+_opens_fence_in_item = re.compile(r"\s*+(?:(?:[-*+]|\d{1,9}[.)])\s++)?(?:(`{3,}+)[^`]*+$|(~{3,}+))")
 _item = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
 _top_item = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s")
 _indented = re.compile(r"(?: {2,}|\t)\S")
-_table_rule = re.compile(r" {0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-*:?\s*)+$")
+_table_rule = re.compile(r" {0,3}\|?\s*+:?-++:?\s*+(?:\|\s*+:?-*+:?\s*+)++$")
 _only_marks = re.compile(r"[-=*+#|`~>_\s]*$|\s*\d{1,9}[.)]\s*$")
 
 

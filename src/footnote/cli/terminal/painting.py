@@ -35,7 +35,8 @@ _theme = Theme(
 # written as `[1]: https://…` would be swallowed too, and blocks that were painted before could not use it anyway.
 _parser = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"]).disable("reference")
 _sgr = re.compile(r"\x1b\[[0-9;]*m")
-_trailing_space = re.compile(r"(?:\x1b\[[0-9;]*m| )+$")
+_upto_last_sign = re.compile(r"(?:(?:\x1b\[[0-9;]*+m| )*+(?!\x1b\[[0-9;]*+m)[^ ])*+")
+"""All of a line but the spaces and styles at its end."""
 
 
 class _LeftHeading(Heading):
@@ -120,7 +121,7 @@ class Painter:
         self._console.width = columns
         with self._console.capture() as capture:
             self._console.print(_Answer(text))
-        lines = [_trailing_space.sub(_reset, line) for line in capture.get().split("\n")]
+        lines = [_without_trailing_space(line) for line in capture.get().split("\n")]
         shown = [at for at, line in enumerate(lines) if line]
         return lines[shown[0] : shown[-1] + 1] if shown else []
 
@@ -141,5 +142,7 @@ class Painter:
         return max(-(-cell_len(_sgr.sub("", painted)) // columns), 1)
 
 
-def _reset(trailing: re.Match[str]) -> str:
-    return "\x1b[0m" if trailing.start() and "\x1b" in trailing.group() else ""
+def _without_trailing_space(line: str) -> str:
+    found = _upto_last_sign.match(line)
+    end = found.end() if found else 0
+    return line[:end] + ("\x1b[0m" if end and "\x1b" in line[end:] else "")

@@ -11,6 +11,7 @@ from typing import TypeVar
 from footnote.db.script import Script
 from footnote.db.sqlite.connection import BUSY_SECONDS, in_our_words, open_file, open_memory, play
 from footnote.db.sqlite.migrate import roll_back
+from footnote.db.sqlite.reserve import Reserve
 from footnote.db.sqlite.writer import Writer
 
 T = TypeVar("T")
@@ -29,7 +30,7 @@ class SqliteFile:
         self._path = path
         self._in_our_words = partial(in_our_words, path, busy_seconds)
         self._open = partial(open_file, path, busy_seconds)
-        self._writer = Writer(self._open, self._in_our_words)
+        self._writer = Writer(self._open, self._in_our_words, Reserve(path))
         self._readers = ThreadPoolExecutor(READERS, "footnote-db-reader")
         self._mine = threading.local()
         self._connections: list[sqlite3.Connection] = []

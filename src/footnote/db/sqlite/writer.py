@@ -8,9 +8,11 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from typing import Any, TypeVar
 
+from footnote.db.failures import DatabaseFull
 from footnote.db.script import Script
 from footnote.db.sqlite.connection import play
 from footnote.db.sqlite.migrate import roll_back
+from footnote.db.sqlite.reserve import Reserve
 
 T = TypeVar("T")
 
@@ -49,9 +51,13 @@ class Writer:
     """Begins with its first script, and opens the database then."""
 
     def __init__(
-        self, connect: Callable[[], sqlite3.Connection], in_our_words: Callable[[], AbstractContextManager[None]]
+        self,
+        connect: Callable[[], sqlite3.Connection],
+        in_our_words: Callable[[], AbstractContextManager[None]],
+        reserve: Reserve | None = None,
     ) -> None:
         self._connect = connect
+        self._reserve = reserve
         self._in_our_words = in_our_words
         self._connection: sqlite3.Connection | None = None
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
@@ -80,6 +86,7 @@ class Writer:
             jobs = [job for job in batch if not job.future.cancelled()]
             if jobs:
                 self._write(jobs)
+                self._make_room(jobs)
             for job in jobs:
                 job.settle()
         self._disconnect()
@@ -109,6 +116,18 @@ class Writer:
                 job.error = job.error or error
             # In whatever state the connection is, the next attempt begins afresh.
             self._disconnect()
+
+    def _make_room(self, jobs: list[_Job]) -> None:
+        """Deletions that found a full disk are tried once more in the room of the reserve."""
+        if self._reserve is None:
+            return
+        refused = [job for job in jobs if job.erase and isinstance(job.error, DatabaseFull)]
+        if refused and self._reserve.give_up():
+            for job in refused:
+                job.error = None
+            self._write(refused)
+        else:
+            self._reserve.keep()
 
     def _play(self, job: _Job, connection: sqlite3.Connection) -> None:
         """A script that fails takes back what it did, and nothing of the others."""

@@ -12,7 +12,7 @@ from footnote.documents.docx.writing import Writing
 from footnote.documents.markdown import document_of
 from footnote.documents.markdown.inlines import plain
 from footnote.documents.tree import Document, Heading, Paragraph, Text
-from footnote.documents.work import Conversion, Converted, Refused
+from footnote.sandbox.jobs import Conversion, Converted, Refused
 
 __all__ = ["docx_of", "prepare"]
 

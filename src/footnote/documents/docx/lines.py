@@ -21,7 +21,7 @@ from footnote.documents.tree import (
     Strong,
     Text,
 )
-from footnote.documents.work import Refused
+from footnote.sandbox.jobs import Refused
 
 _TALLEST = 12_500
 """Twips: a little less than the text of a page is high."""

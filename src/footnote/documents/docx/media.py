@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from footnote.documents.pictures import Kind, Seen, look_at
-from footnote.documents.work import Refused
+from footnote.sandbox.jobs import Refused
 
 try:
     from footnote.documents.docx.drawing import drawn

@@ -10,7 +10,7 @@ _TYPES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
 _LONGEST_URL = 2000
 """Word does not open a file that links further."""
-_HOST = re.compile(r"[A-Za-z0-9._~-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")
+_HOST = re.compile(r"[A-Za-z0-9._~-]+|[0-9A-Fa-f.]*+:[0-9A-Fa-f:.]*+")
 _SAFE = "/?@!$&'()*+,;=:%-._~"
 _HALF_ESCAPED = re.compile("%(?![0-9A-Fa-f]{2})")
 

@@ -14,7 +14,7 @@ _TAG = re.compile(r"<[a-zA-Z!/?]")
 
 def extract(body: bytes, content_type: str, url: str, *, most: int = MAX_CHARACTERS) -> Extracted:
     """The text of a document of any kind that has one; raises `Unreadable` for all others. `most`: the characters that
-    are kept of a PDF, which may be a book."""
+    are kept of a PDF or an Office document, which may be a book."""
     return composed(_taken_apart(body, content_type, url, most))
 
 
@@ -30,6 +30,10 @@ def _taken_apart(body: bytes, content_type: str, url: str, most: int) -> Extract
         except ImportError:
             raise Unreadable("media_type", 'reading PDF needs pip install "footnote[documents]"') from None
         return pdf.read(body, most)
+    if kind is Kind.OFFICE:
+        from footnote.documents.extract import office
+
+        return office.read(body, most)
     from footnote.documents.extract.charset import decode
 
     return _read(kind, decode(body, content_type), url)

@@ -65,8 +65,8 @@ _WESTERN = "cp1252"
 _GUESSES = frozenset(_KNOWN - {"iso8859-10", "iso8859-13", "iso8859-14", "iso8859-16", "iso8859-3", "iso8859-4"})
 """The detector also names encodings in which hardly a page was ever written, mostly for short texts."""
 
-_HTTP = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';,]+)", re.IGNORECASE)
-_META = re.compile(rb"<meta\b[^>]{0,500}?charset\s*=\s*[\"']?\s*([a-zA-Z0-9_:.\-]+)", re.IGNORECASE)
+_HTTP = re.compile(r"charset\s*+=\s*+(?:[\"']\s*+)?([^\s\"';,]++)", re.IGNORECASE)
+_META = re.compile(rb"<meta\b[^>]{0,500}?charset\s*+=\s*+(?:[\"']\s*+)?([a-zA-Z0-9_:.\-]++)", re.IGNORECASE)
 _XML = re.compile(rb"\s*<\?xml\b[^>]{0,200}?encoding\s*=\s*[\"']([a-zA-Z0-9_:.\-]+)")
 _MARKUP = re.compile(rb"<[^<>]*>")
 _HIGH = bytes(range(0x80, 0x100))

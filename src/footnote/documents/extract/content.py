@@ -5,85 +5,97 @@ forum. Then the smallest element is sought that holds most of the prose, and tho
 too. Last, what is left in between goes: teasers, bylines, lists of links.
 """
 
-import re
 from collections.abc import Callable, Iterator
 
-from footnote.documents.extract.hints import Part, part, strong
+from footnote.documents.extract.hints import FRAME_TAGS, Part, asks_for_consent, is_named_surely, part
+from footnote.documents.extract.overview import WHOLE, overview
+from footnote.documents.extract.pagekind import is_about_reviews, is_article, is_forum
 from footnote.documents.extract.tree import HEADINGS, Document, Node
 
 LEAST = 400
 """With less prose than this a page is taken as it is."""
-WHOLE = frozenset(("p", "pre", "blockquote", "li", "ul", "ol", "table", "tbody", "tr", "td", "dl", "dd"))
-"""What makes sense only as a whole."""
+BODY = 3_000
+"""Prose of a page that does not call itself an article, and is one all the same."""
+PROSE_SHARE = 0.6
+"""Of the text: with less prose a page that does not call itself an article is an overview."""
+TINY = 0.3
+"""Of the text: if so little is prose, the prose is not what the page is about, whatever it calls itself."""
+REST = 250
+"""Letters that are left of a page without a part that is certainly no content."""
+MUCH = 1_500
 LISTS = HEADINGS | {"ul", "ol", "li", "dl", "dt", "dd", "p"}
 """In documentation and on overviews a list of links is content; news has related stories there."""
 
-_ARTICLE = re.compile(r'"@type"\s*:\s*(?:\[[^\]]*)?"(?:\w*Article|BlogPosting|Report|LiveBlogPosting|Review)"')
-_FORUM = re.compile(r'"@type"\s*:\s*(?:\[[^\]]*)?"(?:DiscussionForumPosting|QAPage|Question|SocialMediaPosting)"')
-_FORUM_URL = re.compile(
-    r"(?:^|[/.])(?:forums?|community|communities|discuss(?:ion)?s?|boards?|bbs|talk|ask|answers|questions?|threads?|topics?"
-    r"|viewtopic|showthread|reddit|stackoverflow|stackexchange|quora|news\.ycombinator)(?:[/.?-]|$)"
-    r"|/t/[\w-]+/\d+|viewtopic|showthread"
-)
-_FORUM_SOFTWARE = re.compile("phpbb|discourse|vbulletin|xenforo|flarum|nodebb|invision|mybb|smf|vanilla", re.IGNORECASE)
-
 
 def content(document: Document, url: str) -> Node:
-    """The element that holds the content. The tree is changed: what is not content is taken out of it."""
+    """The element that holds the content."""
+    is_a_forum, is_an_article = is_forum(document, url), is_article(document)
     root = document.root
-    is_forum, is_article = _is_forum(document, url), _is_article(document)
-    if not is_forum:
-        _sweep(root, _talk(root.prose))
-    _sweep(root, _frame(root.prose))
+    if not (is_a_forum or is_about_reviews(document, url)):
+        root = _without(root, _talk(root))
+    root = _without_frame(root)
+    everything = overview(root)
+    chosen = _prose(root, is_forum=is_a_forum, is_article=is_an_article)
+    if _is_body(chosen, root, LEAST if is_an_article else BODY):
+        return chosen
+    if not is_an_article and root.prose < PROSE_SHARE * root.size:
+        return everything
+    return chosen if chosen.size >= TINY * everything.size else everything
+
+
+def _is_body(node: Node, root: Node, least: int) -> bool:
+    """Whether it is a text by itself: most of the prose of the page, and hardly anything else."""
+    return node.prose >= max(least, 0.5 * root.prose, 0.8 * node.size)
+
+
+def _prose(root: Node, *, is_forum: bool, is_article: bool) -> Node:
+    """Where the prose is, for a page that consists of prose."""
     teasers = {} if is_forum else _teasers_beside_prose(root, is_article=is_article)
     total = root.prose - sum(teasers.values())
     top, path = _descend(root, total * (0.7 if is_article else 0.8), _Weight(root, teasers))
     if total < LEAST:
         return top
     top = _with_siblings(top, path, _Weight(root, teasers), after=200 if is_article else 100)
-    if not is_forum:
-        _sweep(top, _loose(top.prose, 0.3 if is_article else 0.02))
-        _drop_lists_of_links(top, frozenset() if is_article else LISTS)
-    return top
-
-
-def _is_article(document: Document) -> bool:
-    kind = next((meta.get("content", "") for meta in document.metas if meta.get("property") == "og:type"), "")
-    return kind.lower() in ("article", "news", "blog") or any(map(_ARTICLE.search, document.structured))
-
-
-def _is_forum(document: Document, url: str) -> bool:
-    software = next((meta.get("content", "") for meta in document.metas if meta.get("name") == "generator"), "")
-    return bool(
-        any(map(_FORUM.search, document.structured))
-        or _FORUM_URL.search(url.partition("?")[0].lower())
-        or _FORUM_SOFTWARE.search(software)
-    )
+    if is_forum:
+        return top
+    top = _without(top, _loose(top.prose, 0.3 if is_article else 0.02))
+    return _without_lists_of_links(top, frozenset() if is_article else LISTS)
 
 
 # What goes ---------------------------------------------------------------------------------------------------------
 
 
-def _talk(total: int) -> Callable[[Node], bool]:
+def _talk(root: Node) -> Callable[[Node], bool]:
     """Comments, as long as something else is there."""
-    return lambda node: part(node) is Part.TALK and total - node.prose >= 250
+    return lambda node: part(node) is Part.TALK and root.prose - node.prose >= 250
 
 
-def _frame(total: int) -> Callable[[Node], bool]:
-    """Parts of the frame. The more prose is in one, the surer its name must be."""
+def _frame(root: Node) -> Callable[[Node], bool]:
+    """Parts of the frame. The more there is in one, the surer its name must be."""
+    total = root.prose
 
     def goes(node: Node) -> bool:
         if part(node) is not Part.FRAME:
             return False
+        if node.tag == "footer" or asks_for_consent(node):
+            return root.size - node.size >= REST
         if node.tag in ("nav", "aside", "menu", "dialog"):
             return node.prose <= 0.3 * total
-        if node.prose <= 0.15 * total:
+        if is_named_surely(node) and total - node.prose >= max(REST, 0.25 * total):
             return True
-        if node.tag == "footer" or strong(node):
-            return total - node.prose >= max(250, 0.25 * total)
-        return node.linked >= 0.25 * node.size and node.prose <= 0.5 * total
+        if node.size > 0.5 * root.size:
+            return not node.prose and node.linked >= 0.7 * node.size
+        return node.prose <= 0.15 * total or (node.linked >= 0.25 * node.size and node.prose <= 0.5 * total)
 
     return goes
+
+
+def _without_frame(root: Node) -> Node:
+    """Names may lie: where nothing is left of a page that has much to show, only what tags say is believed."""
+    left = _without(root, _frame(root))
+    if left.size < REST <= MUCH <= root.size:
+        left = _without(root, lambda node: node.tag in FRAME_TAGS)
+    return left
 
 
 def _loose(total: int, share: float) -> Callable[[Node], bool]:
@@ -91,33 +103,31 @@ def _loose(total: int, share: float) -> Callable[[Node], bool]:
     return lambda node: part(node) is Part.LOOSE and node.prose <= share * total
 
 
-def _sweep(node: Node, goes: Callable[[Node], bool]) -> None:
-    """Takes out every element that goes, and sets the measures of those around it right."""
+def _without(node: Node, goes: Callable[[Node], bool]) -> Node:
+    """The element without those in it that go."""
     kept: list[Node | str] = []
+    is_whole = True
     for kid in node.kids:
         if isinstance(kid, str) or not kid.kids:
             kept.append(kid)
         elif goes(kid):
-            node.drop(kid)
+            is_whole = False
         else:
-            node.drop(kid)
-            _sweep(kid, goes)
-            node.take(kid)
-            kept.append(kid)
-    node.kids = kept
+            left = _without(kid, goes)
+            is_whole = is_whole and left is kid
+            kept.append(left)
+    return node if is_whole else node.holding(kept)
 
 
-def _drop_lists_of_links(node: Node, spared: frozenset[str]) -> None:
-    """Blocks that consist of links, but for those of a kind that is `spared`."""
+def _without_lists_of_links(node: Node, spared: frozenset[str]) -> Node:
+    """Without blocks that consist of links, but for those of a kind that is `spared`."""
     kept: list[Node | str] = []
     for kid in node.kids:
-        if not isinstance(kid, str) and kid.solid and kid.size:
-            if kid.linked > 0.7 * kid.size and kid.prose < 80 and kid.tag not in spared:
-                node.drop(kid)
-                continue
-            _drop_lists_of_links(kid, spared)
-        kept.append(kid)
-    node.kids = kept
+        if isinstance(kid, str) or not kid.solid or not kid.size:
+            kept.append(kid)
+        elif kid.linked <= 0.7 * kid.size or kid.prose >= 80 or kid.tag in spared:
+            kept.append(_without_lists_of_links(kid, spared))
+    return node.holding(kept)
 
 
 # What stays ----------------------------------------------------------------------------------------------------------
@@ -184,14 +194,14 @@ def _descend(root: Node, needed: float, weight: _Weight) -> tuple[Node, list[tup
 
 
 def _with_siblings(top: Node, path: list[tuple[Node, Node]], weight: _Weight, *, after: int) -> Node:
-    """The element that also holds what belongs to the content beside `top`; nothing else is left in it."""
-    chosen: Node | None = None
-    for node, best in path:
-        kept: list[Node | str] = list(_belonging(node, best, weight, after))
-        node.kids = kept
-        if len(kept) > 1 and chosen is None:
-            chosen = node
-    return chosen or top
+    """The element that also holds what belongs to the content beside `top`, and nothing else."""
+    chosen = inner = top
+    for node, best in reversed(path):
+        kept = [kid if kid is not best else inner for kid in _belonging(node, best, weight, after)]
+        inner = node.holding(kept)
+        if len(kept) > 1:
+            chosen = inner
+    return chosen
 
 
 def _belonging(node: Node, best: Node, weight: _Weight, after: int) -> Iterator[Node]:

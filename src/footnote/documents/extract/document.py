@@ -5,30 +5,16 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from itertools import accumulate
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from footnote.protocol.receipts import PageFailure
 from footnote.protocol.sources import Link
+from footnote.sandbox.jobs import Extracted
+
+__all__ = ["MAX_CHARACTERS", "Extracted", "Unreadable", "composed"]
 
 MAX_CHARACTERS = 400_000
 """A long book. What is kept of a document, searched in it and shown of it stays bounded."""
-
-
-class Extracted(Struct, frozen=True, kw_only=True):
-    """What a document says. `cut`: there was more than may be kept."""
-
-    text: str
-    title: str = ""
-    author: str | None = None
-    published: str | None = None
-    language: str | None = None
-    site_name: str | None = None
-    canonical_url: str | None = None
-    media_type: str = "text/html"
-    links: tuple[Link, ...] = ()
-    pages: tuple[int, ...] = ()
-    cut: bool = False
 
 
 class Unreadable(Exception):

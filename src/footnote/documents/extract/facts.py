@@ -1,4 +1,5 @@
-"""What a page tells about itself: title, author, date, language, site, canonical address. Any of it may be wrong."""
+"""What a page tells about itself: title, author, date, language, site, canonical address, icon. Any of it may be
+wrong."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -14,7 +15,7 @@ from footnote.documents.extract.tree import Document, Node
 LONGEST = 300
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?!\d)|(\d{4})(\d{2})(\d{2})(?!\d)|(\d{4})/(\d{2})/(\d{2})(?!\d)")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:[-_][a-z0-9]{2,8})*", re.IGNORECASE)
-_SEPARATOR = re.compile(r"\s+[|·•\u2013\u2014:»«-]+\s+|\s*[|_]\s*")
+_SEPARATOR = re.compile(r"(?<!\s)\s++[|·•\u2013\u2014:»«-]++\s++|(?:(?<!\s)\s++)?[|_]\s*+")
 _SIGNS = " |·•\u2013\u2014:»«-_"
 _ARTICLE = re.compile(r"(?:Article|Posting|Report|Review|Recipe|WebPage|QAPage)$")
 _KANA = re.compile("[\u3040-\u30ff]")
@@ -39,6 +40,14 @@ _DATES = (
 _SITES = ("og:site_name", "application-name")
 
 
+MOST_RELATIONS = 500
+LONGEST_ICON = 2_000
+ICON_SIZE = 32
+FAR = 10_000
+"""Icons for the screens of phones come last: they are large."""
+_SIZE = re.compile(r"(\d{1,4})[xX]\d")
+
+
 class Facts(Struct, frozen=True, kw_only=True):
     title: str
     author: str | None
@@ -46,6 +55,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     language: str | None
     site_name: str | None
     canonical_url: str | None
+    icon: str | None
 
 
 def facts(document: Document, url: str, text: str) -> Facts:
@@ -60,6 +70,7 @@ def facts(document: Document, url: str, text: str) -> Facts:
         language=_language(document, metas, text),
         site_name=site,
         canonical_url=_canonical(document, metas, url),
+        icon=_icon(document, url),
     )
 
 
@@ -210,6 +221,37 @@ def _canonical(document: Document, metas: Mapping[str, str], url: str) -> str | 
         if address.startswith(("http://", "https://")) and not re.search(r"\s", address):
             return address
     return None
+
+
+def _icon(document: Document, url: str) -> str | None:
+    """Where its icon is: of several the one that is nearest to the size in which it is shown. Never a drawing in SVG,
+    which is not shown, and nothing that stands in the address itself."""
+    base = next((link.get("href", "") for link in document.relations if link.get("rel") == "base"), "")
+    candidates = [_Icon.of(link) for link in document.relations[:MOST_RELATIONS]]
+    for icon in sorted(filter(None, candidates), key=lambda one: one.distance):
+        try:
+            address = urljoin(urljoin(url, base.strip()), icon.href)
+        except ValueError:
+            continue
+        if address.startswith(("http://", "https://")) and len(address) <= LONGEST_ICON:
+            return address
+    return None
+
+
+class _Icon(Struct, frozen=True):
+    href: str
+    distance: int
+
+    @classmethod
+    def of(cls, link: Attributes) -> "_Icon | None":
+        rel, href = link.get("rel", "").lower().split(), link.get("href", "").strip()
+        is_drawing = "svg" in link.get("type", "").lower() or href.lower().partition("?")[0].endswith(".svg")
+        if not href or is_drawing or href.lower().startswith("data:") or re.search(r"\s", href):
+            return None
+        if "icon" in rel:
+            size = _SIZE.match(link.get("sizes", "").strip())
+            return cls(href, abs(int(size[1]) - ICON_SIZE) if size else 0)
+        return cls(href, FAR) if "apple-touch-icon" in rel else None
 
 
 def _first(metas: Mapping[str, str], names: tuple[str, ...]) -> str | None:

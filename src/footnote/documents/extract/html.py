@@ -10,10 +10,12 @@ from footnote.documents.extract.tree import Document, Node, parse
 LITTLE = 400
 """A page with less content than this may be nothing but a wall."""
 SMALL = 4_000
+BLANK = 50
+"""Letters of a page that shows nothing."""
 
 
 def read(text: str, url: str) -> Extracted:
-    document = _without_scripts(parse(text))
+    document = _parsed(text)
     # Choosing the content takes the page apart, so that what all of it says is looked at before.
     size, prose = document.root.size, document.root.prose
     everything = _text(document.root) if size <= SMALL else ""
@@ -32,16 +34,23 @@ def read(text: str, url: str) -> Extracted:
         language=found.language,
         site_name=found.site_name,
         canonical_url=found.canonical_url,
+        icon=found.icon,
         links=as_links(kept),
         cut=document.cut or len(kept.text) < len(chosen.text),
     )
 
 
-def _without_scripts(document: Document) -> Document:
-    """As a browser shows it that runs no scripts. Forums keep whole threads for it, most pages a sentence."""
+def _parsed(text: str) -> Document:
+    """The page as a browser shows it that runs no scripts. Forums keep whole threads for it, most pages a sentence. A
+    page that shows nothing at all waits for a script to show it."""
+    document = parse(text)
     if document.root.prose < LITTLE and document.noscript:
         instead = parse("".join(document.noscript)).root
         if instead.prose > 2 * document.root.prose:
+            document.root = instead
+    if document.root.size < BLANK:
+        instead = parse(text, with_hidden=True).root
+        if instead.prose >= LITTLE:
             document.root = instead
     return document
 

@@ -4,7 +4,7 @@ import re
 from enum import Enum, auto
 from urllib.parse import urlsplit
 
-from footnote.documents.media import media_type
+from footnote.documents.media import WHOLE, media_type
 from footnote.documents.wide import narrowed
 
 
@@ -17,6 +17,7 @@ class Kind(Enum):
     JSON = auto()
     CSV = auto()
     TSV = auto()
+    OFFICE = auto()
 
 
 _DECLARED = {
@@ -79,8 +80,8 @@ def kind_of(body: bytes, content_type: str, url: str) -> Kind | None:
     """None: no text of any kind."""
     declared = media_type(content_type)
     kind = _declared(declared)
-    if body.startswith(b"%PDF-") or (kind in (None, Kind.PDF) and b"%PDF-" in body[:1024]):
-        return Kind.PDF
+    if whole := _whole(body, declared, kind):
+        return whole
     if body.startswith(_PICTURES_AND_ARCHIVES) or declared.startswith(("image/", "audio/", "video/", "font/")):
         return None
     beginning = narrowed(body[:_BEGINNING], content_type).lstrip()
@@ -92,6 +93,13 @@ def kind_of(body: bytes, content_type: str, url: str) -> Kind | None:
     if kind in (Kind.HTML, Kind.XML):
         return _seen(beginning) or kind
     return kind
+
+
+def _whole(body: bytes, declared: str, kind: Kind | None) -> Kind | None:
+    """Documents that are no text by themselves."""
+    if body.startswith(b"%PDF-") or (kind in (None, Kind.PDF) and b"%PDF-" in body[:1024]):
+        return Kind.PDF
+    return Kind.OFFICE if body.startswith(b"PK\3\4") and declared in WHOLE else None
 
 
 def _declared(media: str) -> Kind | None:

@@ -6,6 +6,7 @@ from itertools import accumulate
 from typing import NamedTuple
 from urllib.parse import urljoin
 
+from footnote.documents.extract.superscripts import superscript
 from footnote.documents.extract.tree import HEADINGS, Node
 from footnote.protocol.sources import Link
 
@@ -15,6 +16,8 @@ _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|highlight|bru
 _REFERENCE = re.compile(r"\s*\[[\w\s,.*†‡-]{1,12}\]\s*")
 _LISTS = frozenset(("ul", "ol", "menu", "dir"))
 _ROWS = frozenset(("thead", "tbody", "tfoot", "tr"))
+_LONGEST_RAISED = 12
+"""Letters of a reference mark or an exponent; what is longer is a remark."""
 _LONGEST_CELL = 300
 """A cell with more prose than this is a part of a page that is laid out by a table."""
 
@@ -93,14 +96,22 @@ def _paragraphs(kids: list[Node | str], base: str) -> Iterator[Piece]:
 
 
 def _runs(kids: Iterable[Node | str], url: str) -> Iterator[tuple[str, str]]:
-    """Text with the address that it leads to; a line break by itself."""
+    """Text with the address that it leads to; a line break by itself. Two links side by side are two words."""
+    after_link = False
     for kid in kids:
+        is_link = not isinstance(kid, str) and kid.tag == "a"
+        if after_link and is_link:
+            yield " ", ""
+        after_link = is_link
         if isinstance(kid, str):
             yield kid.replace("\n", " "), url
         elif kid.tag == "br":
             yield "\n", ""
         elif kid.tag in ("sup", "a") and _is_reference(kid):
             continue
+        elif kid.tag == "sup" and len(said := "".join(_raw(kid)).strip()) <= _LONGEST_RAISED:
+            links = (inner for inner in kid.kids if isinstance(inner, Node) and inner.tag == "a")
+            yield superscript(said, ""), next((link.attributes.get("href", "").strip() for link in links), url)
         elif kid.tag == "a":
             yield from _runs(kid.kids, kid.attributes.get("href", "").strip() or url)
         else:

@@ -2,30 +2,28 @@
 
 import re
 from collections import Counter
-from ctypes import byref
 from itertools import pairwise
 from typing import Any
 
 import pypdfium2  # pyright: ignore[reportMissingTypeStubs] - it has none
 from msgspec import Struct
-from pypdfium2 import raw as _raw  # pyright: ignore[reportMissingTypeStubs] - it has none
 
+from footnote.documents.extract.bidi import RIGHT_TO_LEFT
 from footnote.documents.extract.document import MAX_CHARACTERS, Extracted, Unreadable
+from footnote.documents.extract.pdf_glyphs import Glyphs, raw
+from footnote.documents.extract.pdf_raised import with_raised
+from footnote.documents.extract.pdf_rows import BROKEN_WORD, Row, rows
+from footnote.documents.extract.superscripts import RAISED_FIGURES
 
 MAX_PAGES = 500
 _SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
 
-raw: Any = _raw
-"""The library's functions in C, which have no types."""
-
 _WIDE = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _SPACES = re.compile(r"[ \t\u00a0\u2000-\u200a\u202f]+")
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\ufeff\uffff]")
-_BROKEN_WORD = "\ufffe"
-_BREAK = 0x02
-"""What the library has for a hyphen at the end of a line, and for the end of that line."""
 _DIGITS = re.compile(r"\d+")
 _BULLET = re.compile(r"(?:[•●◦▪■‣∙\u2013\u2014*-]|\(?\d{1,2}[.)]|\(?[a-z][.)])\s+\S")
+_NOTE = re.compile(rf"[{RAISED_FIGURES}]+\s?\S")
 _BULLET_SIGN = re.compile(r"[•●◦▪■‣∙]\s*")
 _SENTENCE_END = re.compile(r"[.!?:;\u3002\uff01\uff1f\uff1a\uff1b\u2026][\"'\u201d\u2019)\]»\u300d\u300f]*$")
 _DATE = re.compile(r"D?:?((?:19|20)\d\d)(0[1-9]|1[0-2])?(0[1-9]|[12]\d|3[01])?")
@@ -42,6 +40,7 @@ class _Line(Struct):
     right: float
     bottom: float
     top: float
+    from_right: bool = False
 
     @property
     def height(self) -> float:
@@ -110,42 +109,31 @@ def _lines(document: Any, number: int) -> list[_Line]:
         text = page.get_textpage()
     except pypdfium2.PdfiumError:
         return []
-    lines: list[_Line] = []
-    begin = 0
-    letters: list[int] = []
-    count = text.count_chars()
-    for index in range(count + 1):
-        letter = raw.FPDFText_GetUnicode(text, index) if index < count else 0x0A
-        if letter not in (0x0A, 0x0D, _BREAK):
-            letters.append(letter)
-            continue
-        if letter == _BREAK:
-            letters.append(ord(_BROKEN_WORD))
-        line = _line(text, begin, letters)
-        if line is not None:
-            lines.append(line)
-        begin = index + 1
-        letters = []
+    glyphs = Glyphs(text)
+    found = rows(glyphs, [raw.FPDFText_GetUnicode(text, index) for index in range(text.count_chars())])
+    lines = [line for row in found if (line := _line(glyphs, row))]
     text.close()
     page.close()
     return lines
 
 
-def _line(page: Any, begin: int, letters: list[int]) -> _Line | None:
-    text = "".join(map(chr, letters)).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    text = _clean(text)
-    if not text:
+def _line(glyphs: Glyphs, row: Row) -> _Line | None:
+    text, first = with_raised(glyphs, row.indexes, "".join(map(chr, row.letters)))
+    text = _clean(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    if not text or row.last is None:
         return None
-    shown = [index for index, letter in enumerate(letters, begin) if letter not in (0x20, 0xA0)]
-    left, _, bottom, top = _box(page, shown[0])
-    _, right, *_ = _box(page, shown[-1])
-    return _Line(text, left, right, bottom, top)
-
-
-def _box(page: Any, index: int) -> tuple[float, float, float, float]:
-    box = raw.FS_RECTF()
-    raw.FPDFText_GetLooseCharBox(page, index, byref(box))
-    return box.left, box.right, box.bottom, box.top
+    left, _, bottom, top = glyphs.box(row.indexes[first])
+    _, right, *_ = glyphs.box(row.last)
+    if row.from_right:
+        # It is seen as in a mirror, so that where lines begin and end can be compared in one way.
+        boxes = [glyphs.box(index) for index in row.indexes if index >= 0]
+        left, right = -max(box[1] for box in boxes), -min(box[0] for box in boxes)
+        # A name in Latin letters may come first, and they are of another font.
+        own = next(
+            (index for letter, index in zip(*row[:2], strict=True) if RIGHT_TO_LEFT.match(chr(letter))), row.last
+        )
+        _, _, bottom, top = glyphs.box(own)
+    return _Line(text, left, right, bottom, top, row.from_right)
 
 
 def _clean(text: str) -> str:
@@ -183,9 +171,11 @@ def _paragraphs(page: list[_Line]) -> list[list[_Line]]:
     if not page:
         return []
     paragraphs = [[page[0]]]
-    widest = max(line.right for line in page)
+    widest = {
+        side: max((line.right for line in page if line.from_right is side), default=0.0) for side in (True, False)
+    }
     for above, line in pairwise(page):
-        if _begins_paragraph(paragraphs[-1], above, line, widest):
+        if _begins_paragraph(paragraphs[-1], above, line, widest[line.from_right]):
             paragraphs.append([line])
         else:
             paragraphs[-1].append(line)
@@ -193,13 +183,15 @@ def _paragraphs(page: list[_Line]) -> list[list[_Line]]:
 
 
 def _begins_paragraph(paragraph: list[_Line], above: _Line, line: _Line, widest: float) -> bool:
-    if above.text.endswith(_BROKEN_WORD):
+    if above.text.endswith(BROKEN_WORD):
         return False
+    if above.from_right is not line.from_right:
+        return True
     height = max(above.height, line.height)
     step = (above.top + above.bottom - line.top - line.bottom) / 2
     if step < -height:  # the next column, in which the sentence may go on
         return bool(_SENTENCE_END.search(above.text))
-    if height > 1.15 * min(above.height, line.height) or step > 1.9 * height or _BULLET.match(line.text):
+    if height > 1.15 * min(above.height, line.height) or step > 1.9 * height or _opens(line.text):
         return True
     if abs(step) < 0.3 * height:  # side by side
         return False
@@ -209,11 +201,16 @@ def _begins_paragraph(paragraph: list[_Line], above: _Line, line: _Line, widest:
     return bool(ends) or indented
 
 
+def _opens(text: str) -> bool:
+    """An item of a list, a note at the foot of the page."""
+    return bool(_BULLET.match(text) or _NOTE.match(text))
+
+
 def _markdown(lines: list[_Line], usual: float) -> str:
     text = lines[0].text
     for line in lines[1:]:
         text = _joined(text, line.text)
-    text = text.replace(_BROKEN_WORD, "-").strip()
+    text = text.replace(BROKEN_WORD, "-").strip()
     height = lines[0].height
     # In a short document most letters may be those of a table: what ends as a sentence is none the larger for it.
     is_sentence = len(text) > 60 and text.endswith(_SENTENCE_ENDS)
@@ -223,7 +220,7 @@ def _markdown(lines: list[_Line], usual: float) -> str:
 
 
 def _joined(above: str, line: str) -> str:
-    if above[-1] in f"-\u00ad{_BROKEN_WORD}\u2010" and above[-2:-1].isalpha():
+    if above[-1] in f"-\u00ad{BROKEN_WORD}\u2010" and above[-2:-1].isalpha():
         if line[0].islower():
             return above[:-1] + line
         return above[:-1] + "-" + line

@@ -17,10 +17,10 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufeff\ufffe\uffff]")
 _LINE_ENDS = re.compile("\r\n|[\r\x85\u2028\u2029]")
 _EMPTY_LINES = re.compile(r"\n{4,}")
 _HEADING = re.compile(
-    r"(?:^#[ \t]+(?P<marked>[^\n]+?)[ \t#]*$)|(?:^(?P<underlined>[^\s#][^\n]{0,150})\n=+[ \t]*$)", re.MULTILINE
+    r"(?:^#[ \t]++(?P<marked>[^\n]++)$)|(?:^(?P<underlined>[^\s#][^\n]{0,150})\n=++[ \t]*+$)", re.MULTILINE
 )
 _FRONT_MATTER = re.compile(r"\A---\n(.{0,5000}?)\n---\n", re.DOTALL)
-_FRONT_TITLE = re.compile(r"^title:[ \t]*[\"']?(.+?)[\"']?[ \t]*$", re.MULTILINE)
+_FRONT_TITLE = re.compile(r"^title:[ \t]*+(\S.*)$", re.MULTILINE)
 _CODE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 _DELIMITERS = ",;\t|"
 _TITLE_LENGTH = 120
@@ -51,7 +51,8 @@ def _markdown(text: str) -> Extracted:
     front = _FRONT_MATTER.match(text)
     named = _FRONT_TITLE.search(front[1]) if front else None
     found = _HEADING.search(_CODE.sub("", text[:MAX_CHARACTERS]))
-    title = named[1] if named else (found["marked"] or found["underlined"]) if found else ""
+    headed = (found["marked"] or "").rstrip(" \t#") or found["underlined"] or "" if found else ""
+    title = named[1].strip().strip("\"'") if named else headed
     if front and named:
         text = text[front.end() :].lstrip("\n")
     return _kept(text, "text/markdown", title.strip())

@@ -1,8 +1,11 @@
 """A page as a small tree of what can be seen on it, each part with its measure."""
 
 import re
+from collections.abc import Sequence
+from copy import copy
 
 from footnote.documents.extract.hidden import is_hidden, shown_by_script
+from footnote.documents.extract.mathml import Formula, of_picture
 from footnote.documents.extract.tokens import Attributes, attributes, tokens
 
 
@@ -27,7 +30,7 @@ UNREAD = words(
 )
 PLAIN = words(
     "abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q s samp small span strike"
-    " strong sub sup time tt u var"
+    " strong sub time tt u var"
 )
 """Without attributes these say nothing that is needed here."""
 
@@ -61,6 +64,7 @@ WIDE_WEIGHT = 2
 """A character of Chinese, Japanese or Korean says as much as three Latin letters."""
 
 NO_ATTRIBUTES: Attributes = {}
+MEASURES = ("size", "linked", "prose", "headings", "titles")
 
 
 class Node:
@@ -83,27 +87,21 @@ class Node:
             self.titles
         ) = 0
 
-    def drop(self, kid: "Node") -> None:
-        """Takes the measure of `kid` off this element; its parents are the caller's business."""
-        self.size -= kid.size
-        self.linked -= kid.linked
-        self.prose -= kid.prose
-        self.headings -= kid.headings
-        self.titles -= kid.titles
-        if not kid.solid:
-            self.own -= kid.own
-            self.own_linked -= kid.own_linked
+    def holding(self, kids: "Sequence[Node | str]") -> "Node":
+        """This element with other kids, most of which are its own."""
+        made = copy(self)
+        made.kids = [*kids]
+        gone = {id(kid): kid for kid in self.kids if isinstance(kid, Node)}
+        for kid in kids:
+            if isinstance(kid, Node) and gone.pop(id(kid), None) is None:
+                made.count(kid, 1)
+        for kid in gone.values():
+            made.count(kid, -1)
+        return made
 
-    def take(self, kid: "Node") -> None:
-        """Puts the measure of `kid` back."""
-        self.size += kid.size
-        self.linked += kid.linked
-        self.prose += kid.prose
-        self.headings += kid.headings
-        self.titles += kid.titles
-        if not kid.solid:
-            self.own += kid.own
-            self.own_linked += kid.own_linked
+    def count(self, kid: "Node", sign: int) -> None:
+        for measure in MEASURES if kid.solid else (*MEASURES, "own", "own_linked"):
+            setattr(self, measure, getattr(self, measure) + sign * getattr(kid, measure))
 
 
 class Document:
@@ -129,9 +127,10 @@ class Document:
 class _Builder:
     """Nests elements as browsers do where end tags are missing or wrong, and leaves out what is not shown."""
 
-    def __init__(self, shown: frozenset[str]) -> None:
+    def __init__(self, shown: frozenset[str], *, with_hidden: bool) -> None:
         self.document = Document()
         self._shown = shown
+        self._with_hidden = with_hidden
         root = self.document.root
         self._tags = ["body"]
         self._nodes: list[Node] = [root]
@@ -142,6 +141,8 @@ class _Builder:
         self._unread_from = 0
         """Where in the stack an element stands that is not shown, with all that is in it."""
         self._links = 0
+        self._formula: Formula | None = None
+        """The one that is being read."""
         self._awaited = ""
         """The raw text that comes next belongs to the page's title, its JSON-LD, a `noscript`."""
 
@@ -154,10 +155,12 @@ class _Builder:
             return
         self._make_room(tag)
         named = attributes(source) if source else NO_ATTRIBUTES
+        if self._formula is not None:
+            self._formula.start(tag, named, closed=source.endswith("/"))
         if tag in VOID:
             self._void(tag, named)
             return
-        if tag == "a" and "href" not in named and not is_hidden(tag, named, self._shown):
+        if tag == "a" and "href" not in named and not self._is_hidden(tag, named):
             self._plain[tag] = self._plain.get(tag, 0) + 1
             return
         if len(self._tags) >= MAX_DEPTH:
@@ -176,6 +179,8 @@ class _Builder:
         self._nodes.append(self._at)
 
     def end(self, tag: str) -> None:
+        if self._formula is not None:
+            self._formula.end(tag)
         if self._deeper.get(tag):
             self._deeper[tag] -= 1
         elif tag in HEADINGS:
@@ -193,6 +198,8 @@ class _Builder:
             self._keep_awaited(text)
             return
         if self._unread_from:
+            if self._formula is not None:
+                self._formula.text(text)
             return
         node = self._at
         node.kids.append(text)
@@ -297,6 +304,8 @@ class _Builder:
             if self._unread_from:
                 if self._unread_from == len(tags):
                     self._unread_from = 0
+                    if self._formula is not None:
+                        self._say_formula(self._formula)
                 continue
             if tag == "a":
                 self._links -= 1
@@ -305,13 +314,20 @@ class _Builder:
                 parent.kids.append(node)
                 _add_up(node, parent)
 
+    def _say_formula(self, formula: Formula) -> None:
+        self._formula = None
+        self.text(formula.said())
+
     def _void(self, tag: str, named: Attributes) -> None:
         if tag == "meta":
             self.document.metas.append(named)
         elif tag == "link":
             self.document.relations.append(named)
+        elif tag == "base":
+            self.document.relations.append({**named, "rel": "base"})
         elif (tag in ("br", "img", "hr")) and not self._unread_from:
-            self._at.kids.append(Node(tag, named))
+            said = of_picture(named) if tag == "img" else ""
+            self.text(said) if said else self._at.kids.append(Node(tag, named))
 
     def _is_unread(self, tag: str, named: Attributes) -> bool:
         if tag in UNREAD:
@@ -319,10 +335,15 @@ class _Builder:
                 self.document.scripts += 1
                 if "ld+json" in named.get("type", ""):
                     self._awaited = tag
+            elif tag == "math":
+                self._formula = Formula(named)
             elif tag == "noscript" or (tag == "title" and not self.document.title):
                 self._awaited = tag
             return not (tag == "button" and self._tags[-1] in KEEPS_BUTTON)
-        return bool(named) and is_hidden(tag, named, self._shown)
+        return bool(named) and self._is_hidden(tag, named)
+
+    def _is_hidden(self, tag: str, named: Attributes) -> bool:
+        return not self._with_hidden and is_hidden(tag, named, self._shown)
 
     def _keep_awaited(self, text: str) -> None:
         document, awaited = self.document, self._awaited
@@ -361,8 +382,8 @@ def _add_up(node: Node, parent: Node) -> None:
     parent.titles += node.titles
 
 
-def parse(source: str) -> Document:
-    builder = _Builder(shown_by_script(source))
+def parse(source: str, *, with_hidden: bool = False) -> Document:
+    builder = _Builder(shown_by_script(source), with_hidden=with_hidden)
     start, end, text = builder.start, builder.end, builder.text
     left = MAX_ELEMENTS
     for token in tokens(source):

@@ -4,15 +4,16 @@ import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from stat import S_ISLNK
 from typing import IO
 
 from msgspec import Struct
 
-from footnote.protocol.errors import Unworkable
+from footnote.protocol.errors import Unworkable, WrongKind
+from footnote.sandbox.jobs import Entry, Listed, Unpacked
 
 MOST_ENTRIES = 5_000
 MOST_UNPACKED = 200_000_000
@@ -60,15 +61,6 @@ class Damaged(Unworkable):
     """What it holds cannot be listed or read."""
 
 
-class Entry(Struct, frozen=True):
-    """A file in an archive. `name` is its path there; `size` what it claims to have, and more is not read."""
-
-    name: str
-    size: int
-    place: int
-    """Which of the list of entries it is: names need not be unique."""
-
-
 class Directory(Struct, frozen=True):
     """What an archive says about itself: the names of its files, in UTF-8 or in the letters of DOS."""
 
@@ -77,9 +69,9 @@ class Directory(Struct, frozen=True):
     is_encrypted: bool
 
 
-def directory(path: Path, filename: str, most: int) -> Directory:
+def directory(file: IO[bytes], filename: str, most: int) -> Directory:
     """`Damaged`: it cannot be listed. `Unworkable`: it cannot be what it claims, or holds more than `most` bytes."""
-    with _opened(path, filename) as archive:
+    with _opened(file, filename) as archive:
         entries = archive.infolist()
         _check(entries, filename, most, archive.start_dir)
         return Directory(
@@ -89,10 +81,10 @@ def directory(path: Path, filename: str, most: int) -> Directory:
         )
 
 
-def beginning(path: Path, filename: str, name: str, size: int) -> bytes:
+def beginning(file: IO[bytes], filename: str, name: str, size: int) -> bytes:
     """The first bytes of an entry, whatever the case of its name, and of all that have it; none, if there is no such
     entry. `Damaged`: they cannot be read."""
-    with _opened(path, filename) as archive:
+    with _opened(file, filename) as archive:
         read = b""
         for one in archive.infolist():
             if one.filename.lower() == name.lower() and len(read) < size:
@@ -101,20 +93,20 @@ def beginning(path: Path, filename: str, name: str, size: int) -> bytes:
         return read
 
 
-def names_in_pieces(path: Path, names: Sequence[str]) -> bool:
+def names_in_pieces(file: IO[bytes], names: Sequence[str]) -> bool:
     """Whether one of these stands in the name of an entry, by what stands before each: the list of them may be gone."""
     wanted = [name.lower().encode() for name in names]
     tail = b""
-    with path.open("rb") as file:
-        while piece := file.read(_SCANNED):
-            seen = tail + piece
-            at = seen.find(_LOCAL)
-            while at >= 0:
-                name = seen[at + _LOCAL_HEADER : at + _LOCAL_HEADER + _name_length(seen, at)]
-                if any(one in name.lower().replace(b"\\", b"/") for one in wanted):
-                    return True
-                at = seen.find(_LOCAL, at + 1)
-            tail = seen[-_LONGEST_HEADER:]
+    file.seek(0)
+    while piece := file.read(_SCANNED):
+        seen = tail + piece
+        at = seen.find(_LOCAL)
+        while at >= 0:
+            name = seen[at + _LOCAL_HEADER : at + _LOCAL_HEADER + _name_length(seen, at)]
+            if any(one in name.lower().replace(b"\\", b"/") for one in wanted):
+                return True
+            at = seen.find(_LOCAL, at + 1)
+        tail = seen[-_LONGEST_HEADER:]
     return False
 
 
@@ -122,10 +114,12 @@ def _name_length(seen: bytes, at: int) -> int:
     return min(_LONGEST_NAME, int.from_bytes(seen[at + _LOCAL_HEADER - 4 : at + _LOCAL_HEADER - 2], "little"))
 
 
-def safe_entries(path: Path) -> list[Entry]:
-    """The files that an archive holds, without folders and without what systems leave lying about. `Unworkable`: it
-    must not, or cannot, be unpacked."""
-    with _opened(path, "The archive") as archive:
+def list_entries(file: IO[bytes], filename: str) -> Listed:
+    """The files that an archive holds, without folders and without what systems leave lying about. `WrongKind`: it is
+    none. `Unworkable`: it must not, or cannot, be unpacked."""
+    if not zipfile.is_zipfile(file):
+        raise WrongKind(f"{filename} is not a zip file, so it cannot be unpacked.")
+    with _opened(file, "The archive") as archive:
         entries = archive.infolist()
         _check(entries, "The archive", MOST_BYTES, archive.start_dir)
         kept: list[Entry] = []
@@ -137,30 +131,31 @@ def safe_entries(path: Path) -> list[Entry]:
             kept.append(Entry(name, entry.file_size, place))
     if len(kept) > MOST_FILES:
         raise Unworkable(f"The archive holds {len(kept):,} files, and at most {MOST_FILES:,} are unpacked: split it.")
-    return kept
+    return Listed(tuple(kept))
 
 
-def read_entry(path: Path, entry: Entry) -> Iterator[bytes]:
-    """The file in pieces. `Unworkable`: it is damaged, or not of the size that was said."""
-    with _opened(path, "The archive") as archive:
-        left = entry.size
-        with archive.open(archive.infolist()[entry.place]) as file:
-            while piece := file.read(_PIECE):
-                left -= len(piece)
-                if left < 0:
-                    raise Unworkable(f"{entry.name} is larger than the archive says: it is damaged, or a trap.")
-                yield piece
-        if left:
-            raise Unworkable(f"{entry.name} is shorter than the archive says: it is damaged.")
+def unpack(file: IO[bytes], entry: Entry) -> Unpacked:
+    """`Unworkable`: it is damaged, or not of the size that was said."""
+    content = bytearray()
+    with (
+        _opened(file, "The archive") as archive,
+        archive.open(archive.infolist()[entry.place]) as packed,
+    ):
+        while piece := packed.read(_PIECE):
+            content += piece
+            if len(content) > entry.size:
+                raise Unworkable(f"{entry.name} is larger than the archive says: it is damaged, or a trap.")
+    if len(content) < entry.size:
+        raise Unworkable(f"{entry.name} is shorter than the archive says: it is damaged.")
+    return Unpacked(content=bytes(content))
 
 
 @contextmanager
-def _opened(path: Path, filename: str) -> Generator[zipfile.ZipFile]:
+def _opened(file: IO[bytes], filename: str) -> Generator[zipfile.ZipFile]:
     try:
-        with path.open("rb") as file:
-            _check_end(file, filename)
-            with zipfile.ZipFile(file) as archive:
-                yield archive
+        _check_end(file, filename)
+        with zipfile.ZipFile(file) as archive:
+            yield archive
     except _BROKEN as error:
         raise Damaged(f"{filename} is damaged: what it holds cannot be read. Save or pack it again.") from error
 

@@ -1,39 +1,31 @@
 """What an uploaded file really is, before any of it is kept: by its first bytes, and by the list of what is in it.
 
-This runs in the server's own process. It reads little, unpacks less, and takes nothing apart.
+This runs in the sandbox. It reads little, unpacks less, and takes nothing apart.
 """
 
 import re
 from html import unescape
-from pathlib import Path
-
-from msgspec import Struct
+from typing import IO
 
 from footnote.documents.inspection.archives import (
     MOST_BYTES,
     MOST_UNPACKED,
     Damaged,
     Directory,
-    Entry,
     beginning,
     directory,
     names_in_pieces,
-    read_entry,
-    safe_entries,
 )
 from footnote.documents.inspection.old_office import DOCUMENTS, MACROS, NEW, PROTECTED, streams_in
 from footnote.documents.inspection.signatures import PROGRAMS, Seen, is_named_text, is_text, seen_in
+from footnote.documents.media import DOCX, ODS, ODT, PPTX, XLSX
 from footnote.protocol.errors import Unworkable, WrongKind
+from footnote.sandbox.jobs import Inspected
 
-__all__ = ["Entry", "Inspected", "inspect", "read_entry", "safe_entries"]
+__all__ = ["Inspected", "inspect"]
 
-DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
-ODT = "application/vnd.oasis.opendocument.text"
 _ODT_OF_WEB = "application/vnd.oasis.opendocument.text-web"
 """What LibreOffice calls a text that it made of a web page. It is written like any other."""
-ODS = "application/vnd.oasis.opendocument.spreadsheet"
 ODP = "application/vnd.oasis.opendocument.presentation"
 ZIP = "application/zip"
 OLE = "application/x-ole-storage"
@@ -73,6 +65,13 @@ _WITH_MACROS = {
     **dict.fromkeys(("xlsm", "xltm", "xlam", "xlsb"), "xlsx"),
     **dict.fromkeys(("pptm", "potm", "ppam", "ppsm"), "pptx"),
 }
+_OPENED_AS_PROGRAMS = {
+    **dict.fromkeys(("lnk", "pif", "scf", "library-ms", "search-ms"), "a shortcut, which can start programs"),
+    **dict.fromkeys(("url", "webloc"), "a shortcut to an address"),
+    **dict.fromkeys(("hta", "wsf", "wsh", "jse", "vbe", "scr", "sct", "msc", "chm"), "a script of the system"),
+    **dict.fromkeys(("mht", "mhtml"), "a web archive, which can hold scripts"),
+}
+"""Suffixes that a system opens as a program, whatever the file holds."""
 _MACROS = ("vbaproject.bin", "vbadata.xml", "xl/macrosheets/", "basic/script-lc.xml", "scripts/")
 _MOST_TYPES = 4_000_000
 """Bytes of the list of what a package holds: hundreds of times what a large document needs."""
@@ -103,31 +102,27 @@ _DAMAGED = "it is damaged"
 _LOCKED = "it is protected by a password; save it without one"
 
 
-class Inspected(Struct, frozen=True):
-    """What a file is, whatever its name says; for a text, what kind of text its name says. `unreadable`: why nobody
-    need try to read it, as half a sentence."""
-
-    media_type: str
-    unreadable: str = ""
-
-
-def inspect(path: Path, filename: str) -> Inspected:
+def inspect(file: IO[bytes], filename: str) -> Inspected:
     """`WrongKind`: it is of a kind that is not taken, or not what its name says. `Unworkable`: a trap."""
-    with path.open("rb") as file:
-        head = file.read(_HEAD)
+    file.seek(0)
+    head = file.read(_HEAD)
     suffix = _suffix(filename)
     if suffix in _WITH_MACROS:
         raise WrongKind(f"{filename} may hold macros, which are not taken: save it as .{_WITH_MACROS[suffix]}.")
+    if suffix in _OPENED_AS_PROGRAMS:
+        raise WrongKind(
+            f"{filename} is {_OPENED_AS_PROGRAMS[suffix]}, and is not taken. Save what it shows as a PDF or a text."
+        )
     if not head:
         return Inspected(_PACKAGES.get(suffix) or _TYPES.get(suffix, "text/plain"))
     seen = seen_in(head)
     if seen and seen.media_type in PROGRAMS:
         raise WrongKind(f"{filename} is {seen.name}, whatever it is called. Programs are not taken.")
     if suffix in _PACKAGES:
-        return _package(path, filename, suffix, seen, head)
+        return _package(file, filename, suffix, seen, head)
     if suffix in _NAMED:
-        return _named(path, filename, suffix, seen, head)
-    return _other(path, filename, suffix, seen, head)
+        return _named(file, filename, suffix, seen, head)
+    return _other(file, filename, suffix, seen, head)
 
 
 def _suffix(filename: str) -> str:
@@ -135,22 +130,22 @@ def _suffix(filename: str) -> str:
     return suffix.strip() if dot else ""
 
 
-def _package(path: Path, filename: str, suffix: str, seen: Seen | None, head: bytes) -> Inspected:
+def _package(file: IO[bytes], filename: str, suffix: str, seen: Seen | None, head: bytes) -> Inspected:
     wanted = _PACKAGES[suffix]
     if seen is not None and seen.media_type == OLE:
-        return _locked(path, filename, suffix, seen)
+        return _locked(file, filename, suffix, seen)
     if seen is None or seen.media_type != ZIP:
         raise WrongKind(f"{filename} is {_what(seen, head)}, not {_SAID[wanted]}. {_RENAME}")
     try:
-        found = directory(path, filename, MOST_UNPACKED)
+        found = directory(file, filename, MOST_UNPACKED)
         # First: their names tell of them also where nothing else can be read.
-        if _has_macros(path, filename, found):
+        if _has_macros(file, filename, found):
             raise _with_macros(filename, suffix)
         if found.is_encrypted:
             return Inspected(wanted, _LOCKED)
-        kind = _kind_of_package(path, filename, found)
+        kind = _kind_of_package(file, filename, found)
     except Damaged:
-        if names_in_pieces(path, _MACROS):
+        if names_in_pieces(file, _MACROS):
             raise _with_macros(filename, suffix) from None
         return Inspected(wanted, _DAMAGED)
     if kind != wanted:
@@ -158,9 +153,9 @@ def _package(path: Path, filename: str, suffix: str, seen: Seen | None, head: by
     return Inspected(wanted)
 
 
-def _locked(path: Path, filename: str, suffix: str, seen: Seen) -> Inspected:
+def _locked(file: IO[bytes], filename: str, suffix: str, seen: Seen) -> Inspected:
     """With a password, a document of today lies in an old one."""
-    found, wanted = streams_in(path), _PACKAGES[suffix]
+    found, wanted = streams_in(file), _PACKAGES[suffix]
     if MACROS in found:
         raise _with_macros(filename, suffix)
     if PROTECTED in found:
@@ -173,22 +168,22 @@ def _with_macros(filename: str, suffix: str = "") -> WrongKind:
     return WrongKind(f"{filename} holds macros, which are not taken: save it without them{as_what}.")
 
 
-def _kind_of_package(path: Path, filename: str, found: Directory) -> str:
+def _kind_of_package(file: IO[bytes], filename: str, found: Directory) -> str:
     if "[Content_Types].xml" in found.names:
         for name in found.names:
             if match := _MAIN.fullmatch(name):
                 return _MAIN_OF[match[1]]
-    said = beginning(path, filename, "mimetype", 100).decode("latin-1").strip()
+    said = beginning(file, filename, "mimetype", 100).decode("latin-1").strip()
     said = ODT if said == _ODT_OF_WEB else said
     return said if said in (ODT, ODS, ODP) and "content.xml" in found.names else ZIP
 
 
-def _has_macros(path: Path, filename: str, found: Directory) -> bool:
+def _has_macros(file: IO[bytes], filename: str, found: Directory) -> bool:
     if any(part in name.lower() for name in found.names for part in _MACROS):
         return True
     if found.is_encrypted:
         return False
-    types = beginning(path, filename, "[Content_Types].xml", _MOST_TYPES)
+    types = beginning(file, filename, "[Content_Types].xml", _MOST_TYPES)
     if len(types) == _MOST_TYPES:
         raise Unworkable(f"{filename} says more about its parts than any document does: a trap.")
     # Of a list in UTF-16 every other byte is zero; any letter may be written as its number.
@@ -196,27 +191,27 @@ def _has_macros(path: Path, filename: str, found: Directory) -> bool:
     return "macroenabled" in (unescape(letters) if "&" in letters else letters).lower()
 
 
-def _named(path: Path, filename: str, suffix: str, seen: Seen | None, head: bytes) -> Inspected:
+def _named(file: IO[bytes], filename: str, suffix: str, seen: Seen | None, head: bytes) -> Inspected:
     if seen is None or not seen.media_type.startswith(_NAMED[suffix]):
         raise WrongKind(f"{filename} is {_what(seen, head)}, not {_A.get(suffix, f'a .{suffix} file')}. {_RENAME}")
     if seen.media_type != ZIP:
         return Inspected(seen.media_type)
     try:
-        directory(path, filename, MOST_BYTES)
+        directory(file, filename, MOST_BYTES)
     except Damaged:
         return Inspected(ZIP, _DAMAGED)
     return Inspected(ZIP)
 
 
-def _other(path: Path, filename: str, suffix: str, seen: Seen | None, head: bytes) -> Inspected:
+def _other(file: IO[bytes], filename: str, suffix: str, seen: Seen | None, head: bytes) -> Inspected:
     """A text, an old document, or a name that says nothing."""
     if seen is None:
         return _unseen(suffix, head)
     if seen.media_type == OLE:
-        raise _old(path, filename, suffix)
+        raise _old(file, filename, suffix)
     if suffix in _TEXTS:
         raise WrongKind(f"{filename} is {_what(seen, head)}, not a text. {_RENAME}")
-    return _unnamed_zip(path, filename) if seen.media_type == ZIP else Inspected(seen.media_type)
+    return _unnamed_zip(file, filename) if seen.media_type == ZIP else Inspected(seen.media_type)
 
 
 def _unseen(suffix: str, head: bytes) -> Inspected:
@@ -229,8 +224,8 @@ def _unseen(suffix: str, head: bytes) -> Inspected:
     return Inspected(_TYPES.get(suffix, "text/plain"))
 
 
-def _old(path: Path, filename: str, suffix: str) -> WrongKind:
-    found = streams_in(path)
+def _old(file: IO[bytes], filename: str, suffix: str) -> WrongKind:
+    found = streams_in(file)
     if suffix in NEW or found & DOCUMENTS:
         new = NEW.get(suffix, "docx, .xlsx or .pptx")
         return WrongKind(f"{filename} is an old Office document, which can hide macros: save it as .{new}.")
@@ -240,14 +235,14 @@ def _old(path: Path, filename: str, suffix: str) -> WrongKind:
     )
 
 
-def _unnamed_zip(path: Path, filename: str) -> Inspected:
+def _unnamed_zip(file: IO[bytes], filename: str) -> Inspected:
     try:
-        found = directory(path, filename, MOST_BYTES)
-        if _has_macros(path, filename, found):
+        found = directory(file, filename, MOST_BYTES)
+        if _has_macros(file, filename, found):
             raise _with_macros(filename)
-        return Inspected(_kind_of_package(path, filename, found))
+        return Inspected(_kind_of_package(file, filename, found))
     except Damaged:
-        if names_in_pieces(path, _MACROS):
+        if names_in_pieces(file, _MACROS):
             raise _with_macros(filename) from None
         return Inspected(ZIP, _DAMAGED)
 

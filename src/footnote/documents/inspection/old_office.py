@@ -3,7 +3,7 @@
 Macros cannot be ruled out in the old ones: in a presentation they are packed, in a workbook of Excel 4 they are cells.
 """
 
-from pathlib import Path
+from typing import IO
 
 PROTECTED = "encryptedpackage"
 MACROS = "_vba_project"
@@ -17,14 +17,14 @@ _NAMES = {name: f"{name}\0".encode("utf-16-le") for name in (PROTECTED, MACROS, 
 _LONGEST = max(map(len, _NAMES.values()))
 
 
-def streams_in(path: Path) -> frozenset[str]:
+def streams_in(file: IO[bytes]) -> frozenset[str]:
     """Which of the names that matter here stand in it, in whatever case. The list of its files may lie anywhere, and is
     not trusted: a name that merely stands somewhere counts as well."""
     found: set[str] = set()
     tail = b""
-    with path.open("rb") as file:
-        while piece := file.read(_PIECE):
-            seen = tail + piece.lower()
-            found.update(name for name, letters in _NAMES.items() if letters in seen)
-            tail = seen[-_LONGEST:]
+    file.seek(0)
+    while piece := file.read(_PIECE):
+        seen = tail + piece.lower()
+        found.update(name for name, letters in _NAMES.items() if letters in seen)
+        tail = seen[-_LONGEST:]
     return frozenset(found)

@@ -6,7 +6,16 @@ from msgspec import Struct
 
 from footnote.documents.wide import narrowed, wide_encoding
 
-PROGRAMS = frozenset(("application/x-msdownload", "application/x-elf", "application/x-mach-binary", "application/wasm"))
+PROGRAMS = frozenset(
+    (
+        "application/x-msdownload",
+        "application/x-elf",
+        "application/x-mach-binary",
+        "application/wasm",
+        "application/x-ms-shortcut",
+    )
+)
+"""What runs, or starts something else, when somebody opens it."""
 
 _BEGINNINGS = (
     (b"\x89PNG\r\n\x1a\n", "image/png", "a PNG image"),
@@ -32,6 +41,8 @@ _BEGINNINGS = (
     (b"\0\0\1\xb3", "video/mpeg", "a video"),
     (b"\x7fELF", "application/x-elf", "a program for Linux"),
     (b"\0asm", "application/wasm", "a program"),
+    # The size of the header, and the class id of a shell link.
+    (b"L\0\0\0\x01\x14\x02\0\0\0\0\0\xc0\0\0\0\0\0\0F", "application/x-ms-shortcut", "a shortcut of Windows"),
     *(
         (start, "application/x-mach-binary", "a program for macOS")
         for start in (

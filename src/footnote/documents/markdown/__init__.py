@@ -37,7 +37,7 @@ from footnote.documents.tree import (
     Text,
 )
 from footnote.documents.wording import called
-from footnote.documents.work import MOST_SOURCE_BYTES, Conversion, Refused
+from footnote.sandbox.jobs import MOST_SOURCE_BYTES, Conversion, Refused
 
 __all__ = ["document_of", "picture_names"]
 
@@ -45,9 +45,9 @@ _MOST_NESTED = 12
 _LAST_NUMBER = 999_999_999
 
 _FRONT_MATTER = re.compile(
-    r"---[ \t]*\n((?:[ \t]*(?:[\w-]+[ \t]*:.*|#.*|-[ \t].*|[ \t]+\S.*)?\n){0,200}?)(?:---|\.\.\.)[ \t]*(?:\n|$)"
+    r"---[ \t]*+\n((?>[ \t]*+(?:[\w-]++[ \t]*+:.*|#.*|-[ \t].*)?\n|[ \t]++\S.*\n){0,200}?)(?:---|\.\.\.)[ \t]*+(?:\n|$)"
 )
-_ENTRY = re.compile(r"([\w-]+)[ \t]*:[ \t]*(.*?)[ \t]*$", re.MULTILINE)
+_ENTRY = re.compile(r"(?<![\w-])([\w-]++)[ \t]*+:(.*)$", re.MULTILINE)
 # Neither XML nor a font has them.
 _NO_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -131,7 +131,7 @@ def _front_matter(markdown: str) -> tuple[dict[str, str], str]:
     found = _FRONT_MATTER.match(markdown)
     if found is None or not found[1].strip():
         return {}, markdown
-    entries = {key.lower(): value.strip("'\"").strip() for key, value in _ENTRY.findall(found[1])}
+    entries = {key.lower(): value.strip().strip("'\"").strip() for key, value in _ENTRY.findall(found[1])}
     return entries, markdown[found.end() :]
 
 

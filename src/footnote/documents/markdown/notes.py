@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import urlsplit
 
 from footnote.documents.tree import Block, Inline, Link, NoteMark, Paragraph, Text
-from footnote.documents.work import SourceNote
+from footnote.sandbox.jobs import SourceNote
 
 _NUMBER = r"\^?[0-9０-９]{1,9}"
 _ITEM = rf"{_NUMBER}(?:\s?[-–—~～]\s?{_NUMBER})?"
@@ -16,7 +16,7 @@ _BODY = rf"\s?{_ITEM}(?:\s?[,;、，；]\s?{_ITEM})*\s?"
 _MARKER = re.compile(rf"\[({_BODY})\]|【({_BODY})(?:†[^】\n]{{0,80}})?】|［({_BODY})］")
 _RANGE = re.compile(r"\s?[-–—~～]\s?")
 _LONGEST_RANGE = 20
-_INDEXED = re.compile(r"(?:^|[^\w])(?:\w*_\w*|[a-z]\d*|arr|argv|args|buf|idx|lst|ptr|str|tmp|vec|xs)$")
+_INDEXED = re.compile(r"(?:^|[^\w])(?:[^\W_]*+_\w*+|[a-z]\d*|arr|argv|args|buf|idx|lst|ptr|str|tmp|vec|xs)$")
 _LISTING = re.compile(
     r"\W*(?:\d+\W+)?(?:sources?|references?|citations?|footnotes?|bibliography|works cited|"
     r"nguồn(?: tham khảo| trích dẫn| tin)?|tài liệu tham khảo|tham khảo|chú thích|trích dẫn|"

@@ -12,12 +12,12 @@ from footnote.documents.pdf.arabic import has_arabic, said_plainly
 from footnote.documents.pdf.endnotes import with_notes_at_the_end
 from footnote.documents.pdf.formulas import MATHS, formulas_of
 from footnote.documents.pdf.lines import Parts, Placed, literal, placed
-from footnote.documents.pdf.typesetting import Failed, Press, Printed
+from footnote.documents.pdf.typesetting import Failed, Press, Printed, without_direction
 from footnote.documents.pdf.writer import source_of
 from footnote.documents.pictures import Seen, look_at
 from footnote.documents.tree import Block, Document, Maths, MathsBlock, Picture, Table, Text
 from footnote.documents.walk import parts_of
-from footnote.documents.work import Conversion, Converted, Refused
+from footnote.sandbox.jobs import Conversion, Converted, Refused
 
 _MOST_NAMED = 10
 
@@ -63,7 +63,8 @@ class _Work:
             return Refused(f"{self._filename} cannot be set as a PDF: try it as a Word file.")
         self._note_fonts(printed)
         self._note_formulas()
-        content = said_plainly(printed.content) if self._has_arabic else printed.content
+        content = without_direction(printed.content)
+        content = said_plainly(content) if self._has_arabic else content
         return Converted(content=content, notes=tuple(self._notes))
 
     def _source(self, document: Document) -> str:

@@ -24,7 +24,7 @@ _JOINERS = ("\u0640", "\u200d")
 """They have one form only, and letters join with them on both sides."""
 _FORMS = (*range(0xFB50, 0xFC00), *range(0xFE70, 0xFEFD))
 
-_STREAM = re.compile(rb"(\d+) 0 obj\s*(<<(?:(?!endobj).){0,600}?>>)\s*stream\r?\n", re.DOTALL)
+_STREAM = re.compile(rb"(?<!\d)(\d++) 0 obj\s*(<<(?:(?!endobj).){0,600}?>>)\s*stream\r?\n", re.DOTALL)
 _MAPPED = re.compile(rb"(<[0-9A-F]{4}> )<(F[BE][0-9A-F]{2})>")
 _TRAILER = re.compile(rb"trailer\s*<<(.*)>>\s*startxref\s+(\d+)\s+%%EOF\s*$", re.DOTALL)
 

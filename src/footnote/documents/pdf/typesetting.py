@@ -13,6 +13,7 @@ from footnote.documents.fonts import fonts
 _NOT_SHOWN = re.compile(r"the text `\"(.{1,40}?)\"` could not be displayed")
 _READABLE: Final = "ua-1"
 """PDF/UA, the standard of documents that a screen reader can read."""
+_RIGHT_TO_LEFT: Final = b"/Direction/R2L"
 
 _Part = TypeVar("_Part")
 
@@ -80,3 +81,9 @@ class Press:
         except typst.TypstError:
             return False
         return True
+
+
+def without_direction(pdf: bytes) -> bytes:
+    """The same file without a preferred direction. It is meant for the order of pages side by side; Chromium's reader
+    takes it for that of words, and whoever copies an English sentence from an Arabic report gets its words reversed."""
+    return pdf.replace(_RIGHT_TO_LEFT, b" " * len(_RIGHT_TO_LEFT))

@@ -1,18 +1,14 @@
-"""The text of an uploaded file. This runs where a hostile file can do no harm: in a process of the workshop."""
-
-# ruff: noqa: PLC0415 - each reader is loaded with the first file of its kind
+"""The text of an uploaded file. This runs where a hostile file can do no harm: in the sandbox."""
 
 import re
-from collections.abc import Callable
 
 from footnote.documents.extract import Unreadable, extract
 from footnote.documents.extract.charset import decode
-from footnote.documents.inspection.inspection import DOCX, ODS, ODT, PPTX, XLSX
 from footnote.documents.inspection.without_text import why_no_text
-from footnote.documents.reading.lines import Line, links_of, words
-from footnote.documents.reading.package import Facts, Package
-from footnote.documents.reading.refusal import DECLARES, NotReadable
-from footnote.documents.work import Reading, Refused, TextOf
+from footnote.documents.office import OFFICE_READERS
+from footnote.documents.office.lines import links_of, words
+from footnote.documents.office.refusal import DECLARES, NotReadable
+from footnote.sandbox.jobs import Reading, Refused, TextOf
 
 MOST_CHARACTERS = 2_000_000
 
@@ -35,7 +31,7 @@ def _text_of(reading: Reading) -> TextOf:
         return TextOf(text="")
     if reason := why_no_text(media_type):
         return TextOf(text=None, reason=reason)
-    if media_type in _PACKAGES:
+    if media_type in OFFICE_READERS:
         return _packaged(reading)
     if media_type in ("application/pdf", "text/html"):
         return _extracted(reading)
@@ -45,41 +41,8 @@ def _text_of(reading: Reading) -> TextOf:
 # Office documents -----------------------------------------------------------------------------------------------------
 
 
-def _word(content: bytes) -> tuple[Line, Facts]:
-    from footnote.documents.reading import word
-
-    return word.read(Package(content))
-
-
-def _slides(content: bytes) -> tuple[Line, Facts]:
-    from footnote.documents.reading import slides
-
-    return slides.read(Package(content))
-
-
-def _sheets(content: bytes) -> tuple[Line, Facts]:
-    from footnote.documents.reading import sheets
-
-    return sheets.read(Package(content), content)
-
-
-def _open_text(content: bytes) -> tuple[Line, Facts]:
-    from footnote.documents.reading import open_text
-
-    return open_text.read(Package(content))
-
-
-_PACKAGES: dict[str, Callable[[bytes], tuple[Line, Facts]]] = {
-    DOCX: _word,
-    ODT: _open_text,
-    PPTX: _slides,
-    XLSX: _sheets,
-    ODS: _sheets,
-}
-
-
 def _packaged(reading: Reading) -> TextOf:
-    line, facts = _PACKAGES[reading.media_type](reading.content)
+    line, facts = OFFICE_READERS[reading.media_type](reading.content)
     if not line.text:
         return TextOf(text=None, reason="there is no text in it")
     text = line.text[:MOST_CHARACTERS]

@@ -1,5 +1,5 @@
 """Rows of a table as they are shown: of a text with separated cells, or of a sheet. This runs where a hostile file can
-do no harm: in a process of the workshop."""
+do no harm: in the sandbox."""
 
 # ruff: noqa: PLC0415 - the reader of workbooks is loaded with the first of them, and may not be installed
 
@@ -11,10 +11,10 @@ from typing import Any
 
 from footnote.documents.extract.charset import decode
 from footnote.documents.extract.plain import delimiter_of, rows_of
-from footnote.documents.reading.package import Package
-from footnote.documents.reading.refusal import NotReadable
-from footnote.documents.work import Refused, TableOf, Tabling
+from footnote.documents.office.package import Package
+from footnote.documents.office.refusal import NotReadable
 from footnote.protocol.files import Cell
+from footnote.sandbox.jobs import Refused, TableOf, Tabling
 
 MOST_COLUMNS = 500
 LONGEST_CELL = 2_000
@@ -54,7 +54,7 @@ def _of_text(tabling: Tabling) -> TableOf:
 def _of_workbook(tabling: Tabling) -> TableOf:
     from python_calamine import CalamineError, CalamineWorkbook
 
-    from footnote.documents.reading.sheets import MOST_SPANNED, spans_of
+    from footnote.documents.office.sheets import MOST_SPANNED, spans_of
 
     if _LOCKED in tabling.content:
         raise NotReadable("is protected by a password: save it without one")

@@ -27,7 +27,7 @@ from footnote.models.wire import dumps, scrub
 from footnote.protocol.messages import call_ids
 from footnote.protocol.stream import Start, StreamEvent
 
-_PIECE = re.compile(r"\s*\S{1,24}\s*")
+_PIECE = re.compile(r"\A\s*+\S{1,24}+\s*+|\S{1,24}+\s*+")
 _ARGUMENT_PIECE = 200
 
 

@@ -39,6 +39,7 @@ def answer(
             continue
         blocks += [f"**{inline(finding.heading)}**"] if len(findings) > 1 else []
         blocks += [blockquote(one.text, one.number) for one in passages] or _in_vain(finding, words)
+        blocks += _disagreeing(finding, passages, words)
     excerpts = _excerpts(findings, chosen)
     if excerpts and len(excerpts) < len({one.number for passages in chosen for one in passages}):
         blocks.append(words.some_excerpts.format(numbers=", ".join(map(str, excerpts))))
@@ -56,10 +57,12 @@ def _chosen(findings: Sequence[Finding]) -> list[list[Passage]]:
 
 
 def _offline(findings: Sequence[Finding], chosen: Iterable[Sequence[Passage]], words: Words) -> list[str]:
-    """That the web could not be asked, if a quotation comes from the library in its place."""
+    """That the web could not be asked or had nothing, if a quotation comes from the library in its place."""
     quoted = [finding for finding, passages in zip(findings, chosen, strict=True) if passages]
     providers = dict.fromkeys(provider for finding in quoted for provider in finding.unasked)
-    return [words.from_library.format(providers=inline(", ".join(providers)))] if providers else []
+    if providers:
+        return [words.from_library.format(providers=inline(", ".join(providers)))]
+    return [words.nothing_on_the_web] if any(finding.is_from_library for finding in quoted) else []
 
 
 def _opening(
@@ -81,6 +84,13 @@ def _opening(
     if len(_excerpts(findings, [quoted])) == len({one.number for one in quoted}):
         return words.space.join([*first, words.excerpts])
     return words.space.join([*first, words.passage if len(quoted) == 1 else words.passages])
+
+
+def _disagreeing(finding: Finding, passages: Sequence[Passage], words: Words) -> list[str]:
+    """That sources contradict each other, where more than one side of it is quoted."""
+    quoted = {one.number for one in passages}
+    sides = (sorted({value.number for value in one.values} & quoted) for one in finding.disagreements)
+    return [words.disagree.format(numbers=", ".join(map(str, numbers))) for numbers in sides if len(numbers) > 1]
 
 
 def _excerpts(findings: Sequence[Finding], chosen: Iterable[Sequence[Passage]]) -> list[int]:

@@ -16,12 +16,15 @@ _FOOTNOTE = re.compile(r"\[(\d{1,4})\]")
 _INSTRUCTIONS = re.compile(r"\A<instructions>\n.*?\n</instructions>\n\n(?=\S)", re.DOTALL)
 """What a client of another API says of the answers that it wants stands before its question. A reader only quotes."""
 
-_PATH = re.compile(
-    r"(?:\s*\b(?:in|into|to|as|at|vào|ra|thành|tại)\b|\s*(?:保存到|保存为|存为|写入|写到|到|为|至))?"
-    r"(?:\s+(?:the\s+)?(?:file|tệp))?\s*(?<![\w/:.])(?P<path>/[\w./-]+\.(?:md|txt))(?![\w/])",
+_PATH = re.compile(r"(?<![\w/:.-])/[\w./-]+\.(?:md|txt)(?![\w/])", re.IGNORECASE)
+"""A path of a text in the workspace."""
+_LEADS_TO_PATH = re.compile(
+    r"(?:\b(?:in|into|to|as|at|vào|ra|thành|tại)|保存到|保存为|存为|写入|写到|到|为|至)?"
+    r"(?:\s{1,9}(?:the\s{1,9})?(?:file|tệp))?$",
     re.IGNORECASE,
 )
-"""A path of a text in the workspace, with the word that leads to it."""
+"""The words before a path that belong to it: `save it to the file`."""
+_LONGEST_LEAD = 40
 
 
 class Turn(Struct, frozen=True):
@@ -49,14 +52,22 @@ def turn_of(messages: Sequence[Message]) -> Turn:
     question, attached = parted(_INSTRUCTIONS.sub("", messages[at].text)) if at >= 0 else ("", Attached())
     named = _PATH.search(question)
     if named is not None:
-        question = question[: named.start()] + question[named.end() :]
+        question = _without_lead(question[: named.start()]) + question[named.end() :]
     return Turn(
         question,
         _answered(messages[at + 1 :]),
         tuple(messages[: max(at, 0)]),
         attached,
-        named["path"] if named else None,
+        named.group() if named else None,
     )
+
+
+def _without_lead(text: str) -> str:
+    """What stands before a path, without the words and spaces that lead to it."""
+    text = text.rstrip()
+    start = max(0, len(text) - _LONGEST_LEAD)
+    lead = _LEADS_TO_PATH.search(text, start)
+    return text[: lead.start()].rstrip() if lead else text
 
 
 def subject_of(earlier: Sequence[Message]) -> Subject | None:

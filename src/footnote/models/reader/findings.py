@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from footnote.protocol.messages import ToolCall, ToolResultMessage
-from footnote.protocol.receipts import Passage, ProviderTry
+from footnote.protocol.receipts import Disagreement, Passage, ProviderTry
 from footnote.protocol.sources import Source
 
 SEARCH, READ, WRITE = "web_search", "read_page", "write_file"
@@ -33,6 +33,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     asked: str
     passages: tuple[Passage, ...] = ()
     sources: tuple[Source, ...] = ()
+    disagreements: tuple[Disagreement, ...] = ()
     tries: tuple[ProviderTry, ...] = ()
     error: str = ""
 
@@ -43,10 +44,15 @@ class Finding(Struct, frozen=True, kw_only=True):
         return title or self.query if self.tool == READ else self.asked
 
     @property
+    def is_from_library(self) -> bool:
+        """Whether in the end the library answered in the place of others."""
+        return len(self.tries) > 1 and self.tries[-1].provider == LIBRARY
+
+    @property
     def unasked(self) -> tuple[str, ...]:
         """The providers that did not answer, if in the end the library did in their place."""
-        *failed, last = [one.provider for one in self.tries] or [""]
-        return tuple(dict.fromkeys(failed)) if last == LIBRARY else ()
+        failed = (one.provider for one in self.tries[:-1] if one.outcome != "empty")
+        return tuple(dict.fromkeys(failed)) if self.is_from_library else ()
 
 
 def findings_of(answered: Iterable[tuple[ToolCall, ToolResultMessage]]) -> tuple[Finding, ...]:
@@ -76,6 +82,7 @@ def _finding(call: ToolCall, result: ToolResultMessage) -> Finding:
         asked=text_of(call.arguments.get("prompt")) or query,
         passages=passages,
         sources=sources,
+        disagreements=tuple(_items(artifact.get("disagreements"), Disagreement)),
         tries=tuple(tries),
         error=text_of(result.text)[:LONGEST_ERROR] if result.is_error else "",
     )

@@ -23,7 +23,7 @@ ENOUGH_WORDS, ENOUGH_HAN = 3, 7
 """Words and characters of a question that can be asked by itself."""
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019.,:/-][^\W_]+)*")
-_SITE = re.compile(r"\s+[-\u2013\u2014|·:»]\s+.*$")
+_SITE = re.compile(r"(?<!\s)\s++[-\u2013\u2014|·:»]\s")
 
 
 class Subject(Struct, frozen=True):
@@ -80,7 +80,7 @@ def _completed(text: str, subject: Subject) -> str:
         return subject.query
     names = frozenset(word for word in own if word[0].isupper())
     carried = _words(subject.query if instead or not names else _without_last_name(subject.query, names))
-    titles = [word for title in subject.titles[:1] for word in _words(_SITE.sub("", title))] if instead else []
+    titles = [word for title in subject.titles[:1] for word in _words(_SITE.split(title, 1)[0])] if instead else []
     known = {fold(word) for word in own}
     added: list[str] = []
     for word in [*titles[:TITLE_WORDS], *carried[:CARRIED_WORDS]]:

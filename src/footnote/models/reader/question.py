@@ -26,7 +26,9 @@ AT_ONCE = 3
 
 _URL = re.compile(rf"(?:https?://|www\.)[^{phrases.OUTSIDE_URL}]+", re.IGNORECASE)
 _FIRST_CLAUSE = re.compile(rf"[\s{phrases.CLAUSE_ENDS}]*([^{phrases.CLAUSE_ENDS}]+)[\s{phrases.CLAUSE_ENDS}]*")
-_LAST_CLAUSE = re.compile(rf"[{phrases.CLAUSE_ENDS}]\s*([^{phrases.CLAUSE_ENDS}]+)[\s{phrases.CLAUSE_ENDS}]*$")
+_LAST_CLAUSE = re.compile(
+    rf"[{phrases.CLAUSE_ENDS}]\s{{0,80}}+([^{phrases.CLAUSE_ENDS}]{{1,80}}+)[\s{phrases.CLAUSE_ENDS}]{{0,80}}+$"
+)
 _NO_WORD = re.compile(r"[\W_]*")
 _ITEM = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)、])\s*(\S.*)")
 _SUM = re.compile(r"[\d\s.,()+\-*/\u00d7\u00f7^%=x?]+", re.IGNORECASE)
@@ -96,8 +98,14 @@ def _trimmed_url(url: str) -> str:
     """Without the punctuation of the sentence around it."""
     url = url.rstrip(_AFTER_URL)
     for opening, closing in ("()", "[]"):
-        while url.endswith(closing) and url.count(opening) < url.count(closing):
-            url = url[:-1].rstrip(_AFTER_URL)
+        unopened = url.count(closing) - url.count(opening)
+        end = len(url)
+        while unopened > 0 and url[end - 1 : end] == closing:
+            end -= 1
+            unopened -= 1
+            while end and url[end - 1] in _AFTER_URL:
+                end -= 1
+        url = url[:end]
     return url if "://" in url else f"https://{url}"
 
 

@@ -28,8 +28,11 @@ class Words(Struct, frozen=True, kw_only=True):
     """What was wanted and cannot be done by quoting; the passages follow."""
     from_library: str
     """The web could not be asked: what follows is not from there."""
+    nothing_on_the_web: str
+    """The web was asked and had nothing: what follows is from the library, too."""
     excerpts: str
     some_excerpts: str
+    disagree: str
     unasked: str
 
     nothing: str
@@ -95,8 +98,13 @@ _EN = Words(
         "The web could not be searched ({providers}), so this comes from the library: pages read before, your own "
         "files and Footnote's documentation."
     ),
+    nothing_on_the_web=(
+        "The web search found nothing, so this comes from the library: pages read before, your own files and "
+        "Footnote's documentation."
+    ),
     excerpts="None of these pages could be read. This is what the search engine shows of them:",
     some_excerpts="Not read, and quoted as the search engine shows it: source {numbers}.",
+    disagree="These sources contradict each other, so both sides are quoted: {numbers}.",
     unasked="I look for three questions at a time. Please ask again for the others.",
     nothing="I found nothing that fits “{query}”.",
     tried="Tried:",
@@ -169,8 +177,13 @@ _VI = Words(
         "Không tìm được trên web ({providers}), nên phần này lấy từ thư viện: các trang đã đọc trước đây, tệp của bạn "
         "và tài liệu của Footnote."
     ),
+    nothing_on_the_web=(
+        "Tìm kiếm trên web không có kết quả, nên phần này lấy từ thư viện: các trang đã đọc trước đây, tệp của bạn và "
+        "tài liệu của Footnote."
+    ),
     excerpts="Không đọc được trang nào trong số này. Đây là phần mà công cụ tìm kiếm hiển thị:",
     some_excerpts="Chưa đọc được trang, chỉ trích phần mà công cụ tìm kiếm hiển thị: nguồn {numbers}.",
+    disagree="Các nguồn sau mâu thuẫn với nhau nên cả hai phía đều được trích: {numbers}.",
     unasked="Mỗi lần tôi chỉ tìm cho ba câu hỏi. Bạn vui lòng hỏi lại những câu còn lại.",
     nothing="Tôi không tìm thấy gì phù hợp với “{query}”.",
     tried="Đã thử:",
@@ -234,8 +247,10 @@ _ZH = Words(
         "rewrite": "我无法翻译或改写。",
     },
     from_library="无法搜索网络（{providers}），以下内容来自资料库：以前读过的网页、你的文件和 Footnote 的文档。",
+    nothing_on_the_web="网络搜索没有结果，以下内容来自资料库：以前读过的网页、你的文件和 Footnote 的文档。",
     excerpts="这些网页都没能读取。以下是搜索引擎显示的摘录：",
     some_excerpts="以下来源没能读取，引用的是搜索引擎显示的摘录：{numbers}。",
+    disagree="以下来源说法相互矛盾，双方均已引用：{numbers}。",
     unasked="我一次最多查三个问题，其余的请再问一次。",
     nothing="没有找到与“{query}”相符的内容。",
     tried="已尝试：",

@@ -1,19 +1,21 @@
 """`POST /v1/messages`: an agent as a model of the Anthropic Messages API."""
 
+import asyncio
+from collections.abc import Sequence
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
+from footnote.config.agents import Agent
 from footnote.protocol.events import ErrorBody, TurnStopReason, TurnUsage
 from footnote.protocol.sse import encode
-from footnote.server.doors.asking import Said, question_from, text_in, without_tools
+from footnote.server.doors.asking import MAX_BODY_BYTES, Question, Said, question_from, text_in, without_tools
 from footnote.server.doors.running import answered
 from footnote.server.doors.telling import NO_USAGE, Began, Closed, Ended, Failed, Grew, Opened, Told, Whole
 from footnote.server.replies import Reply
 from footnote.server.stream import EventStream
 from footnote.server.table import Call, Route
 
-MOST_BODY_BYTES = 32_000_000
 _THOUGHTS = frozenset({"thinking", "redacted_thinking"})
 _STOP_REASONS: dict[TurnStopReason, str] = {"length": "max_tokens"}
 _TYPES = {
@@ -26,9 +28,9 @@ _TYPES = {
 }
 
 
-class AnthropicMessage(Struct, frozen=True):
+class AnthropicMessage(Struct, frozen=True, gc=False):
     role: Literal["user", "assistant"]
-    content: Any
+    content: Raw
 
 
 class MessagesRequest(Struct, frozen=True):
@@ -36,10 +38,10 @@ class MessagesRequest(Struct, frozen=True):
 
     model: str
     messages: tuple[AnthropicMessage, ...]
-    system: Any = None
+    system: Raw | UnsetType = UNSET
     stream: bool | None = False
-    tools: Any = None
-    tool_choice: Any = None
+    tools: Raw | UnsetType = UNSET
+    tool_choice: Raw | UnsetType = UNSET
 
 
 def error_form(error: ErrorBody, status: int) -> Any:
@@ -112,14 +114,18 @@ def _event(payload: dict[str, Any]) -> bytes:
 
 async def messages(call: Call) -> Reply | EventStream:
     asked: MessagesRequest = call.body
+    question = await asyncio.to_thread(_question, asked, call.app.configuration.agents)
+    return await answered(call, question, MessagesDoor(asked.model), error_form, stream=bool(asked.stream))
+
+
+def _question(asked: MessagesRequest, agents: Sequence[Agent]) -> Question:
     without_tools(tools=asked.tools, tool_choice=asked.tool_choice)
     system = text_in(asked.system, "system")
     said = [
         Said(one.role, text_in(one.content, f"messages[{number}].content", left_out=_THOUGHTS))
         for number, one in enumerate(asked.messages)
     ]
-    question = question_from(call.app.configuration.agents, asked.model, system, said)
-    return await answered(call, question, MessagesDoor(asked.model), error_form, stream=bool(asked.stream))
+    return question_from(agents, asked.model, system, said)
 
 
 ROUTES = (
@@ -131,7 +137,7 @@ ROUTES = (
         body=MessagesRequest,
         streams=True,
         errors=error_form,
-        most_bytes=MOST_BODY_BYTES,
+        most_bytes=MAX_BODY_BYTES,
         lenient=True,
     ),
 )

@@ -1,17 +1,25 @@
 """What a client of another API asks, as a question for an agent of ours. Pure."""
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Literal, TypeAlias, cast
 
-from msgspec import Struct
+import msgspec
+from msgspec import Raw, Struct, UnsetType
 
 from footnote.config.agents import Agent
 from footnote.protocol.errors import Unknown, UsageError
 from footnote.protocol.messages import AssistantMessage, Message, Text, user
 from footnote.protocol.sessions import LONGEST_QUESTION
+from footnote.server.decoding import checked
 
 Speaker: TypeAlias = Literal["user", "assistant"]
 LONGEST_TITLE = 80
+MAX_BODY_BYTES = 8_000_000
+"""Bytes of a request: the text that the largest windows hold, a few times over."""
+MAX_MESSAGES = 10_000
+_MAX_SMALL_BYTES = 10_000
 GREETED = "(The assistant begins.)"
 """Stands before a greeting: a session begins with a question."""
 NO_TOOLS = (
@@ -46,6 +54,8 @@ def question_from(agents: Sequence[Agent], model: str, system: str, said: Iterab
     which the first agent answers."""
     agent_id, chosen = _chosen(agents, model)
     *earlier, last = _turns(said)
+    if len(earlier) >= MAX_MESSAGES:
+        raise UsageError(f"The conversation has more than {MAX_MESSAGES:,} messages; leave out the oldest.")
     if last.by != "user" or not last.text.strip():
         raise UsageError("The last message must be the user's, and not be empty: it is the question.")
     text = f"<instructions>\n{system}\n</instructions>\n\n{last.text}" if system.strip() else last.text
@@ -69,14 +79,8 @@ def _chosen(agents: Sequence[Agent], model: str) -> tuple[str, str | None]:
 
 def _turns(said: Iterable[Said]) -> list[Said]:
     """One message at a time by each side, and none without words."""
-    turns: list[Said] = []
-    for one in said:
-        if not one.text.strip():
-            continue
-        if turns and turns[-1].by == one.by:
-            turns[-1] = Said(one.by, f"{turns[-1].text}\n\n{one.text}")
-        else:
-            turns.append(one)
+    spoken = (one for one in said if one.text.strip())
+    turns = [Said(by, "\n\n".join(one.text for one in row)) for by, row in groupby(spoken, attrgetter("by"))]
     if turns and turns[0].by == "assistant":
         turns.insert(0, Said("user", GREETED))
     return turns or [Said("assistant", "")]
@@ -93,39 +97,54 @@ def _title(question: str) -> str:
     return line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1].rstrip()}…"
 
 
-def text_in(content: Any, place: str, *, left_out: frozenset[str] = frozenset()) -> str:
+class _Part(Struct, frozen=True, gc=False):
+    type: str
+    text: str | None = None
+
+
+_Content: TypeAlias = str | list[_Part] | None
+_content: "msgspec.json.Decoder[_Content]" = msgspec.json.Decoder(_Content)
+
+
+def text_in(content: Raw | UnsetType, place: str, *, left_out: frozenset[str] = frozenset()) -> str:
     """The text of a message, which both APIs write as a string or as a list of parts. `left_out` are kinds of parts
     that say nothing to an agent; others that it cannot read are refused."""
-    if content is None or isinstance(content, str):
-        return content or ""
-    if not isinstance(content, list):
-        raise UsageError(f"{place} must be a text or a list of parts.")
+    if isinstance(content, UnsetType):
+        return ""
+    try:
+        decoded = _content.decode(content)
+    except msgspec.MsgspecError as error:
+        reason = str(error).rstrip(".").replace("at `$", f"at `{place}")
+        raise UsageError(f"{place} must be a text or a list of parts: {reason}.") from error
+    except RecursionError as error:
+        raise UsageError(f"{place} is nested too deeply.") from error
+    if not isinstance(decoded, list):
+        return checked(decoded or "")
     texts: list[str] = []
-    for number, part in enumerate(cast("list[Any]", content)):
-        kind, text = _part(part)
-        if kind in left_out:
+    for number, part in enumerate(decoded):
+        if part.type in left_out:
             continue
-        if kind != "text" or text is None:
+        if part.type != "text" or part.text is None:
             raise UsageError(
-                f"{place}[{number}] is of the type {kind[:40]!r}. Only text can be given to an agent here: "
+                f"{place}[{number}] is of the type {part.type[:40]!r}. Only text can be given to an agent here: "
                 "images, documents and results of tools cannot."
             )
-        texts.append(text)
-    return "\n\n".join(texts)
+        texts.append(part.text)
+    return checked("\n\n".join(texts))
 
 
-def _part(part: Any) -> tuple[str, str | None]:
-    """Its type, and its text if it has one."""
-    if not isinstance(part, dict):
-        return type(part).__name__, None
-    fields = cast("dict[str, Any]", part)
-    kind, text = fields.get("type"), fields.get("text")
-    return kind if isinstance(kind, str) else "unknown", text if isinstance(text, str) else None
+def value_of(raw: Raw | UnsetType) -> Any:
+    """What a field holds that an agent has no use for, to see whether it asks for something. None: it was left out.
+    A long value asks for something, whatever it is: it is not decoded, and True stands for it."""
+    if isinstance(raw, UnsetType):
+        return None
+    return msgspec.json.decode(raw) if len(memoryview(raw)) <= _MAX_SMALL_BYTES else True
 
 
-def without_tools(**fields: Any) -> None:
+def without_tools(**fields: Raw | UnsetType) -> None:
     """Refuses the tools of a client: it would wait for calls that never come."""
-    for name, value in fields.items():
+    for name, raw in fields.items():
+        value = value_of(raw)
         choice = cast("dict[str, Any]", value).get("type") if isinstance(value, dict) else value
         if value and choice not in ("none", "auto"):
             raise UsageError(NO_TOOLS.format(field=name))

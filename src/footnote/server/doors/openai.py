@@ -1,29 +1,40 @@
 """`POST /v1/chat/completions`: an agent as a model of the OpenAI Chat Completions API."""
 
+import asyncio
 import time
+from collections.abc import Sequence
 from typing import Any, Literal, cast
 
-from msgspec import Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
+from footnote.config.agents import Agent
 from footnote.protocol.errors import UsageError
 from footnote.protocol.events import ErrorBody, TurnStopReason, TurnUsage
 from footnote.protocol.sse import encode
-from footnote.server.doors.asking import Said, question_from, text_in, without_tools
+from footnote.server.doors.asking import (
+    MAX_BODY_BYTES,
+    NO_TOOLS,
+    Question,
+    Said,
+    question_from,
+    text_in,
+    value_of,
+    without_tools,
+)
 from footnote.server.doors.running import answered
 from footnote.server.doors.telling import Began, Ended, Failed, Grew, Opened, Told, Whole
 from footnote.server.replies import Reply
 from footnote.server.stream import EventStream
 from footnote.server.table import Call, Route
 
-MOST_BODY_BYTES = 32_000_000
 _FINISH_REASONS: dict[TurnStopReason, str] = {"length": "length"}
 _CODES = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
 
 
-class ChatMessage(Struct, frozen=True):
+class ChatMessage(Struct, frozen=True, gc=False):
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: Any = None
-    tool_calls: Any = None
+    content: Raw | UnsetType = UNSET
+    tool_calls: Raw | UnsetType = UNSET
 
 
 class StreamOptions(Struct, frozen=True):
@@ -38,10 +49,10 @@ class ChatRequest(Struct, frozen=True):
     stream: bool | None = False
     stream_options: StreamOptions | None = None
     n: int | None = None
-    response_format: Any = None
-    tools: Any = None
-    tool_choice: Any = None
-    functions: Any = None
+    response_format: Raw | UnsetType = UNSET
+    tools: Raw | UnsetType = UNSET
+    tool_choice: Raw | UnsetType = UNSET
+    functions: Raw | UnsetType = UNSET
 
 
 def error_form(error: ErrorBody, status: int) -> Any:
@@ -128,6 +139,13 @@ def _data(payload: dict[str, Any]) -> bytes:
 
 async def completions(call: Call) -> Reply | EventStream:
     asked: ChatRequest = call.body
+    question = await asyncio.to_thread(_question, asked, call.app.configuration.agents)
+    options = asked.stream_options or StreamOptions()
+    door = ChatDoor(asked.model, with_usage=bool(options.include_usage))
+    return await answered(call, question, door, error_form, stream=bool(asked.stream))
+
+
+def _question(asked: ChatRequest, agents: Sequence[Agent]) -> Question:
     _check(asked)
     system: list[str] = []
     said: list[Said] = []
@@ -138,19 +156,17 @@ async def completions(call: Call) -> Reply | EventStream:
         elif one.role in ("system", "developer"):
             system.append(text)
         else:
-            without_tools(messages=one.role)
-    question = question_from(call.app.configuration.agents, asked.model, "\n\n".join(system), said)
-    options = asked.stream_options or StreamOptions()
-    door = ChatDoor(asked.model, with_usage=bool(options.include_usage))
-    return await answered(call, question, door, error_form, stream=bool(asked.stream))
+            raise UsageError(NO_TOOLS.format(field="messages"))
+    return question_from(agents, asked.model, "\n\n".join(system), said)
 
 
 def _check(asked: ChatRequest) -> None:
     without_tools(tools=asked.tools, tool_choice=asked.tool_choice, functions=asked.functions)
-    without_tools(**{"messages[].tool_calls": next((one.tool_calls for one in asked.messages if one.tool_calls), None)})
+    for one in asked.messages:
+        without_tools(**{"messages[].tool_calls": one.tool_calls})
     if (asked.n or 1) != 1:
         raise UsageError("`n` must be 1: an agent answers a question once.")
-    wanted = asked.response_format
+    wanted = value_of(asked.response_format)
     form = cast("dict[str, Any]", wanted).get("type") if isinstance(wanted, dict) else wanted
     if form not in (None, "text"):
         raise UsageError("`response_format` must be text: an agent answers in text, with footnotes.")
@@ -165,7 +181,7 @@ ROUTES = (
         body=ChatRequest,
         streams=True,
         errors=error_form,
-        most_bytes=MOST_BODY_BYTES,
+        most_bytes=MAX_BODY_BYTES,
         lenient=True,
     ),
 )

@@ -1,7 +1,20 @@
 """The table: every route of the server."""
 
 from footnote.server import doors
-from footnote.server.routes import about, auth, catalog, downloads, files, page, pictures, runs, sessions, users, views
+from footnote.server.routes import (
+    about,
+    addresses,
+    auth,
+    catalog,
+    downloads,
+    files,
+    page,
+    pictures,
+    runs,
+    sessions,
+    users,
+    views,
+)
 from footnote.server.table import Route
 
 TABLE: tuple[Route, ...] = (
@@ -10,6 +23,7 @@ TABLE: tuple[Route, ...] = (
     *files.ROUTES,
     *views.ROUTES,
     *downloads.ROUTES,
+    *addresses.ROUTES,
     *pictures.ROUTES,
     *catalog.ROUTES,
     *auth.ROUTES,

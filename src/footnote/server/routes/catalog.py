@@ -111,7 +111,8 @@ async def _tools(call: Call) -> Tools:
     """Those that ship or are installed, and those of its tool servers, which are connected for that."""
     wanted: ToolQuery = call.query
     tools = await call.app.tools(agent_id_of(call.app, wanted.agent_id))
-    return Tools(tuple(ToolView(tool.name, tool.title(call.locale), tool.description, tool.approval) for tool in tools))
+    locale = call.locale or "en"
+    return Tools(tuple(ToolView(tool.name, tool.title(locale), tool.description, tool.approval) for tool in tools))
 
 
 def agent_id_of(app: App, wanted: str | None) -> str:

@@ -9,11 +9,10 @@ from typing import Annotated, TypeVar
 from msgspec import Meta, Struct
 
 from footnote.documents.inspection.signatures import is_named_text
-from footnote.documents.work import Reading
-from footnote.documents.workshop.workshop import Workshop
 from footnote.protocol.errors import LimitReached, Unworkable, UsageError, WrongKind
 from footnote.protocol.files import (
     ConvertedFile,
+    FileCitations,
     FileContent,
     FileConversion,
     FileDiff,
@@ -27,6 +26,9 @@ from footnote.protocol.files import (
     Unpacking,
 )
 from footnote.protocol.history import SessionHead
+from footnote.protocol.sessions import ImportedSession
+from footnote.sandbox.jobs import Reading
+from footnote.sandbox.pool import SandboxPool
 from footnote.server.downloads import FileStream, begun
 from footnote.server.multipart import FORM, MOST_FILES, parts_of
 from footnote.server.replies import Reply, as_json
@@ -110,7 +112,7 @@ async def _content(call: Call) -> Reply:
     wanted: ContentQuery = call.query
     opened = await (await workspace_of(call)).open(wanted.file_path, wanted.version)
     record, version = opened.record, opened.version
-    text = await _text(opened, call.app.workshop)
+    text = await call.incoming.while_connected(_text(opened, call.app.sandbox, call.user_id))
     url = None
     if text is None:
         path = await call.app.downloads.url(call.user_id, call.path["session_id"], version.hash, record.filename)
@@ -118,7 +120,7 @@ async def _content(call: Call) -> Reply:
     return as_json(FileContent(text, record.filename, record.path, url), etag=f'"{version.hash}"')
 
 
-async def _text(opened: Opened, workshop: Workshop) -> str | None:
+async def _text(opened: Opened, sandbox: SandboxPool, user_id: str) -> str | None:
     """What can be shown as it is, in whatever encoding it came; None: it is no text, or too much of it."""
     if opened.record.icon_type in _NO_TEXT or opened.version.size > MOST_SHOWN_BYTES:
         return None
@@ -134,7 +136,7 @@ async def _text(opened: Opened, workshop: Workshop) -> str | None:
         return None
     try:
         plain = Reading(content=content, filename=opened.record.filename, media_type="text/plain")
-        return (await workshop.do(plain)).text
+        return (await sandbox.run(plain, user=user_id)).text
     except Unworkable:
         return None
 
@@ -158,11 +160,18 @@ async def _versions(call: Call) -> FileVersions:
     return FileVersions(record.path, record.filename, await workspace.versions(wanted.file_path))
 
 
+async def _citations(call: Call) -> FileCitations:
+    wanted: ContentQuery = call.query
+    session_id = (await _session(call)).id
+    return await call.app.file_citations.citations(call.user_id, session_id, wanted.file_path, wanted.version)
+
+
 async def _diff(call: Call) -> FileDiff:
     wanted: DiffQuery = call.query
     workspace = await workspace_of(call)
     newer = await workspace.open(wanted.file_path, wanted.newer)
-    older = await workspace.open(wanted.file_path, wanted.older or max(1, newer.version.number - 1))
+    before = wanted.older or await workspace.number_before(wanted.file_path, newer.version.number)
+    older = await workspace.open(wanted.file_path, before)
     versions = older.version, newer.version
     if max(one.size for one in versions) > MAX_FILE_BYTES:  # uploads alone are so large, and have one version
         return FileDiff(newer.record.path, versions[0].number, versions[1].number, diff=None)
@@ -191,7 +200,9 @@ def _given(name: str, in_query: T | None, in_body: T | None) -> T:
 async def _convert(call: Call) -> ConvertedFile:
     wanted: FileConversion = call.body
     session_id = (await _session(call)).id
-    made = await call.app.renditions.convert(call.user_id, session_id, wanted.file_path, wanted.convert_type)
+    made = await call.incoming.while_connected(
+        call.app.renditions.convert(call.user_id, session_id, wanted.file_path, wanted.convert_type)
+    )
     path = await call.app.downloads.url(call.user_id, session_id, made.hash, made.filename)
     return ConvertedFile(_address(call, path), made.filename, made.notes)
 
@@ -217,7 +228,7 @@ async def _export(call: Call) -> FileStream:
     return await _as_zip(head, call.app.bundles.export(call.user_id, head.id))
 
 
-async def _import(call: Call) -> SessionHead:
+async def _import(call: Call) -> ImportedSession:
     if call.headers.get("content-type", "").partition(";")[0].strip().lower() != ZIP:
         raise WrongKind(f"Send the bundle as it is, with the header `Content-Type: {ZIP}`.")
     pieces = call.incoming.up_to(MOST_BUNDLE_BYTES)
@@ -265,6 +276,7 @@ ROUTES = (
         also=(201,),
         most_bytes=MOST_EDIT_BYTES,
     ),
+    Route("GET", f"{FILES}/citations", _citations, "The footnotes of a file", query=ContentQuery, answer=FileCitations),
     Route("GET", f"{FILES}/versions", _versions, "All that a file held", query=FileQuery, answer=FileVersions),
     *(
         Route("GET", f"{FILES}/{path}", _diff, "What two versions differ in", query=DiffQuery, answer=FileDiff)
@@ -286,5 +298,7 @@ ROUTES = (
     Route("POST", f"{FILES}/unpack", _unpack, "The files of a zip file", body=Unpacking, answer=FileList, status=201),
     Route("GET", f"{FILES}/archive", _archive, "All files as one zip file", media_type=ZIP),
     Route("GET", "/v2/sessions/{session_id}/export", _export, "A session as a research bundle", media_type=ZIP),
-    Route("POST", "/v2/bundles", _import, "A research bundle as a session", raw=ZIP, answer=SessionHead, status=201),
+    Route(
+        "POST", "/v2/bundles", _import, "A research bundle as a session", raw=ZIP, answer=ImportedSession, status=201
+    ),
 )

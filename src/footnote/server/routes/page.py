@@ -71,8 +71,18 @@ async def _sent(asset: Asset, headers: Headers, keeping: str) -> Reply:
 
 
 ROUTES = (
-    Route("GET", "/", _index, "The page", access="anyone", media_type=HTML, also=(304,)),
-    Route("GET", "/s/{session_id}", _index, "The page, at a session", access="anyone", media_type=HTML, also=(304,)),
+    # The page reads the query of its address itself: what is open beside the session.
+    Route("GET", "/", _index, "The page", access="anyone", media_type=HTML, also=(304,), lenient=True),
+    Route(
+        "GET",
+        "/s/{session_id}",
+        _index,
+        "The page, at a session",
+        access="anyone",
+        media_type=HTML,
+        also=(304,),
+        lenient=True,
+    ),
     Route(
         "GET", "/static/{path:path}", _static, "A file of the page", access="anyone", media_type=ANYTHING, also=(304,)
     ),

@@ -28,10 +28,11 @@ class ImageOf(Struct, frozen=True, forbid_unknown_fields=True):
 async def _favicon(call: Call) -> Reply:
     """Only of sites that this user has sources of: nobody is to be asked because somebody made up a name."""
     domain: str = call.path["domain"]
-    address = await call.app.library.of(call.user_id).address_at(domain) if _DOMAIN.fullmatch(domain) else None
+    library = call.app.library.of(call.user_id)
+    address = await library.address_at(domain) if _DOMAIN.fullmatch(domain) else None
     if address is None:
         raise Unknown("No source of yours is from this site.")
-    found = await call.app.favicons.of(address, _private_hosts(call))
+    found = await call.app.favicons.of(address, _private_hosts(call), await library.icon_at(domain))
     if found is None:
         refusal = Refusal(ErrorBody(Unknown.type, "This site has no icon that can be shown.", retryable=False))
         return as_json(refusal, 404, cache_control=f"private, max-age={MISSED_SECONDS}")

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from footnote.protocol.errors import UsageError
-from footnote.protocol.sessions import Again, NewMessage, RunView, Started, locale_named
+from footnote.protocol.sessions import Again, Approval, NewMessage, RunView, Started, locale_named
 from footnote.server.negotiation import wants_json
 from footnote.server.replies import Reply, as_json
 from footnote.server.stream import PING_SECONDS, EventStream
@@ -39,6 +39,10 @@ async def _view(call: Call) -> RunView:
 
 async def _cancel(call: Call) -> RunView:
     return await call.app.runner.cancel(call.user_id, call.path["run_id"])
+
+
+async def _decide(call: Call) -> RunView:
+    return await call.app.runner.decide(call.user_id, call.path["run_id"], call.path["tool_use_id"], call.body)
 
 
 async def _events(call: Call) -> EventStream:
@@ -104,4 +108,12 @@ ROUTES = (
         "GET", "/v2/runs/{run_id}/events", _events, "The events of a run, from its start or from one on", streams=True
     ),
     Route("POST", "/v2/runs/{run_id}/cancel", _cancel, "Stop a run; what came is kept", answer=RunView),
+    Route(
+        "POST",
+        "/v2/runs/{run_id}/approvals/{tool_use_id}",
+        _decide,
+        "Allow or deny a call that waits for approval",
+        body=Approval,
+        answer=RunView,
+    ),
 )

@@ -1,8 +1,9 @@
 """Files of a session as the page shows them: tables, texts, images, and what could run only where it can do nothing."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Annotated
+from typing import Annotated, cast
 
 from msgspec import Meta, Struct
 
@@ -10,7 +11,7 @@ from footnote.documents.inspection.signatures import seen_in
 from footnote.protocol.errors import Unworkable, WrongKind
 from footnote.protocol.files import FilePath, FileTable, FileText
 from footnote.server.downloads import FORBIDDEN, FileStream, begun, is_known
-from footnote.server.replies import Reply
+from footnote.server.replies import Reply, json_string
 from footnote.server.routes.files import FILES, ContentQuery, FileQuery, workspace_of
 from footnote.server.table import Call, Route
 from footnote.storage.disposition import attachment
@@ -18,6 +19,8 @@ from footnote.workspace.files import NotText, Opened
 
 ANYTHING = "*/*"
 MOST_ROWS = 1_000
+LONG_TEXT = 1_000_000
+"""Characters from which on a text is encoded in a thread."""
 MOST_FRAME_BYTES = 20_000_000
 IMAGES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 SVG = "image/svg+xml"
@@ -33,7 +36,7 @@ _RUNNING = f"sandbox allow-scripts; script-src 'unsafe-inline'; {_ALONE}"
 """For a page whose scripts somebody wants to run. No policy of today's browsers keeps a script from WebRTC."""
 _FRAMED_AS = {**dict.fromkeys(("html", "htm", "xhtml"), "html"), "svg": "svg"}
 _DRAWING = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
-_KEPT = "private, no-cache"
+KEPT = "private, no-cache"
 
 
 class TableQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -57,7 +60,9 @@ class FrameQuery(Struct, frozen=True, forbid_unknown_fields=True):
 async def _table(call: Call) -> FileTable:
     wanted: TableQuery = call.query
     opened = await (await workspace_of(call)).open(wanted.file_path, wanted.version)
-    return await call.app.tables.rows(opened, sheet=wanted.sheet, offset=wanted.offset, limit=wanted.limit)
+    return await call.incoming.while_connected(
+        call.app.tables.rows(opened, sheet=wanted.sheet, offset=wanted.offset, limit=wanted.limit, user_id=call.user_id)
+    )
 
 
 async def _text(call: Call) -> FileText:
@@ -65,9 +70,11 @@ async def _text(call: Call) -> FileText:
     workspace = await workspace_of(call)
     record = await workspace.record(wanted.file_path)
     try:
-        return FileText(record.path, record.filename, await workspace.text_of(wanted.file_path))
+        text = await workspace.text_of(wanted.file_path)
     except NotText as error:
         raise Unworkable(error.message) from error
+    content = text if len(text) < LONG_TEXT else await asyncio.to_thread(json_string, text)
+    return FileText(record.path, record.filename, cast("str", content))
 
 
 async def _frame(call: Call) -> FileStream:
@@ -80,7 +87,7 @@ async def _frame(call: Call) -> FileStream:
     if opened.version.size > MOST_FRAME_BYTES:
         raise Unworkable(f"{opened.record.filename} has more than {MOST_FRAME_BYTES:,} bytes: download it.")
     if _wanted_as(call, "iframe") != "iframe":
-        return await _saved(opened)
+        return await saved(opened)
     async with aclosing(opened.read(0, None)) as pieces:
         content = b"".join([piece async for piece in pieces])
     media_type, policy = _FRAMES[form]
@@ -92,17 +99,17 @@ async def _frame(call: Call) -> FileStream:
 async def _raw(call: Call) -> Reply | FileStream:
     """Images are shown where an image stands; all else, and an image that is opened by itself, is saved."""
     opened = await _opened(call)
-    etag = _etag(opened)
+    etag = etag_of(opened)
     if is_known(call.headers, etag):
-        return Reply(status=304, etag=etag, cache_control=_KEPT)
+        return Reply(status=304, etag=etag, cache_control=KEPT)
     if _wanted_as(call, "image") not in ("image", "empty"):
-        return await _saved(opened)
+        return await saved(opened)
     if _suffix(opened) == "svg":
         return await _sent(opened, SVG, "inline", policy=_DRAWING)
     async with aclosing(opened.read(0, _HEAD)) as pieces:
         seen = seen_in(b"".join([piece async for piece in pieces]))
     if seen is None or seen.media_type not in IMAGES:
-        return await _saved(opened)
+        return await saved(opened)
     return await _sent(opened, seen.media_type, "inline")
 
 
@@ -130,7 +137,7 @@ def _charset(content: bytes) -> str:
     return "; charset=utf-8"
 
 
-async def _saved(opened: Opened) -> FileStream:
+async def saved(opened: Opened) -> FileStream:
     return await _sent(opened, "application/octet-stream", attachment(opened.record.filename))
 
 
@@ -143,8 +150,8 @@ async def _sent(
         content_type=content_type,
         content_disposition=disposition,
         content_length=str(opened.version.size),
-        etag=_etag(opened),
-        cache_control=_KEPT,
+        etag=etag_of(opened),
+        cache_control=KEPT,
         content_security_policy=policy,
     )
 
@@ -153,7 +160,7 @@ async def _whole(content: bytes) -> AsyncGenerator[bytes, None]:
     yield content
 
 
-def _etag(opened: Opened) -> str:
+def etag_of(opened: Opened) -> str:
     return f'"{opened.version.hash}"'
 
 

@@ -17,6 +17,7 @@ class ListFiles(Struct, frozen=True, forbid_unknown_fields=True):
     when=is_on,
     idempotent=True,
     bounded=True,
+    reuse="until_change",
 )
 async def list_files(params: ListFiles, context: ToolContext) -> ToolResult:  # noqa: ARG001 - it takes none
     """List all files of the workspace, with their sizes in bytes and whether they were generated or uploaded."""

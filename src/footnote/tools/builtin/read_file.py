@@ -2,7 +2,9 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from footnote.documents.pictures import raster
 from footnote.protocol.errors import ToolFailed
+from footnote.protocol.files import ToolImage
 from footnote.protocol.messages import Text
 from footnote.protocol.tools import ToolResult, said
 from footnote.tools.base import ToolContext
@@ -26,6 +28,7 @@ class ReadFile(Struct, frozen=True, forbid_unknown_fields=True):
     when=is_on,
     idempotent=True,
     bounded=True,
+    reuse="until_change",
 )
 async def read_file(params: ReadFile, context: ToolContext) -> ToolResult:
     """Read lines of a file in the workspace: a text, or the text of an upload such as a PDF, Word, Excel or
@@ -37,7 +40,10 @@ async def read_file(params: ReadFile, context: ToolContext) -> ToolResult:
     record = await workspace.record(params.file_path)
     if is_picture(record):
         image = await picture_of(workspace, record)
-        return ToolResult((Text(f"{record.path} is this image:"), image), artifact=artifact_of(record))
+        seen = raster(image.data)
+        shown = (ToolImage(record.path, image.media_type, seen.width, seen.height),) if seen else ()
+        content = (Text(f"{record.path} is this image:"), image)
+        return ToolResult(content, artifact=artifact_of(record), images=shown)
     # First, so that what a user writes at this moment counts as not seen.
     await workspace.see(record.path)
     lines = slice_lines(await workspace.text_of(record.path), params.offset, params.limit)

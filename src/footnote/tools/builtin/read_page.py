@@ -3,6 +3,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from footnote.library.documentation import SCHEME
 from footnote.tools.base import Outcome, ToolContext
 from footnote.tools.define import tool
 from footnote.tools.web import is_on, outcomes, web_of
@@ -23,10 +24,14 @@ class ReadPage(Struct, frozen=True, forbid_unknown_fields=True):
     when=is_on,
     idempotent=True,
     bounded=True,
+    reuse="always",
 )
 async def read_page(params: ReadPage, context: ToolContext) -> AsyncIterator[Outcome]:
     """Read one web page or PDF at a given address, for example one that the user pasted; or a text of the library.
 
     The text is returned as markdown, with a source number to cite."""
-    async for outcome in outcomes(web_of(context).read_page(params.url.strip(), params.prompt.strip())):
+    web, url, addresses = web_of(context), params.url.strip(), context.abilities.addresses
+    if addresses is not None and not url.startswith(SCHEME):
+        url = await addresses.allowed(url)
+    async for outcome in outcomes(web.read_page(url, params.prompt.strip())):
         yield outcome

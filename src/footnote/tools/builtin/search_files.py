@@ -28,6 +28,7 @@ class SearchFiles(Struct, frozen=True, forbid_unknown_fields=True):
     when=is_on,
     idempotent=True,
     bounded=True,
+    reuse="until_change",
 )
 async def search_files(params: SearchFiles, context: ToolContext) -> ToolResult:
     """Find the lines that contain a text, and the files whose names do, in the workspace.

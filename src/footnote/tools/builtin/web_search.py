@@ -38,6 +38,7 @@ class Search(Struct, frozen=True, forbid_unknown_fields=True):
     when=is_on,
     idempotent=True,
     bounded=True,
+    reuse="always",
     timeout=180,
 )
 async def web_search(params: Search, context: ToolContext) -> AsyncIterator[Outcome]:

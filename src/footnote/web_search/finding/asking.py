@@ -11,8 +11,8 @@ from footnote.protocol.sources import SearchResults
 from footnote.tracing import SLOW, Work
 from footnote.web_search.clock import Clock
 from footnote.web_search.finding.cache import SearchCache, SearchStore, cache_key
-from footnote.web_search.finding.flights import Flights
 from footnote.web_search.finding.line import Line
+from footnote.web_search.flights import Flights
 from footnote.web_search.providers.base import Library, Outcome, Plan, Provider, Reach, skipped
 from footnote.web_search.settings import ProviderAccess, SearchRequest, WebSearchSettings
 

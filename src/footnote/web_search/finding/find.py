@@ -35,7 +35,8 @@ class SearchFailed(UpstreamError):
 
 
 class Found(Struct, frozen=True):
-    """The answer of the last of `tries`; those before it failed, or were passed over."""
+    """The results of the last of `tries`: those before it failed, found nothing, or were passed over. Where nobody
+    found anything, the empty answer of the first that gave one."""
 
     results: SearchResults
     tries: tuple[ProviderTry, ...]
@@ -68,22 +69,29 @@ class Finder:
     async def find(self, request: SearchRequest, settings: WebSearchSettings) -> Found:
         """Raises `SearchFailed` if nobody answers."""
         tries: list[ProviderTry] = []
-        paused: list[Provider] = []
+        empty: ProviderTry | None = None
+        held_back: list[tuple[Provider, bool]] = []
         if settings.provider not in self._providers:
             tries.append(self._unknown(settings.provider))
         for provider in self._in_order(settings):
             answered = await self._asking.ask(provider, request, settings)
             tries.append(_tried(provider, answered))
-            if _is_answer(provider, answered, settings):
+            if answered.outcome.hits or _ends_search(provider, answered, settings):
                 return _found(request, answered, tries)
-            if answered.outcome.cause == "errors":
-                paused.append(provider)
-        # Before giving up, one that is left alone because of errors is asked all the same: the network may be back, and
-        # not to try would be a failure of our own making. After a block it would not help, and make that longer.
-        if paused:
-            answered = await self._asking.ask(paused[0], request, settings, in_any_case=True)
-            tries.append(_tried(paused[0], answered))
-            if _is_answer(paused[0], answered, settings):
+            if answered.outcome.is_answer and not provider.is_last_resort:
+                empty = empty or tries[-1]
+            if answered.outcome.cause == "errors" or answered.outcome.again is not None:
+                held_back.append((provider, answered.outcome.cause == "errors"))
+        if empty is not None:
+            return Found(_no_results(request, empty), tuple(tries))
+        # Before giving up, one that wants a moment between two requests gets it, and one that is left alone because of
+        # errors is asked all the same: the network may be back, and not to try would be a failure of our own making.
+        # After a block it would not help, and make that longer.
+        if held_back:
+            provider, in_any_case = held_back[0]
+            answered = await self._asking.ask(provider, request, settings, in_any_case=in_any_case)
+            tries.append(_tried(provider, answered))
+            if answered.outcome.is_answer:
                 return _found(request, answered, tries)
         raise SearchFailed(tuple(tries))
 
@@ -110,10 +118,9 @@ class Finder:
         return ProviderTry(provider=provider_id, outcome="skipped", reason=reason)
 
 
-def _is_answer(provider: Provider, answered: Answered, settings: WebSearchSettings) -> bool:
-    """That nothing was found is an answer too, but not of one that was asked only because nobody else was left."""
-    nothing_counts = provider.id == settings.provider or not provider.is_last_resort
-    return answered.outcome.is_answer and (bool(answered.outcome.hits) or nothing_counts)
+def _ends_search(provider: Provider, answered: Answered, settings: WebSearchSettings) -> bool:
+    """Whoever wants the library alone does not want the web to hear of the search, though nothing was found."""
+    return answered.outcome.is_answer and provider.is_last_resort and provider.id == settings.provider
 
 
 def _tried(provider: Provider, answered: Answered) -> ProviderTry:
@@ -126,6 +133,17 @@ def _tried(provider: Provider, answered: Answered) -> ProviderTry:
         cached=answered.cached,
         count=len(outcome.hits),
         notes=answered.notes,
+    )
+
+
+def _no_results(request: SearchRequest, tried: ProviderTry) -> SearchResults:
+    return SearchResults(
+        query=request.query,
+        provider=tried.provider,
+        results=(),
+        count=0,
+        took_ms=tried.took_ms,
+        cached=tried.cached,
     )
 
 

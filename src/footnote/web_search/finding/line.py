@@ -17,8 +17,8 @@ log = logging.getLogger(__name__)
 
 LONGEST_WAIT = 30.0
 """For a turn. That is our own doing, and takes nothing of the time of the request, which begins with its turn."""
-LONGEST_WAIT_AGAIN = 7.5
-"""For the turn of a second try: a provider that wants to be left alone for longer has answered."""
+LONGEST_HOLD_BACK = 7.5
+"""A provider that wants more time than this between two requests blocks us."""
 
 SILENT = "there was no answer"
 """How the reason of a time-out begins."""
@@ -36,7 +36,7 @@ class _Asked(Struct, frozen=True):
 class Line:
     """To a provider with one key at one address; all searches of the process share it."""
 
-    __slots__ = ("_access", "_breaker", "_clock", "_pace", "_provider")
+    __slots__ = ("_access", "_breaker", "_clock", "_pace", "_provider", "_was_too_fast")
 
     def __init__(self, provider: Provider, access: ProviderAccess, clock: Clock) -> None:
         self._provider = provider
@@ -44,14 +44,18 @@ class Line:
         self._clock = clock
         self._pace = Pace(provider.rate)
         self._breaker = Breaker()
+        self._was_too_fast = False
 
     async def ask(self, request: SearchRequest, seconds: float, reach: Reach, *, in_any_case: bool = False) -> Outcome:
-        """Never raises. `in_any_case`: also while the provider is being left alone."""
+        """Never raises, and tries only once: who is too fast for this provider goes on to the next at once.
+
+        `in_any_case`: also while the provider is being left alone.
+        """
         pause = None if in_any_case else self._breaker.pause(self._clock.now())
         if pause is not None:
             return _left_alone(pause)
         try:
-            outcome = await self._in_turn(_Asked(request, seconds, reach, in_any_case))
+            outcome = await self._once(_Asked(request, seconds, reach, in_any_case))
         except BaseException:
             self._breaker.leave()
             raise
@@ -59,21 +63,20 @@ class Line:
             self._breaker.leave()
             return outcome
         outcome = _told(outcome, self._access)
-        self._breaker.record(outcome, self._clock.now())
-        return outcome
-
-    async def _in_turn(self, asked: _Asked) -> Outcome:
-        outcome = await self._once(asked, LONGEST_WAIT)
-        if outcome.again is None:
+        if outcome.again is not None and outcome.again <= LONGEST_HOLD_BACK and not self._was_too_fast:
+            # Once is no block: the next request waits for its turn, and that is all.
+            self._was_too_fast = True
+            self._pace.hold(self._clock.now(), outcome.again)
+            self._breaker.leave()
             return outcome
-        self._pace.hold(self._clock.now(), outcome.again)
-        second = await self._once(asked, LONGEST_WAIT_AGAIN)
-        return outcome if second.kind == "skipped" else second
+        self._was_too_fast = False
+        self._breaker.record(outcome, self._clock.now())
+        return replace(outcome, again=None)
 
-    async def _once(self, asked: _Asked, longest: float) -> Outcome:
+    async def _once(self, asked: _Asked) -> Outcome:
         now = self._clock.now()
         turn = self._pace.next(now)
-        if turn - now > longest:
+        if turn - now > LONGEST_WAIT:
             return skipped(f"its limit of requests leaves no room for {_seconds(turn - now)}")
         self._pace.take(turn, now)
         if turn > now:

@@ -31,8 +31,9 @@ class Outcome(Struct, frozen=True, kw_only=True):
     """How asking a provider ended; `skipped`: it was not asked. `reason` says, where it failed, what happened and
     what can be done about it.
 
-    `retry_after`: seconds for which a block lasts, if that is known. `again`: worth one more try after so many
-    seconds. `key_refused`: it fails in the same way until there is another key. `cause`: of its being left alone.
+    `retry_after`: seconds for which a block lasts, if that is known. `again`: it was only asked too fast, and answers
+    after so many seconds. `key_refused`: it fails in the same way until there is another key. `cause`: of its being
+    left alone.
     """
 
     kind: SearchOutcome | Literal["skipped"]

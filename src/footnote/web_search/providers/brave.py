@@ -1,5 +1,8 @@
 """Brave Search: an index of its own behind a documented API. Its free plan allows one request a second."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from footnote.web_search.providers import answers, hits, options
 from footnote.web_search.providers.base import HttpAnswer, HttpRequest, Outcome, Unreadable, WebProvider, get
 from footnote.web_search.providers.pace import Rate, header_limits
@@ -21,6 +24,7 @@ def ask(request: SearchRequest, access: ProviderAccess) -> HttpRequest:
         "country": options.mapped("country", request.country, {code: code for code in _COUNTRIES.split()}, notes),
         "search_lang": _LANGUAGES.get(options.language(request.query) or ""),
         "freshness": request.freshness,
+        "safesearch": request.safe_search,
         "result_filter": "web",
     }
     return get("/res/v1/web/search", query, {"x-subscription-token": access.api_key or ""}, notes)
@@ -36,7 +40,11 @@ def read(request: SearchRequest, answer: HttpAnswer) -> Outcome:
     if not isinstance(found, dict | None):
         raise Unreadable("its answer has no list of results")
     rows = answers.rows(answers.fields(found).get("results", []), "results")
-    return hits.results_of(rows, request.count, answer.received, published=("page_age", "age"))
+    return hits.results_of(rows, request.count, answer.received, published=("page_age", "age"), favicon=_favicon)
+
+
+def _favicon(row: Mapping[str, Any]) -> Any:
+    return answers.fields(row.get("meta_url")).get("favicon") or answers.fields(row.get("profile")).get("img")
 
 
 def _refusal(answer: HttpAnswer) -> Outcome:

@@ -17,6 +17,8 @@ _CHALLENGE = frozenset({"anomaly-modal", "#challenge-form"})
 _CHALLENGE_SCRIPT = re.compile(r"<(?:form|script)\b[^<>]*\banomaly\.js")
 _AD = re.compile(r"https?://(?:[\w-]+\.)*(?:duckduckgo\.com/y\.js|bing\.com/aclick)")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}T[\d:.]+(?=\s*</span>)")
+_SAFE_SEARCH = {"off": "-2", "strict": "1"}
+"""Moderate is what it does when it is not told, which is how a browser without settings asks."""
 _ROBOT = "it takes this machine for a robot: wait a minute, or set BRAVE_API_KEY, SERPER_API_KEY or TAVILY_API_KEY"
 
 
@@ -35,6 +37,7 @@ def ask(request: SearchRequest, access: ProviderAccess) -> base.HttpRequest:  # 
         "b": "",  # a browser sends it, too
         "kl": options.mapped("country", request.country, DUCKDUCKGO_REGIONS, notes),
         "df": "..".join(days) if days else request.freshness and request.freshness[1],
+        "kp": _SAFE_SEARCH.get(request.safe_search),
     }
     return base.post_form("/html/", form, notes)
 

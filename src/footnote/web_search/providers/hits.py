@@ -2,12 +2,14 @@
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
+
+from msgspec import UNSET, UnsetType
 
 from footnote.protocol.sources import SearchHit
 from footnote.web_search.providers.base import Outcome
@@ -15,6 +17,7 @@ from footnote.web_search.providers.base import Outcome
 TITLE_LENGTH = 300
 DESCRIPTION_LENGTH = 2000
 URL_LENGTH = 4000
+ICON_LENGTH = 2000
 MOST_ROWS = 200
 """No provider sends more; behind that, nothing is looked at."""
 
@@ -35,7 +38,9 @@ _MAIL = re.compile(r"[A-Za-z]{3}, \d{1,2} [A-Za-z]{3} \d{4} ")
 _DAY_FIRST = re.compile(r"(\d{1,2}) ([A-Za-z]{3,9})\.? (\d{4})")
 
 
-def hit(*, title: Any, url: Any, description: Any, published: str | None = None) -> SearchHit | None:
+def hit(
+    *, title: Any, url: Any, description: Any, published: str | None = None, favicon: Any = None
+) -> SearchHit | None:
     """A hit of whatever the provider sent; None for one that leads nowhere on the web."""
     address = _address(url)
     if address is None:
@@ -43,7 +48,9 @@ def hit(*, title: Any, url: Any, description: Any, published: str | None = None)
     host = urlsplit(address).hostname
     name = clean(title, TITLE_LENGTH) or host or address
     text = clean(description, DESCRIPTION_LENGTH)
-    return SearchHit(title=name, url=address, description=text, published=published, site_name=host)
+    return SearchHit(
+        title=name, url=address, description=text, published=published, site_name=host, favicon=_icon(favicon)
+    )
 
 
 def results(hits: Iterable[SearchHit | None], count: int) -> Outcome:
@@ -60,8 +67,10 @@ def results_of(
     url: str = "url",
     description: str = "description",
     published: tuple[str, ...] = (),
+    favicon: Callable[[Mapping[str, Any]], Any] = lambda _: None,
 ) -> Outcome:
-    """The results of rows of JSON; the names are those of the fields that hold each part."""
+    """The results of rows of JSON; the names are those of the fields that hold each part. `favicon` finds the address
+    of the site's icon in a row."""
 
     def hit_of(row: Mapping[str, Any]) -> SearchHit | None:
         dates = (date_of(row.get(name), received) for name in published)
@@ -70,6 +79,7 @@ def results_of(
             url=row.get(url),
             description=row.get(description),
             published=next(filter(None, dates), None),
+            favicon=favicon(row),
         )
 
     return results(map(hit_of, rows), count)
@@ -127,6 +137,11 @@ def _address(value: Any) -> str | None:
     except ValueError:
         return None
     return text if parts.scheme in ("http", "https") and parts.hostname else None
+
+
+def _icon(value: Any) -> str | UnsetType:
+    address = _address(value)
+    return UNSET if address is None or len(address) > ICON_LENGTH else address
 
 
 def _each_once(hits: Iterable[SearchHit | None]) -> Iterator[SearchHit]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 
 from footnote.language.guess import locale_of
+from footnote.web_search.settings import SafeSearch
 
 _KANA = re.compile("[\u3040-\u30ff]")
 
@@ -21,6 +22,12 @@ def mapped(option: str, value: str | None, known: Mapping[str, str], notes: list
     if value not in known:
         notes.append(f"{option} {value} was left out: this provider does not know it")
     return known.get(value)
+
+
+def safe_search_left_out(value: SafeSearch, notes: list[str]) -> None:
+    """For a provider that has no such option. A note only where it may show more than is wanted."""
+    if value == "strict":
+        notes.append("safe search was left out: this provider does not know it")
 
 
 def shortened(query: str, notes: list[str], *, characters: int, words: int | None = None) -> str:

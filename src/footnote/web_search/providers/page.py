@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 from msgspec import Struct
 
 # Quotes reach no further than the next tag, so that a page of nothing but open quotes costs no more than another.
-_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)((?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*+)>")
+_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*+)((?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*+)>")
 _ATTRIBUTE = re.compile(r"(?<![\w-])([\w-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 _MOST_OPEN = 16
 """More than that inside each other is a page that is broken: the outermost end where the next one begins."""

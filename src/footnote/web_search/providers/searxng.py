@@ -7,6 +7,8 @@ from footnote.web_search.providers.countries import LANGUAGES
 from footnote.web_search.settings import ProviderAccess, SearchRequest
 
 _PAST = {"pd": "day", "pw": "week", "pm": "month", "py": "year"}
+_SAFE_SEARCH = {"off": "0", "moderate": "1", "strict": "2"}
+"""Always sent: what an instance does when it is not told is up to its operator, and usually no filter."""
 _SWITCHED_OFF = "its JSON answers are switched off: add json to search.formats in the settings.yml of the instance"
 
 
@@ -21,6 +23,7 @@ def ask(request: SearchRequest, access: ProviderAccess) -> HttpRequest:  # noqa:
         "format": "json",
         "categories": "general",
         "language": locale,
+        "safesearch": _SAFE_SEARCH[request.safe_search],
         "time_range": options.mapped("freshness", request.freshness, _PAST, notes),
     }
     return get("/search", query, {}, notes)
@@ -36,7 +39,14 @@ def read(request: SearchRequest, answer: HttpAnswer) -> Outcome:
     if not rows and (silent := body.get("unresponsive_engines")):
         which = quotation(hits.clean(str(silent), 200))
         return failed(f"none of its engines answered ({which}): look at them in its preferences")
-    return hits.results_of(rows, request.count, answer.received, description="content", published=("publishedDate",))
+    return hits.results_of(
+        rows,
+        request.count,
+        answer.received,
+        description="content",
+        published=("publishedDate",),
+        favicon=lambda row: row.get("favicon"),
+    )
 
 
 provider = WebProvider(id="searxng", order=40, base_url=None, ask=ask, read=read)

@@ -15,13 +15,15 @@ _PAST = {"pd": "qdr:d", "pw": "qdr:w", "pm": "qdr:m", "py": "qdr:y"}
 
 
 def ask(request: SearchRequest, access: ProviderAccess) -> HttpRequest:
+    notes: list[str] = []
+    options.safe_search_left_out(request.safe_search, notes)
     body = {
         "q": request.query,
         "num": request.count,
         "gl": request.country and request.country.lower(),
         "tbs": _period(request.freshness),
     }
-    return post_json("/search", body, {"x-api-key": access.api_key or ""}, [])
+    return post_json("/search", body, {"x-api-key": access.api_key or ""}, notes)
 
 
 def read(request: SearchRequest, answer: HttpAnswer) -> Outcome:

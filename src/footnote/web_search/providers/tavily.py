@@ -12,12 +12,14 @@ _PAST = {"pd": "day", "pw": "week", "pm": "month", "py": "year"}
 
 def ask(request: SearchRequest, access: ProviderAccess) -> HttpRequest:
     notes: list[str] = []
+    options.safe_search_left_out(request.safe_search, notes)
     days = options.date_range(request.freshness)
     body = {
         "query": options.shortened(request.query, notes, characters=400),
         "max_results": request.count,
         "search_depth": "basic",
         "include_answer": False,
+        "include_favicon": True,
         "country": options.mapped("country", request.country, TAVILY_NAMES, notes),
         "time_range": _PAST.get(request.freshness or ""),
         "start_date": days and days[0],
@@ -32,7 +34,14 @@ def read(request: SearchRequest, answer: HttpAnswer) -> Outcome:
     if answer.status != 200:
         return answers.refusal(answer, KEY)
     rows = answers.rows(answers.json_object(answer).get("results"), "results")
-    return hits.results_of(rows, request.count, answer.received, description="content", published=("published_date",))
+    return hits.results_of(
+        rows,
+        request.count,
+        answer.received,
+        description="content",
+        published=("published_date",),
+        favicon=lambda row: row.get("favicon"),
+    )
 
 
 provider = WebProvider(

@@ -1,10 +1,13 @@
 """Reads a piece of text for what is looked for."""
 
+from itertools import pairwise
+
 from msgspec import Struct
 
 from footnote.language.letters import comparable
 from footnote.language.questions import has_date, has_number_word
 from footnote.language.sentences import Span
+from footnote.language.terms import has_unspaced
 from footnote.web_search.rank.query import Query, Token, words
 from footnote.web_search.rank.skim import Page
 
@@ -22,6 +25,7 @@ class Piece(Struct, frozen=True, gc=False):
     words: int
     frequent: int
     pairs: int
+    grams: int
     kin: int
     kind: float
     count: int
@@ -44,8 +48,9 @@ class Eye:
             if token.links:
                 pairs |= self.query.pairs.get((before, token.key), 0)
                 before = token.key
+        grams = sum(bit for gram, bit in self.query.grams.items() if gram in plain)
         kind = self._kind(page.text[span.start : span.end], plain, tokens) if self.query.wanted else 0.0
-        return Piece(span, found, frequent, pairs, kin & ~found, kind, len(tokens))
+        return Piece(span, found, frequent, pairs, grams, kin & ~found, kind, len(tokens))
 
     def words(self, text: str) -> int:
         """The words alone, in a text as it is written."""
@@ -55,8 +60,12 @@ class Eye:
         return found
 
     def keys(self, page: Page, span: Span) -> frozenset[str]:
-        """All words of a text, by what all their forms are known by."""
-        return frozenset(token.key for token in self._tokens(page.plain[span.start : span.end]))
+        """All words of a text, by what all their forms are known by; of Chinese and the like, characters in pairs."""
+        plain = page.plain[span.start : span.end]
+        tokens = self._tokens(plain)
+        if not has_unspaced(plain):
+            return frozenset(token.key for token in tokens)
+        return frozenset(one.key + other.key for one, other in pairwise(tokens))
 
     def _tokens(self, plain: str) -> list[Token]:
         known = self._known

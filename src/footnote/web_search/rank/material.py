@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from footnote.protocol.receipts import Passage
 from footnote.protocol.sources import Snapshot
+from footnote.web_search.rank.dissent import facts
 from footnote.web_search.rank.query import words
 from footnote.web_search.rank.sections import size
 from footnote.web_search.rank.skim import Page, Place
@@ -83,15 +84,25 @@ def _in_turn(values: Mapping[Place, float]) -> Iterator[Place]:
 
 def _fitting(seen: Survey, places: list[Place], tokens: int) -> Iterator[Place]:
     known: set[tuple[str, ...]] = set()
+    kept: list[tuple[set[tuple[str, ...]], Place]] = []
     for place in places:
         if (weight := _size(seen, place)) > tokens:
             continue
         shingles = _shingles(seen, place)
         if len(shingles & known) > SAID_BEFORE * len(shingles):
-            continue
+            nearest = max(kept, key=lambda one: len(shingles & one[0]))[1]
+            if not facts(_text(seen, place)).contradict(facts(_text(seen, nearest))):
+                continue
         known |= shingles
+        kept.append((shingles, place))
         tokens -= weight
         yield place
+
+
+def _text(seen: Survey, place: Place) -> str:
+    page = seen.pages[place.page]
+    section = page.sections[place.section]
+    return page.text[section.start : section.end]
 
 
 def _shingles(seen: Survey, place: Place) -> set[tuple[str, ...]]:
@@ -102,9 +113,7 @@ def _shingles(seen: Survey, place: Place) -> set[tuple[str, ...]]:
 
 
 def _size(seen: Survey, place: Place) -> int:
-    page = seen.pages[place.page]
-    section = page.sections[place.section]
-    return size(page.text[section.start : section.end])
+    return size(_text(seen, place))
 
 
 def _passage(page: Page, place: Place, chance: float) -> Passage:

@@ -1,4 +1,7 @@
-"""For people: a few short quotations that together hold the answer as likely as can be."""
+"""For people: a few short quotations that together hold the answer as likely as can be.
+
+Where pages contradict each other in what would be quoted, each side gets a quotation of its own.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
@@ -9,6 +12,7 @@ from footnote.language.sentences import Span, clauses
 from footnote.language.terms import has_unspaced, is_unspaced
 from footnote.protocol.receipts import Passage
 from footnote.protocol.sources import Snapshot
+from footnote.web_search.rank.conflicts import Conflict, Side, settle
 from footnote.web_search.rank.sections import sentences_of, slices
 from footnote.web_search.rank.skim import Page
 from footnote.web_search.rank.survey import Survey, survey
@@ -24,8 +28,8 @@ SHORTEST_PART, LONGEST_PART = 20, 200
 LIKELIEST = 12
 """Sentences, and parts of them, that a quotation may begin or end with."""
 MOST_RUNS = 40
-ALIKE = 0.8
-"""Sentences that have so many of their words in common say the same."""
+BESIDE_THE_POINT = 0.6
+"""The share of the room for pages that contradict each other in what is hardly the answer."""
 
 
 class _Part(Struct, frozen=True, gc=False):
@@ -50,18 +54,29 @@ class _Run(Struct, frozen=True, gc=False):
     cost: float
 
 
-def quotes(snapshots: Mapping[int, Snapshot], query: str, prompt: str, *, count: int = 3) -> tuple[Passage, ...]:
-    """At most `count`, the likeliest first, each exactly as it stands in its snapshot.
+class Quoted(Struct, frozen=True):
+    """The quotations, the likeliest first, each exactly as it stands in its snapshot.
 
-    A quotation is a sentence, neighbouring ones, or the part of a long one that is to the point.
+    `conflicts`: the indexes of those that contradict each other.
     """
+
+    passages: tuple[Passage, ...] = ()
+    conflicts: tuple[int, ...] = ()
+
+
+def quotes(snapshots: Mapping[int, Snapshot], query: str, prompt: str, *, count: int = 3) -> Quoted:
+    """At most `count`. A quotation is a sentence, neighbouring ones, or the part of a long one that is to the point."""
     seen = survey(snapshots, query, prompt)
     dear = has_unspaced(prompt) or has_unspaced(query)
     if not seen.sentences:
-        return tuple(_beginnings(seen.pages, count, dear=dear))
-    parts = list(_parts(seen, dear=dear))
-    chosen = _chosen(_runs(parts), count)
-    return tuple(_quotation(seen, parts, run) for run in _with_whole_sentences(parts, chosen))
+        return Quoted(tuple(_beginnings(seen.pages, count, dear=dear)))
+    settled = settle(seen, softmax(seen.scores), likeliest=LIKELIEST, count=count)
+    parts = list(_parts(seen, settled.chances, settled.conflict, dear=dear))
+    sides = _sides(parts, settled.conflict)
+    chosen = _chosen(_runs(parts), sides, count)
+    quoted = list(_with_whole_sentences(parts, _in_order(chosen, sides)))
+    opposed = tuple(at for at, run in enumerate(quoted) if any(run.first <= side.first <= run.last for side in sides))
+    return Quoted(tuple(_quotation(seen, parts, run) for run in quoted), opposed)
 
 
 def _beginnings(pages: Sequence[Page], count: int, *, dear: bool) -> Iterator[Passage]:
@@ -81,13 +96,13 @@ def _rate(text: str, *, dear: bool) -> float:
 # Parts -----------------------------------------------------------------------------------------------------------
 
 
-def _parts(seen: Survey, *, dear: bool) -> Iterator[_Part]:
+def _parts(seen: Survey, chances: Sequence[float], conflict: Conflict | None, *, dear: bool) -> Iterator[_Part]:
     """The sentences of the sections with the likeliest ones, in order, the long ones in parts."""
-    chances = _distinct(seen, softmax(seen.scores))
     likeliest = sorted(range(len(chances)), key=lambda at: -chances[at])[:LIKELIEST]
+    needed = [*likeliest, *(side.sentence for side in conflict.sides)] if conflict else likeliest
     rates = {
         section: _rate(_section_text(seen, section), dear=dear)
-        for section in {seen.sentences[at].section for at in likeliest}
+        for section in {seen.sentences[at].section for at in needed}
     }
     for at, sentence in enumerate(seen.sentences):
         if (rate := rates.get(sentence.section)) is None:
@@ -113,19 +128,6 @@ def _taken_apart(text: str, span: Span, rate: float) -> Iterator[Span]:
         yield from slices(text, clause, round(LONGEST_PART / rate))
 
 
-def _distinct(seen: Survey, chances: list[float]) -> list[float]:
-    """The chances, without those of sentences that say again what a likelier one says."""
-    kept: list[frozenset[str]] = []
-    for at in sorted(range(len(chances)), key=lambda at: -chances[at])[: 2 * LIKELIEST]:
-        sentence = seen.sentences[at]
-        keys = seen.eye.keys(seen.pages[sentence.page], sentence.piece.span)
-        if any(len(keys & other) >= ALIKE * len(keys | other) for other in kept):
-            chances[at] = 0.0
-        else:
-            kept.append(keys)
-    return chances
-
-
 # Choice ----------------------------------------------------------------------------------------------------------
 
 
@@ -149,9 +151,53 @@ def _run(parts: Sequence[_Part], first: int, last: int, chance: float) -> _Run:
     return _Run(first, last, chance, (parts[last].span.end - parts[first].span.start) * parts[first].rate)
 
 
-def _chosen(runs: Sequence[_Run], count: int) -> tuple[_Run, ...]:
-    """The runs that fit into the room together and leave the least chance that the answer is in none of them."""
-    best: tuple[float, tuple[_Run, ...]] = (0.0, ())
+def _sides(parts: Sequence[_Part], conflict: Conflict | None) -> tuple[_Run, ...]:
+    """A run for each side of a conflict: the sentences if they fit together, else the parts in which they differ."""
+    if conflict is None:
+        return ()
+    whole = [_sentence_run(parts, side) for side in conflict.sides]
+    # What is beside the point leaves room for what is to the point.
+    room = ROOM if conflict.likely else ROOM * BESIDE_THE_POINT
+    if sum(run.cost for run in whole) <= room:
+        return tuple(whole)
+    share = room / len(whole)
+    return tuple(
+        run if run.cost <= share else _around(parts, run, side, share)
+        for run, side in zip(whole, conflict.sides, strict=True)
+    )
+
+
+def _sentence_run(parts: Sequence[_Part], side: Side) -> _Run:
+    own = [at for at, part in enumerate(parts) if part.sentence == side.sentence]
+    return _run(parts, own[0], own[-1], sum(parts[at].chance for at in own))
+
+
+def _around(parts: Sequence[_Part], whole: _Run, side: Side, room: float) -> _Run:
+    """The part in which a side differs, and as many of its neighbours as there is room for, the likelier first."""
+    first = last = next(
+        (at for at in range(whole.first, whole.last + 1) if parts[at].span.end > side.differing.start), whole.first
+    )
+    while True:
+        longer = [
+            (at, min(at, first), max(at, last)) for at in (first - 1, last + 1) if whole.first <= at <= whole.last
+        ]
+        fitting = [one for one in longer if _run(parts, one[1], one[2], 0.0).cost <= room]
+        if not fitting:
+            return _run(parts, first, last, sum(part.chance for part in parts[first : last + 1]))
+        _, first, last = max(fitting, key=lambda one: parts[one[0]].chance)
+
+
+def _in_order(chosen: Sequence[_Run], sides: tuple[_Run, ...]) -> tuple[_Run, ...]:
+    """The likeliest first, the sides of a conflict one after the other."""
+    highest = max((side.chance for side in sides), default=0.0)
+    before = tuple(run for run in chosen if run not in sides and run.chance > highest)
+    return (*before, *sides, *(run for run in chosen if run not in sides and run not in before))
+
+
+def _chosen(runs: Sequence[_Run], sides: tuple[_Run, ...], count: int) -> tuple[_Run, ...]:
+    """The sides of a conflict in any case, and the runs that fit into the room beside them and leave the least chance
+    that the answer is in none of them."""
+    best: tuple[float, tuple[_Run, ...]] = (0.0, sides)
 
     def try_more(taken: tuple[_Run, ...], chance: float, cost: float, start: int) -> None:
         nonlocal best
@@ -164,11 +210,11 @@ def _chosen(runs: Sequence[_Run], count: int) -> tuple[_Run, ...]:
             if cost + run.cost <= ROOM and all(run.last < one.first or one.last < run.first for one in taken):
                 try_more((*taken, run), chance + run.chance, cost + run.cost, at + 1)
 
-    try_more((), 0.0, 0.0, 0)
+    try_more(sides, 0.0, sum(side.cost for side in sides), 0)
     return best[1]
 
 
-def _with_whole_sentences(parts: Sequence[_Part], chosen: tuple[_Run, ...]) -> Iterator[_Run]:
+def _with_whole_sentences(parts: Sequence[_Part], chosen: Sequence[_Run]) -> Iterator[_Run]:
     """The rest of the sentences that a run has parts of, as far as there is room."""
     left = ROOM - sum(run.cost for run in chosen)
     taken = {at for run in chosen for at in range(run.first, run.last + 1)}

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from footnote.language.sentences import Span, sentences
-from footnote.language.terms import UNSPACED
+from footnote.language.terms import ALPHABETIC_UNSPACED, UNSPACED
 
 SECTION_TOKENS = 300
 """Short paragraphs share a section up to this size."""
@@ -18,14 +18,19 @@ LONGEST_TOKENS = 600
 LONGEST_SLICE = 600
 """Characters of what has no sentences, such as a script on one line."""
 
+LONG_PHRASE, SHORT_PHRASE = 120, 80
+"""Characters of Thai from which on a text is taken apart at its spaces, and of the least part."""
+
 _LINE = re.compile(r"[^\n]+")
-_HEADING = re.compile(r"\s*(#{1,6})\s+(\S.*?)[\s#]*$")
+_HEADING = re.compile(r"\s*+(#{1,6}+)\s++(\S.*)$")
 _MARK = re.compile(r"[\s>]*(?:(?:[-*+•]|\d{1,3}[.)])\s+)?")
 _SAYS_SOMETHING = re.compile(r"[^\W_]")
 _SPACE = re.compile(r"\s")
+_AFTER_HEADING = "# \t\r\n\u00a0\u3000"
 _SPACES = " \t\u00a0\u3000"
 _FENCES = ("```", "~~~")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
+_ALPHABETIC_UNSPACED = re.compile(f"[{ALPHABETIC_UNSPACED}]")
 
 Kind: TypeAlias = Literal["text", "row", "code", "heading"]
 
@@ -85,7 +90,7 @@ class _Group:
 
     def head(self, text: str, block: Block) -> None:
         found = _HEADING.match(text, block.line, block.end)
-        level, title = (len(found.group(1)), found.group(2)) if found else (1, "")
+        level, title = (len(found.group(1)), found.group(2).rstrip(_AFTER_HEADING)) if found else (1, "")
         self._headings = [*(above for above in self._headings if above[0] < level), (level, title)]
         self._lead = block.line if self._lead is None else self._lead
         self._last = None
@@ -181,11 +186,26 @@ def _cut(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
 
 
 def sentences_of(text: str, block: Block) -> Iterator[Span]:
-    """Of a paragraph also those that go over the end of a line."""
+    """Of a paragraph also those that go over the end of a line; of Thai and the like, what stands between spaces."""
     if block.kind != "text" or "\n" not in (lines := text[block.start : block.end]):
-        return sentences(text, block.start, block.end)
-    found = sentences(lines.replace("\n", " "))
-    return (Span(block.start + span.start, block.start + span.end) for span in found)
+        found = sentences(text, block.start, block.end)
+    else:
+        found = (Span(block.start + span.start, block.start + span.end) for span in sentences(lines.replace("\n", " ")))
+    for span in found:
+        if span.end - span.start <= LONG_PHRASE or not _ALPHABETIC_UNSPACED.search(text, span.start, span.end):
+            yield span
+        else:
+            yield from _phrases(text, span)
+
+
+def _phrases(text: str, span: Span) -> Iterator[Span]:
+    """Thai has no mark at the end of a sentence: there and after a phrase, a space stands."""
+    start = span.start
+    for found in _SPACE.finditer(text, span.start, span.end):
+        if found.start() - start >= SHORT_PHRASE and span.end - found.end() >= SHORT_PHRASE:
+            yield Span(start, found.start())
+            start = found.end()
+    yield Span(start, span.end)
 
 
 def _pieces(text: str, block: Block) -> Iterator[Span]:

@@ -3,6 +3,7 @@
 Only the words of the query are searched for, none of the others is even read: a long page costs next to nothing.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from math import log1p
@@ -13,6 +14,7 @@ from footnote.language.terms import has_unspaced
 from footnote.web_search.rank.query import Query
 from footnote.web_search.rank.sections import Section
 
+_ARABIC = re.compile(r"[\u0620-\u06d3]")
 _STEM = 4
 """A word of fewer letters is searched for as it is; a longer one may have another ending."""
 
@@ -39,20 +41,31 @@ def rarity(count: int) -> float:
     return 1 / (1 + log1p(count))
 
 
-def skim(pages: Sequence[Page], query: Query) -> dict[Place, float]:
-    """Every section, with the rarity of what it has added up."""
+class Skimmed(Struct, frozen=True):
+    """Every section, with the rarity of what it has added up; and the words that no page has."""
+
+    found: dict[Place, float]
+    missing: tuple[str, ...]
+
+
+def skim(pages: Sequence[Page], query: Query) -> Skimmed:
     found = {Place(at, section): 0.0 for at, page in enumerate(pages) for section in range(len(page.sections))}
     starts = [[section.start for section in page.sections] for page in pages]
+    missing: list[str] = []
     for needle in _needles(query):
         places = [Place(at, one) for at, page in enumerate(pages) for one in _having(page, starts[at], needle)]
+        if not places and needle.word:
+            missing.append(needle.word)
         for place in places:
             found[place] += rarity(len(places))
-    return found
+    return Skimmed(found, tuple(missing))
 
 
 class _Needle(Struct, frozen=True):
-    """`apart`: it must begin a word. `whole`: it must also end it; a long word may have another ending."""
+    """`apart`: it must begin a word. `whole`: it must also end it; a long word may have another ending. `word` is the
+    key of the query's word, empty for a pair."""
 
+    word: str
     text: str
     apart: bool
     whole: bool
@@ -60,11 +73,12 @@ class _Needle(Struct, frozen=True):
 
 def _needles(query: Query) -> Iterator[_Needle]:
     for key in query.words:
-        apart = not has_unspaced(key)
-        yield _Needle(key[:-1] if len(key) > _STEM and key[-1] == "y" else key, apart, apart and len(key) < _STEM)
+        # In Arabic, `and`, `in` and `the` are written together with the word that follows.
+        apart = not has_unspaced(key) and not _ARABIC.match(key)
+        yield _Needle(key, key[:-1] if len(key) > _STEM and key[-1] == "y" else key, apart, apart and len(key) < _STEM)
     for first, second in query.pairs:
-        if has_unspaced(first + second):
-            yield _Needle(first + second, apart=False, whole=False)
+        if len(first) == len(second) == 1 and has_unspaced(first + second):
+            yield _Needle("", first + second, apart=False, whole=False)
 
 
 def _having(page: Page, starts: list[int], needle: _Needle) -> Iterator[int]:

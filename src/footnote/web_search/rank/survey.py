@@ -11,6 +11,7 @@ from footnote.web_search.rank.eye import Eye
 from footnote.web_search.rank.query import Query, understand
 from footnote.web_search.rank.sections import Section, sections, sentences_of
 from footnote.web_search.rank.skim import Page, Place, skim
+from footnote.web_search.rank.spelling import respelled
 from footnote.web_search.rank.weigh import Sentence, weigh
 
 CLOSE_SECTIONS = 32
@@ -32,9 +33,11 @@ class Survey(Struct, frozen=True):
 
 def survey(snapshots: Mapping[int, Snapshot], query: str, prompt: str) -> Survey:
     asked = understand(query, prompt)
-    eye = Eye(asked)
     pages = tuple(_page(number, snapshot.text, asked) for number, snapshot in snapshots.items())
-    found = skim(pages, asked)
+    skimmed = skim(pages, asked)
+    if skimmed.missing and (corrected := respelled(asked, pages, skimmed.missing)):
+        asked, skimmed = corrected, skim(pages, corrected)
+    found, eye = skimmed.found, Eye(asked)
     close = _closest(found)
     seen: list[Sentence] = []
     above: list[int] = []

@@ -34,6 +34,9 @@ class Evidence(NamedTuple):
     page_words: float
     before: float
     """The share that only the sentence before it has: `It was built in 1889.`"""
+    grams: float
+    section_grams: float
+    """The share that it and its section have of the letters in a row: other forms of the words, and parts of them."""
     kin: float
     """The part of the query's words of which it has relatives."""
     kind: float
@@ -52,6 +55,8 @@ WEIGHTS = Evidence(
     section_names=4.6,
     page_words=2.4,
     before=2.3,
+    grams=5.0,
+    section_grams=5.0,
     kin=3.2,
     kind=1.8,
     kind_before=2.6,
@@ -79,10 +84,13 @@ def evidence(sentences: Sequence[Sentence], above: Sequence[int], query: Query) 
     words = _Scale(one.piece.words for one in sentences)
     frequent = _Scale(one.piece.frequent for one in sentences)
     pairs = _Scale(one.piece.pairs for one in sentences)
+    grams = _Scale(one.piece.grams for one in sentences)
     section_words, section_pairs, page_words = list(above), [0] * len(above), dict[int, int]()
+    section_grams = [0] * len(above)
     for one in sentences:
         section_words[one.section] |= one.piece.words
         section_pairs[one.section] |= one.piece.pairs
+        section_grams[one.section] |= one.piece.grams
         page_words[one.page] = page_words.get(one.page, 0) | one.piece.words
     in_sections = _Scale(section_words)
     for at, one in enumerate(sentences):
@@ -99,6 +107,8 @@ def evidence(sentences: Sequence[Sentence], above: Sequence[int], query: Query) 
             section_names=in_sections.share(section_words[one.section] & query.names),
             page_words=words.share(page_words[one.page]),
             before=words.share(beside[0]) if at else 0.0,
+            grams=grams.share(piece.grams),
+            section_grams=grams.share(section_grams[one.section]),
             kin=piece.kin.bit_count() / len(query.words),
             kind=piece.kind,
             kind_before=piece.kind * words.share(beside[-1]),

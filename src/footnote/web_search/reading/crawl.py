@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncGenerator, Collection, Sequence
 from datetime import UTC, datetime
 from typing import Literal, Protocol
+from uuid import uuid4
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,6 +18,7 @@ from footnote.protocol.receipts import PageFailure, PageReport
 from footnote.protocol.sources import Snapshot
 from footnote.tracing import SLOW, Count, Span, Work
 from footnote.web_search.clock import Clock
+from footnote.web_search.flights import Flights
 from footnote.web_search.reading.download import Caps, Course, Document, Downloader, Terms
 from footnote.web_search.reading.fetch import PageFailed, turn_within
 from footnote.web_search.reading.freshness import fresh_seconds
@@ -49,46 +51,64 @@ class PageStore(Protocol):
 class TextExtractor(Protocol):
     """Makes text of a document, or raises `Unreadable`."""
 
-    async def extract(self, body: bytes, content_type: str, url: str, *, seconds: float) -> Extracted: ...
+    async def extract(
+        self, body: bytes, content_type: str, url: str, *, seconds: float, owner: str = ""
+    ) -> Extracted: ...
 
 
 class _Reading(Struct, frozen=True):
-    """Pages that are read together, and until when. `anew`: nothing that was read before counts."""
+    """Pages that are read together, and until when. `anew`: nothing that was read before counts. `owner`: searches take
+    turns in the sandbox, so that one of many pages does not hold up the others."""
 
+    owner: str
     terms: Terms
     seconds: float
     deadline: float
     anew: bool
 
 
-class _Visit(Course):
-    """One page on its way, and what its report will say."""
+class _Landing(Course):
+    """One page on its way, for all who wait for it: how far it has come, and in the end its text or why there is none.
 
-    def __init__(self, asked: str, began: float) -> None:
+    `to_keep` is for the cache; whoever puts it there takes it away here.
+    """
+
+    def __init__(self) -> None:
         super().__init__()
-        self.asked = asked
-        self.began = began
         self.cut = False
         self.cache: Literal["fresh", "revalidated"] | None = None
         self.to_keep: CachedPage | None = None
+        self.snapshot: Snapshot | None = None
+        self.failure: tuple[PageFailure, str] = ("unreadable", "")
 
-    def read(self, snapshot: Snapshot, now: float) -> Page:
-        return Page(self.asked, snapshot, replace(self._report(now), status="read", characters=len(snapshot.text)))
-
-    def failed(self, failure: PageFailure, reason: str, now: float) -> Page:
-        return Page(self.asked, None, replace(self._report(now), failure=failure, reason=reason))
-
-    def _report(self, now: float) -> PageReport:
-        return PageReport(
-            url=self.asked,
+    def page(self, asked: str, began: float, now: float) -> Page:
+        """As one of them reports it, who asked for it at `began`."""
+        report = PageReport(
+            url=asked,
             status="failed",
             http_status=self.status,
             final_url=str(self.url) if self.url is not None else None,
-            took_ms=round((now - self.began) * 1000),
+            took_ms=round((now - began) * 1000),
             bytes=self.bytes,
             cut=self.cut,
             cache=self.cache,
         )
+        if self.snapshot is not None:
+            return Page(asked, self.snapshot, replace(report, status="read", characters=len(self.snapshot.text)))
+        failure, reason = self.failure
+        return Page(asked, None, replace(report, failure=failure, reason=reason))
+
+    def late(self, asked: str, began: float, now: float, seconds: float) -> Page:
+        """As one of them reports it who cannot wait any longer."""
+        missing = "no answer" if self.status is None else "not finished"
+        report = replace(
+            self.page(asked, began, now).report,
+            status="failed",
+            failure="timeout",
+            reason=f"{missing} within {seconds:g} seconds",
+            characters=0,
+        )
+        return Page(asked, None, report)
 
 
 class Crawler:
@@ -108,6 +128,8 @@ class Crawler:
         self._caps = caps or Caps()
         self._clock = clock or Clock()
         self._downloader = Downloader(net, self._caps, self._clock)
+        self._flights: Flights[_Landing] = Flights()
+        self._landings: dict[str, _Landing] = {}
 
     async def read(
         self,
@@ -123,7 +145,7 @@ class Crawler:
         `anew`: without the cache. Closing the generator ends all that is under way.
         """
         terms = Terms(respect_robots, frozenset(private_hosts), turn_within(seconds))
-        reading = _Reading(terms, seconds, asyncio.get_running_loop().time() + seconds, anew)
+        reading = _Reading(uuid4().hex, terms, seconds, asyncio.get_running_loop().time() + seconds, anew)
         tasks = [asyncio.create_task(self._page(url, reading)) for url in urls]
         waiting = set(tasks)
         try:
@@ -137,61 +159,82 @@ class Crawler:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _page(self, url: str, reading: _Reading) -> Page:
-        with PAGES() as span:
-            visit = _Visit(url, asyncio.get_running_loop().time())
-            page = await self._visited(visit, reading)
-            _tell(span, visit, page.report)
-        if visit.to_keep is not None and not reading.anew:
-            await self._keep(visit.to_keep, reading)
+        """Whoever wants a page that somebody else is just reading waits for that one: what it says is public."""
+        began = asyncio.get_running_loop().time()
+        key = "\n".join([url, f"{reading.terms.respect_robots} {reading.anew}", *sorted(reading.terms.private_hosts)])
+        is_first = key not in self._flights
+        landing = self._landings[key] = _Landing() if is_first else self._landings[key]
+        try:
+            # The span is entered first: the task of the flight inherits it, with all that is done there.
+            with PAGES() as span:
+                async with self._flights.hold(key, lambda: self._land(url, landing, reading)) as task:
+                    page = await self._landed(task, landing, url, began, reading)
+                    _tell(span, landing, page.report, new_bytes=is_first)
+                    if landing.to_keep is not None and not reading.anew:
+                        to_keep, landing.to_keep = landing.to_keep, None
+                        await self._keep(to_keep, reading)
+        finally:
+            if key not in self._flights:
+                self._landings.pop(key, None)
         return page
 
-    async def _visited(self, visit: _Visit, reading: _Reading) -> Page:
+    async def _landed(
+        self, task: asyncio.Task[_Landing], landing: _Landing, url: str, began: float, reading: _Reading
+    ) -> Page:
         now = asyncio.get_running_loop().time
         try:
             async with asyncio.timeout_at(reading.deadline):
-                return visit.read(await self._read(visit, reading), now())
+                landing = await asyncio.shield(task)
         except TimeoutError:
-            limit = reading.seconds if now() >= reading.deadline else self._caps.seconds
-            missing = "no answer" if visit.status is None else "not finished"
-            return visit.failed("timeout", f"{missing} within {limit:g} seconds", now())
-        except (PageFailed, Unreadable) as error:
-            return visit.failed(error.failure, error.reason, now())
-        except ConnectionFailed as error:
-            return visit.failed(error.trouble, error.message, now())
-        except Exception:  # a page that breaks us must not take the others with it
-            log.exception("Reading a page of %s failed in an unexpected way.", _host(visit))
-            return visit.failed("unreadable", "reading it failed in an unexpected way, which is in the log", now())
+            return landing.late(url, began, now(), reading.seconds)
+        return landing.page(url, began, now())
 
-    async def _read(self, visit: _Visit, reading: _Reading) -> Snapshot:
-        url = PageUrl.parse(visit.asked)
+    async def _land(self, url: str, landing: _Landing, reading: _Reading) -> _Landing:
+        """Reads a page for all who wait for it. Never raises but when it is cancelled."""
+        try:
+            landing.snapshot = await self._read(url, landing, reading)
+        except TimeoutError:
+            missing = "no answer" if landing.status is None else "not finished"
+            landing.failure = ("timeout", f"{missing} within {self._caps.seconds:g} seconds")
+        except (PageFailed, Unreadable) as error:
+            landing.failure = (error.failure, error.reason)
+        except ConnectionFailed as error:
+            landing.failure = (error.trouble, error.message)
+        except Exception:  # a page that breaks us must not take the others with it
+            log.exception("Reading a page of %s failed in an unexpected way.", _host(landing))
+            landing.failure = ("unreadable", "reading it failed in an unexpected way, which is in the log")
+        return landing
+
+    async def _read(self, asked: str, landing: _Landing, reading: _Reading) -> Snapshot:
+        url = PageUrl.parse(asked)
         if not url.is_among(reading.terms.private_hosts):
             url.check_host()
         known = None if reading.anew else await self._known(url)
         if known is not None and self._clock.wall() < known.fresh_until:
-            visit.url = PageUrl.parse(known.final_url)
-            visit.cache = "fresh"
+            landing.url = PageUrl.parse(known.final_url)
+            landing.cache = "fresh"
             return known.snapshot
-        document = await self._downloader.download(url, known, visit, reading.terms)
+        document = await self._downloader.download(url, known, landing, reading.terms)
         fresh = fresh_seconds(document.headers)
         if document.body is None and known is not None:
-            visit.cache = "revalidated"
+            landing.cache = "revalidated"
             if fresh is not None:
-                visit.to_keep = replace(known, fresh_until=self._clock.wall() + fresh)
+                landing.to_keep = replace(known, fresh_until=self._clock.wall() + fresh)
             return known.snapshot
-        snapshot = await self._text(document, visit, reading)
-        if fresh is not None and not visit.cut:
-            visit.to_keep = self._cachable(url, document, snapshot, fresh)
+        snapshot = await self._text(document, landing, reading)
+        if fresh is not None and not landing.cut:
+            landing.to_keep = self._cachable(url, document, snapshot, fresh)
         return snapshot
 
-    async def _text(self, document: Document, visit: _Visit, reading: _Reading) -> Snapshot:
+    async def _text(self, document: Document, landing: _Landing, reading: _Reading) -> Snapshot:
         fetched_at = datetime.fromtimestamp(self._clock.wall(), UTC).isoformat(timespec="seconds")
         left = reading.deadline - asyncio.get_running_loop().time()
         extracted = await self._extractor.extract(
-            document.body or b"", document.content_type, str(document.url), seconds=left
+            document.body or b"", document.content_type, str(document.url), seconds=left, owner=reading.owner
         )
         if not extracted.text.strip():
             raise PageFailed("empty", "there is no text on it")
-        visit.cut = document.cut or extracted.cut
+        landing.cut = document.cut or extracted.cut
         return Snapshot(
             url=str(document.url),
             text=extracted.text,
@@ -201,6 +244,7 @@ class Crawler:
             language=extracted.language,
             site_name=extracted.site_name,
             canonical_url=extracted.canonical_url,
+            icon=extracted.icon,
             media_type=extracted.media_type,
             fetched_at=fetched_at,
             links=extracted.links,
@@ -240,18 +284,19 @@ class Crawler:
             log.exception("A page of %s could not be kept for the next time.", PageUrl.parse(page.url).host)
 
 
-def _host(visit: _Visit) -> str:
+def _host(landing: _Landing) -> str:
     """What of an address may stand in a log or a trace: the rest of it may be what somebody looks for."""
-    return visit.url.host if visit.url is not None else "an address that cannot be read"
+    return landing.url.host if landing.url is not None else "an address that cannot be read"
 
 
-def _tell(span: Span, visit: _Visit, report: PageReport) -> None:
-    span.outcome = visit.cache or report.failure or "read"
-    BYTES.add(report.bytes)
-    if visit.url is not None:
-        span.note({"server.address": _host(visit)})
-    if visit.status is not None:
-        span.note({"http.response.status_code": visit.status})
+def _tell(span: Span, landing: _Landing, report: PageReport, *, new_bytes: bool) -> None:
+    span.outcome = report.cache or report.failure or "read"
+    if new_bytes:
+        BYTES.add(report.bytes)
+    if landing.url is not None:
+        span.note({"server.address": _host(landing)})
+    if landing.status is not None:
+        span.note({"http.response.status_code": landing.status})
     span.note({"footnote.page.bytes": report.bytes, "footnote.page.outcome": span.outcome})
 
 

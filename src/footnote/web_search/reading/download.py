@@ -41,10 +41,11 @@ _FAMILIES = {"image": "an image", "audio": "a recording", "video": "a video", "f
 
 class Caps(Struct, frozen=True):
     """What one page may cost. Bytes are counted on the wire and again after decompression; text beyond them is left
-    out, while a PDF that is cut is of no use. `seconds` are for one request, from when it is its turn."""
+    out, while of a PDF or an Office document a part is of no use. `seconds` are for one request, from when it is its
+    turn."""
 
     text_bytes: int = 4_000_000
-    pdf_bytes: int = 20_000_000
+    whole_bytes: int = 20_000_000
     seconds: float = 20.0
 
 
@@ -111,29 +112,30 @@ class Downloader:
         if not 200 <= response.status < 300:
             raise PageFailed("status", f"HTTP {response.status}")
         declared = response.headers.get("Content-Type", "")
-        if not media.is_readable(declared):
+        if not media.is_readable(declared, str(url)):
             raise PageFailed("media_type", f"{_kind(declared)} is not read")
         body = Body(response.headers.get("Content-Encoding"), self._caps.text_bytes)
         await _read(response, body, SNIFFED, course)
-        content_type = media.seen_type(declared, bytes(body.data[:SNIFFED]))
+        content_type = media.seen_type(declared, bytes(body.data[:SNIFFED]), str(url))
         if content_type is None:
             raise PageFailed("media_type", "it is no document of a known kind")
-        is_pdf = content_type == media.PDF
-        if is_pdf:
-            self._check_size(response)
-            body.limit = self._caps.pdf_bytes
+        is_whole = content_type in media.WHOLE
+        if is_whole:
+            self._check_size(response, content_type)
+            body.limit = self._caps.whole_bytes
         await _read(response, body, body.limit, course)
-        if is_pdf and body.cut:
-            raise self._too_large()
+        if is_whole and body.cut:
+            raise self._too_large(content_type)
         return Document(url, response.headers, content_type, bytes(body.data), body.cut)
 
-    def _check_size(self, response: Response) -> None:
+    def _check_size(self, response: Response, content_type: str) -> None:
         length = response.headers.get("Content-Length", "")
-        if length.isdecimal() and int(length[:20]) > self._caps.pdf_bytes:
-            raise self._too_large()
+        if length.isdecimal() and int(length[:20]) > self._caps.whole_bytes:
+            raise self._too_large(content_type)
 
-    def _too_large(self) -> PageFailed:
-        return PageFailed("too_large", f"a PDF of more than {self._caps.pdf_bytes:,} bytes is not read")
+    def _too_large(self, content_type: str) -> PageFailed:
+        kind = "a PDF" if content_type == media.PDF else "an Office document"
+        return PageFailed("too_large", f"{kind} of more than {self._caps.whole_bytes:,} bytes is not read")
 
 
 def _kind(declared: str) -> str:

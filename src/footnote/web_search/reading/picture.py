@@ -8,6 +8,9 @@ from msgspec import Struct
 from footnote.documents.inspection.signatures import seen_in
 from footnote.net.client import Net, Response
 from footnote.net.guard import PageUrl
+from footnote.protocol.errors import LimitReached, Unworkable
+from footnote.sandbox.jobs import ImageCheck
+from footnote.sandbox.pool import SandboxPool
 from footnote.web_search.reading.body import Body
 from footnote.web_search.reading.fetch import Fetcher, PageFailed, Trail
 
@@ -16,6 +19,9 @@ PHOTOS = frozenset(("image/png", "image/jpeg", "image/webp", "image/gif"))
 """Drawings in SVG are programs too, and are not among them."""
 ICONS = PHOTOS | {"image/x-icon"}
 AT_ONCE = 6
+CHECK_SECONDS = 5.0
+MAX_PIXELS = 100_000_000
+"""A few bytes can claim any size, which a browser would make room for."""
 _HEAD = 64
 
 
@@ -29,8 +35,9 @@ class Picture(Struct, frozen=True):
 class Pictures:
     """Asks for images, a few at a time. One for all who ask."""
 
-    def __init__(self, net: Net) -> None:
+    def __init__(self, net: Net, sandbox: SandboxPool) -> None:
         self._fetcher = Fetcher(net)
+        self._sandbox = sandbox
         self._turns = asyncio.Semaphore(AT_ONCE)
 
     async def fetch(
@@ -54,11 +61,25 @@ class Pictures:
                 ) as response:
                     onwards = trail.leads_on(response)
                     if onwards is None:
-                        return await _taken(response, kinds, most)
+                        content = await _received(response, kinds, most)
+                        break
                 trail.follow(onwards)
+            return await self._checked(content, kinds)
+
+    async def _checked(self, content: bytes, kinds: frozenset[str]) -> Picture:
+        """What its header says is read in the sandbox, as everything else that comes from the web."""
+        try:
+            facts = await self._sandbox.run(ImageCheck(content=content, filename="The image"), CHECK_SECONDS)
+        except (Unworkable, LimitReached):
+            raise PageFailed("unreadable", "it could not be looked at") from None
+        if facts.media_type is None or facts.media_type not in kinds:
+            raise _wrong_kind()
+        if facts.width * facts.height > MAX_PIXELS:
+            raise PageFailed("too_large", f"it has more than {MAX_PIXELS:,} pixels")
+        return Picture(facts.media_type, content)
 
 
-async def _taken(response: Response, kinds: frozenset[str], most: int) -> Picture:
+async def _received(response: Response, kinds: frozenset[str], most: int) -> bytes:
     if not 200 <= response.status < 300 or response.status in (204, 205):
         raise PageFailed("status", f"HTTP {response.status}")
     length = response.headers.get("Content-Length", "")
@@ -69,19 +90,23 @@ async def _taken(response: Response, kinds: frozenset[str], most: int) -> Pictur
         body.feed(chunk)
         # What is no image is not read to its end.
         if len(body.data) >= _HEAD:
-            _kind(body, kinds)
+            _check_start(body, kinds)
     if body.full:
         raise _too_large(most)
     if body.cut:
         raise PageFailed("unreadable", "it did not come whole")
-    return Picture(_kind(body, kinds), bytes(body.data))
+    _check_start(body, kinds)
+    return bytes(body.data)
 
 
-def _kind(body: Body, kinds: frozenset[str]) -> str:
+def _check_start(body: Body, kinds: frozenset[str]) -> None:
     seen = seen_in(bytes(body.data[:_HEAD]))
     if seen is None or seen.media_type not in kinds:
-        raise PageFailed("media_type", "it is not a PNG, JPEG, WebP or GIF image")
-    return seen.media_type
+        raise _wrong_kind()
+
+
+def _wrong_kind() -> PageFailed:
+    return PageFailed("media_type", "it is not a PNG, JPEG, WebP or GIF image")
 
 
 def _too_large(most: int) -> PageFailed:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from footnote.net.client import Response
 from footnote.net.guard import PageUrl
 from footnote.web_search.clock import Clock
-from footnote.web_search.finding.flights import Flights
+from footnote.web_search.flights import Flights
 from footnote.web_search.reading.body import Body
 from footnote.web_search.reading.fetch import Fetcher, PageFailed, Trail
 

@@ -15,6 +15,7 @@ import { attempt, useBusy } from "./busy";
 import { copy } from "./clipboard";
 import { htmlOf, markdownOf } from "./copying";
 import { numbersFound } from "./footnotes/known";
+import { Moment } from "./Moment";
 import { words } from "./words";
 
 export function AnswerActions({ turn }: { turn: Turn }) {
@@ -33,6 +34,7 @@ export function AnswerActions({ turn }: { turn: Turn }) {
           {t.sources(sources)}
         </Button>
       )}
+      <Moment at={answer.endedAt} />
       <p className="chat-facts">
         {answer.model && <span dir="ltr">{answer.model}</span>}
         {answer.usage && <Used usage={answer.usage} />}

@@ -1,8 +1,11 @@
-import { CircleAlert, CircleStop, Info, type LucideIcon, RotateCcw } from "lucide-react";
+import { CircleAlert, CircleStop, Info, type LucideIcon, Play, RotateCcw } from "lucide-react";
+import type { ReactNode } from "react";
 import { useWords } from "../../lib/i18n";
+import { useStore } from "../../lib/store";
 import type { ErrorBody } from "../../protocol/events.gen";
-import type { Answer } from "../../state/answer";
-import { retry } from "../../state/asking";
+import { ask, retry } from "../../state/asking";
+import { READER } from "../../state/choosing";
+import { conversation } from "../../state/conversation";
 import type { Turn } from "../../state/turns";
 import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/Icon";
@@ -15,26 +18,45 @@ import { words } from "./words";
 export function AnswerEnd({ turn }: { turn: Turn }) {
   return (
     <>
-      <StopNote answer={turn.answer} />
+      <StopNote turn={turn} />
       {turn.answer.phase === "failed" && <Failure turn={turn} error={turn.answer.error} />}
       <AnswerActions turn={turn} />
     </>
   );
 }
 
-function StopNote({ answer }: { answer: Answer }) {
+function StopNote({ turn }: { turn: Turn }) {
   const t = useWords(words);
-  if (answer.phase === "stopped") return <Note icon={CircleStop} text={t.stoppedByYou} />;
+  const { answer } = turn;
+  if (answer.phase === "stopped")
+    return (
+      <Note icon={CircleStop} text={t.stoppedByYou}>
+        <Continue turn={turn} />
+      </Note>
+    );
   if (answer.stopReason === "length") return <Note icon={Info} text={t.reachedLength} />;
   return answer.stopReason === "max_rounds" ? <Note icon={Info} text={t.reachedRounds} /> : null;
 }
 
-function Note({ icon, text }: { icon: LucideIcon; text: string }) {
+function Note({ icon, text, children }: { icon: LucideIcon; text: string; children?: ReactNode }) {
   return (
     <p className="chat-note">
       <Icon of={icon} />
       <span>{text}</span>
+      {children}
     </p>
+  );
+}
+
+/** Asks to go on from what came. The reader has no memory of it: it would look for the word itself. */
+function Continue({ turn }: { turn: Turn }) {
+  const t = useWords(words);
+  const isLast = useStore(conversation, ({ turns }) => turns.at(-1)?.key === turn.key);
+  if (!isLast || turn.answer.model === READER) return null;
+  return (
+    <Button small icon={Play} onClick={() => void attempt(() => ask({ text: t.continueQuestion, attachments: [] }))}>
+      {t.goOn}
+    </Button>
   );
 }
 

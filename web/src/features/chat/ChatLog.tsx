@@ -4,14 +4,16 @@ import { number } from "../../lib/format";
 import { useLocale, useWords } from "../../lib/i18n";
 import { useStore } from "../../lib/store";
 import { conversation } from "../../state/conversation";
+import { sessionList } from "../../state/sessions";
 import type { Turn } from "../../state/turns";
 import { lookFor, view } from "../../state/view";
 import { Boundary } from "../../ui/Boundary";
 import { Button } from "../../ui/Button";
 import "./chat.css";
+import { markFound, unmarkFound } from "./found";
 import { NotShown } from "./NotShown";
 import { StatusLine } from "./StatusLine";
-import { useScrolling } from "./scrolling";
+import { type Scrolling, useScrolling } from "./scrolling";
 import { TurnView } from "./TurnView";
 import { words } from "./words";
 
@@ -103,9 +105,17 @@ function useSought(
   turns: readonly Turn[],
   first: number,
   showFrom: (at: number) => void,
-  reveal: (at: number) => void,
+  reveal: Scrolling["reveal"],
 ): void {
   const sought = useStore(view, (shown) => shown.message);
+  const query = useStore(view, (shown) => shown.query);
+  const searched = useStore(sessionList, (list) => list.query);
+  const sessionId = useStore(conversation, (known) => known.sessionId);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: marks belong to the session in which something was found.
+  useEffect(() => unmarkFound, [sessionId]);
+  useEffect(() => {
+    if (searched === "") unmarkFound();
+  }, [searched]);
   const at = sought ? turns.findIndex((turn) => turn.questionId === sought || turn.answer.messageId === sought) : -1;
   useEffect(() => {
     if (at < 0) return;
@@ -113,7 +123,7 @@ function useSought(
       showFrom(at);
       return;
     }
-    reveal(at - first);
+    reveal(at - first, (turn) => markFound(turn, query));
     lookFor(null);
-  }, [at, first, showFrom, reveal]);
+  }, [at, first, query, showFrom, reveal]);
 }

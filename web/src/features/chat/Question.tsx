@@ -9,6 +9,7 @@ import { FileIcon } from "../../ui/FileIcon";
 import { Branches } from "./Branches";
 import { attempt, turnOf, useBusy } from "./busy";
 import { copy } from "./clipboard";
+import { Moment } from "./Moment";
 import { QuestionEditor } from "./QuestionEditor";
 import "./question.css";
 import { words } from "./words";
@@ -20,6 +21,7 @@ export interface QuestionProps {
   turnKey: string;
   questionId: string | null;
   text: string;
+  askedAt: string | null;
   attachments: readonly FileRecord[];
   questions: readonly string[];
 }
@@ -113,11 +115,12 @@ function Attached({ files }: { files: readonly FileRecord[] }) {
   );
 }
 
-function Actions({ questionId, questions, text, onEdit }: QuestionProps & { onEdit: () => void }) {
+function Actions({ questionId, questions, text, askedAt, onEdit }: QuestionProps & { onEdit: () => void }) {
   const t = useWords(words);
   const busy = useBusy();
   return (
     <div className="chat-actions" data-side="end">
+      <Moment at={askedAt} />
       <Branches kind="question" all={questions} shown={questionId} />
       <Button look="quiet" small icon={Copy} label={t.copyQuestion} onClick={() => void copy(text)} />
       {!busy && questionId !== null && (

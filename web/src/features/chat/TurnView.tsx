@@ -12,6 +12,7 @@ export const TurnView = memo(function TurnView({ turn }: { turn: Turn }) {
         turnKey={turn.key}
         questionId={turn.questionId}
         text={turn.text}
+        askedAt={turn.askedAt}
         attachments={turn.attachments}
         questions={turn.questions}
       />

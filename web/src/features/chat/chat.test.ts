@@ -33,7 +33,15 @@ function source(number: number, more: Partial<Source> = {}): Source {
 function search(...sources: Source[]): CallPart {
   const artifact = { query: "q", sources };
   const said = { type: "tool_result", tool_use_id: "c", name: "web_search", status: "success", content: "" } as const;
-  const call = { type: "tool_use", id: "c", name: "web_search", title: "", input: {}, progress: null } as const;
+  const call = {
+    type: "tool_use",
+    id: "c",
+    name: "web_search",
+    title: "",
+    input: {},
+    asked: null,
+    progress: null,
+  } as const;
   return { ...call, status: "done", result: { ...said, artifact } };
 }
 
@@ -45,7 +53,7 @@ function text(said: string, ...numbers: number[]): Block {
 
 function turn(key: string, ...blocks: Block[]): Turn {
   const ids = { questionId: key, questions: [key], answers: [] };
-  return { key, text: "", attachments: [], ...ids, answer: { ...EMPTY_ANSWER, phase: "done", blocks } };
+  return { key, text: "", askedAt: null, attachments: [], ...ids, answer: { ...EMPTY_ANSWER, phase: "done", blocks } };
 }
 
 function page(more: Partial<PageReport>): PageReport {

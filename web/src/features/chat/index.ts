@@ -1,4 +1,5 @@
 import { ChatLog } from "./ChatLog";
+import { FootnoteChip, type FootnoteChipProps } from "./footnotes/FootnoteChip";
 import { useUnseenAnswer } from "./unseen";
 
-export { ChatLog, useUnseenAnswer };
+export { ChatLog, FootnoteChip, type FootnoteChipProps, useUnseenAnswer };

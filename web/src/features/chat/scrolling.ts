@@ -10,8 +10,8 @@ export interface Scrolling {
   goToEnd: () => void;
   /** Keeps what is read in its place while something is put above it. */
   hold: () => void;
-  /** Goes to a turn, by its place among those that are drawn. */
-  reveal: (at: number) => void;
+  /** Goes to a turn, by its place among those that are drawn; in it, to the first place that is found and in sight. */
+  reveal: (at: number, find: (turn: HTMLElement) => readonly Range[]) => void;
 }
 
 /** Follows the end of the conversation for as long as the reader is there. Any move up lets go. */
@@ -22,46 +22,31 @@ export function useScrolling(): Scrolling {
   const held = useRef<{ element: Element; top: number } | null>(null);
   const [isAtEnd, setAtEnd] = useState(true);
 
-  const toEnd = useCallback(() => {
-    if (log.current) log.current.scrollTop = log.current.scrollHeight;
-  }, []);
-
   const goToEnd = useCallback(() => {
     follows.current = true;
     setAtEnd(true);
-    toEnd();
-  }, [toEnd]);
+    if (log.current) log.current.scrollTop = log.current.scrollHeight;
+  }, []);
 
   useEffect(() => {
     const [box, inner] = [log.current, column.current];
     if (!box || !inner) return;
-    let last = box.scrollTop;
-    const toGo = () => box.scrollHeight - box.clientHeight - box.scrollTop;
-    const moved = () => {
-      const distance = toGo();
-      // What shrinks also moves the page up, but leaves the reader at the end of it.
-      if (distance <= 1) follows.current = true;
-      else if (box.scrollTop < last) follows.current = false;
-      else if (distance <= NEAR_PX) follows.current = true;
-      last = box.scrollTop;
-      setAtEnd(follows.current || distance <= NEAR_PX);
-    };
-    const grown = new ResizeObserver(() => {
-      if (follows.current) toEnd();
-      setAtEnd(follows.current || toGo() <= NEAR_PX);
-    });
-    grown.observe(inner);
-    grown.observe(box);
-    box.addEventListener("scroll", moved, { passive: true });
-    return () => {
-      grown.disconnect();
-      box.removeEventListener("scroll", moved);
-    };
-  }, [toEnd]);
+    return follow(box, inner, follows, setAtEnd);
+  }, []);
 
-  const reveal = useCallback((at: number) => {
+  const reveal = useCallback((at: number, find: (turn: HTMLElement) => readonly Range[]) => {
     follows.current = false;
-    column.current?.querySelectorAll(".chat-turn")[at]?.scrollIntoView({ block: "start" });
+    const turn = column.current?.querySelectorAll<HTMLElement>(".chat-turn")[at];
+    turn?.scrollIntoView({ block: "start" });
+    const box = log.current;
+    const place =
+      turn &&
+      find(turn)
+        .find((range) => range.getClientRects().length > 0)
+        ?.getBoundingClientRect();
+    if (!box || !place) return;
+    const room = box.getBoundingClientRect();
+    if (place.bottom > room.bottom - NEAR_PX) box.scrollTop += place.top - room.top - room.height / 3;
   }, []);
 
   const hold = useCallback(() => {
@@ -82,4 +67,48 @@ export function useScrolling(): Scrolling {
   });
 
   return { log, column, isAtEnd, goToEnd, hold, reveal };
+}
+
+/** Keeps the end in sight while it grows, or else what is read. What it returns ends that. */
+function follow(
+  box: HTMLElement,
+  inner: HTMLElement,
+  follows: RefObject<boolean>,
+  setAtEnd: (isAtEnd: boolean) => void,
+): () => void {
+  let last = box.scrollTop;
+  /** Where the reader was when the text below became shorter than that: a run that resumes writes its last part anew. */
+  let lost: number | null = null;
+  const toGo = () => box.scrollHeight - box.clientHeight - box.scrollTop;
+  const moved = () => {
+    const distance = toGo();
+    const way = box.scrollTop - last;
+    // What shrinks also moves the page up, to its end: whoever follows it stays there, whoever does not wants to go back.
+    if (way < 0 && distance <= 1) lost = follows.current ? null : Math.max(last, lost ?? 0);
+    else if (way !== 0) {
+      if (way < 0) follows.current = false;
+      else if (distance <= NEAR_PX) follows.current = true;
+      lost = null;
+    }
+    last = box.scrollTop;
+    setAtEnd(follows.current || distance <= NEAR_PX);
+  };
+  const grown = new ResizeObserver(() => {
+    if (!follows.current && box.scrollTop !== last) moved();
+    if (follows.current) box.scrollTop = box.scrollHeight;
+    else if (lost !== null && toGo() > 1) {
+      // Back to where the reader was, as far as there is text again. It is no wish to follow it.
+      box.scrollTop = Math.min(lost, box.scrollHeight - box.clientHeight);
+      last = box.scrollTop;
+      if (last >= lost) lost = null;
+    }
+    setAtEnd(follows.current || toGo() <= NEAR_PX);
+  });
+  grown.observe(inner);
+  grown.observe(box);
+  box.addEventListener("scroll", moved, { passive: true });
+  return () => {
+    grown.disconnect();
+    box.removeEventListener("scroll", moved);
+  };
 }

@@ -71,6 +71,8 @@ export const words = phrases({
     documentation: "Footnote’s documentation",
 
     stoppedByYou: "You stopped this answer.",
+    goOn: "Continue",
+    continueQuestion: "Please continue where you stopped.",
     reachedLength: "The answer reached the model’s output limit and ends here.",
     reachedRounds: "Footnote used all the rounds of research it may do, and answered with what it had found.",
     errorUpstream: "The model’s provider failed to answer.",
@@ -148,6 +150,8 @@ export const words = phrases({
     documentation: "Tài liệu của Footnote",
 
     stoppedByYou: "Bạn đã dừng câu trả lời này.",
+    goOn: "Tiếp tục",
+    continueQuestion: "Hãy tiếp tục từ chỗ đã dừng.",
     reachedLength: "Câu trả lời đã chạm giới hạn độ dài của mô hình và dừng ở đây.",
     reachedRounds: "Footnote đã dùng hết số vòng nghiên cứu cho phép và trả lời bằng những gì đã tìm được.",
     errorUpstream: "Nhà cung cấp mô hình không trả lời được.",
@@ -225,6 +229,8 @@ export const words = phrases({
     documentation: "Footnote 文档",
 
     stoppedByYou: "你停止了这个回答。",
+    goOn: "继续",
+    continueQuestion: "请从停下的地方继续。",
     reachedLength: "回答达到了模型的输出上限，到此为止。",
     reachedRounds: "Footnote 已用完允许的研究轮数，并根据已找到的内容作答。",
     errorUpstream: "模型服务商未能回答。",

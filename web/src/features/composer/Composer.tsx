@@ -1,11 +1,12 @@
 import { ArrowUp, ListPlus, Paperclip, Square } from "lucide-react";
-import { type ChangeEvent, type RefObject, useEffect, useRef, useState } from "react";
+import { type ChangeEvent, type RefObject, useEffect, useRef } from "react";
 import { useWords, wordsNow } from "../../lib/i18n";
 import { useStore } from "../../lib/store";
 import { RequestFailed } from "../../protocol/client";
 import { stop } from "../../state/asking";
 import { conversation } from "../../state/conversation";
 import { activeTurn } from "../../state/select";
+import { dropStop, forgetEscape, pressEscape, stopping as stoppingStore, wantStop } from "../../state/stopping";
 import { toast } from "../../state/toasts";
 import { uploads } from "../../state/uploads";
 import { isPhone } from "../../state/view";
@@ -42,7 +43,7 @@ export function Composer() {
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: as above. */}
       <div className="composer-box" onClick={(event) => event.target === event.currentTarget && field.current?.focus()}>
         <Attachments />
-        <Field field={field} onSubmit={submit} onStop={stopping.stop} />
+        <Field field={field} onSubmit={submit} onStop={stopping.isActive ? pressEscape : null} />
         <div className="composer-foot">
           <AttachButton />
           <div className="composer-choices">
@@ -54,9 +55,9 @@ export function Composer() {
       </div>
       <div className="composer-notes">
         <p role="status" className="composer-notice">
-          {notice}
+          {stopping.isAsked ? t.escapeAgain : notice}
         </p>
-        {notice === null && <ReaderNote />}
+        {notice === null && !stopping.isAsked && <ReaderNote />}
       </div>
     </form>
   );
@@ -78,24 +79,35 @@ function useFocus(field: RefObject<HTMLTextAreaElement | null>): void {
 interface Stopping {
   isActive: boolean;
   isStopping: boolean;
-  stop: (() => void) | null;
+  /** Escape was pressed once. */
+  isAsked: boolean;
 }
 
 /** A run has no name before the server has taken the question: what is stopped until then is stopped as soon as it has. */
 function useStopping(): Stopping {
   const turnKey = useStore(conversation, (known) => activeTurn(known)?.key ?? null);
   const runId = useStore(conversation, (known) => activeTurn(known)?.answer.runId ?? null);
-  const [wanted, setWanted] = useState<string | null>(null);
+  const { asked, wanted } = useStore(stoppingStore);
   const isStopping = turnKey !== null && wanted === turnKey;
+  const isAsked = turnKey !== null && asked === turnKey;
   useEffect(() => {
     if (!isStopping || runId === null) return;
     stop().catch((error: unknown) => {
-      setWanted(null);
+      dropStop();
       const offline = error instanceof RequestFailed && error.isOffline;
       toast(offline ? wordsNow(words).notStopped : sentence(error));
     });
   }, [isStopping, runId]);
-  return { isActive: turnKey !== null, isStopping, stop: turnKey === null ? null : () => setWanted(turnKey) };
+  useEffect(() => {
+    if (!isAsked) return;
+    addEventListener("keydown", forgetEscape, { capture: true });
+    addEventListener("pointerdown", forgetEscape, { capture: true });
+    return () => {
+      removeEventListener("keydown", forgetEscape, { capture: true });
+      removeEventListener("pointerdown", forgetEscape, { capture: true });
+    };
+  }, [isAsked]);
+  return { isActive: turnKey !== null, isStopping, isAsked };
 }
 
 function AttachButton() {
@@ -151,9 +163,8 @@ function StopButtons({ stopping }: { stopping: Stopping }) {
       <Button
         icon={Square}
         className="composer-stop"
-        data-reach="stop"
         aria-disabled={stopping.isStopping || undefined}
-        onClick={() => stopping.stop?.()}
+        onClick={wantStop}
       >
         {stopping.isStopping ? t.stopping : t.stop}
       </Button>

@@ -1,6 +1,7 @@
 import { useWords } from "../../lib/i18n";
 import type { FileRecord } from "../../protocol/events.gen";
 import { FileIcon } from "../../ui/FileIcon";
+import { visiblePath } from "./mention";
 import { words } from "./words";
 
 interface MentionsProps {
@@ -32,7 +33,7 @@ export function Mentions({ id, files, active, onChoose }: MentionsProps) {
           <span className="composer-mention-name" dir="auto">
             {file.filename}
           </span>
-          {file.source === "generated" && file.path !== `/${file.filename}` && (
+          {visiblePath(file) !== null && (
             <span className="composer-mention-path" dir="auto">
               {file.path}
             </span>

@@ -2,16 +2,17 @@ import { describe, expect, it } from "vitest";
 import type { FileRecord } from "../../protocol/events.gen";
 import { mentionAt, mentioned } from "./mention";
 
-function file(filename: string, created_at = "2026-01-01T00:00:00Z"): FileRecord {
+function file(filename: string, created_at = "2026-01-01T00:00:00Z", rest: Partial<FileRecord> = {}): FileRecord {
   return {
     id: filename,
-    path: `/${filename}`,
+    path: `local://uploads/${filename}`,
     filename,
     icon_type: "md",
     source: "upload",
     created_at,
     url: "",
     message_id: null,
+    ...rest,
   };
 }
 
@@ -39,5 +40,27 @@ describe("mentioned", () => {
       "Báo cáo Đà Nẵng.docx",
     ]);
     expect(mentioned(files, { at: 0, name: "da" })).toHaveLength(1);
+  });
+
+  it("finds nothing by where an upload is stored", () => {
+    expect(
+      mentioned([file("exported.pdf"), file("plan.md")], { at: 0, name: "pl" }).map((one) => one.filename),
+    ).toEqual(["plan.md"]);
+    expect(mentioned([file("exported.pdf")], { at: 0, name: "uploads" })).toEqual([]);
+  });
+
+  it("puts names that begin so first, then words and folders, then the rest", () => {
+    const files = [
+      file("sample.md", "2026-05-01T00:00:00Z"),
+      file("notes.md", "2026-04-01T00:00:00Z", { path: "/plans/notes.md", source: "generated" }),
+      file("old-plan.md", "2026-03-01T00:00:00Z"),
+      file("plan.md", "2026-01-01T00:00:00Z"),
+    ];
+    expect(mentioned(files, { at: 0, name: "pl" }).map((one) => one.filename)).toEqual([
+      "plan.md",
+      "notes.md",
+      "old-plan.md",
+      "sample.md",
+    ]);
   });
 });

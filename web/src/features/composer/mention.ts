@@ -18,13 +18,37 @@ export function mentionAt(text: string, caret: number): Mention | null {
   return { at: caret - found[1].length - 1, name: found[1] };
 }
 
-/** The files that may be meant, the newest first. */
+/** The path of a file in the workspace, where it says more than the name. That of an upload is never shown. */
+export function visiblePath({ source, path, filename }: FileRecord): string | null {
+  return source === "generated" && path !== `/${filename}` ? path : null;
+}
+
+/** The files that may be meant: those whose name begins so, then the others; the newest of each first. */
 export function mentioned(files: readonly FileRecord[], { name }: Mention): FileRecord[] {
   const wanted = folded(name);
   return files
-    .filter((file) => folded(file.filename).includes(wanted) || folded(file.path).includes(wanted))
-    .toSorted((one, other) => other.created_at.localeCompare(one.created_at))
-    .slice(0, MOST);
+    .map((file) => ({ file, rank: rankOf(file, wanted) }))
+    .filter(({ rank }) => rank < NO_MATCH)
+    .toSorted((one, other) => one.rank - other.rank || other.file.created_at.localeCompare(one.file.created_at))
+    .slice(0, MOST)
+    .map(({ file }) => file);
+}
+
+const NO_MATCH = 4;
+
+/** The less, the better: the beginning of the name, of a word or folder in it, a place inside of it. */
+function rankOf(file: FileRecord, wanted: string): number {
+  const [name, path] = [folded(file.filename), folded(visiblePath(file) ?? "")];
+  if (name.startsWith(wanted)) return 0;
+  if (beginsWordOf(name, wanted) || beginsWordOf(path, wanted)) return 1;
+  if (name.includes(wanted)) return 2;
+  return path.includes(wanted) ? 3 : NO_MATCH;
+}
+
+function beginsWordOf(text: string, wanted: string): boolean {
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1))
+    if (at === 0 || !/[\p{L}\p{N}]/u.test(text.charAt(at - 1))) return true;
+  return false;
 }
 
 /** So that `báo cáo` is found by `bao cao`, however it is encoded. */

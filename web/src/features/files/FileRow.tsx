@@ -5,11 +5,7 @@ import type { FileRecord } from "../../protocol/events.gen";
 import { openFile } from "../../state/view";
 import { FileIcon } from "../../ui/FileIcon";
 import { FileActions } from "./FileActions";
-
-/** Folders of a path; an upload has an address that says nothing to people. */
-function folderOf({ path, source }: FileRecord): string {
-  return source === "upload" ? "" : path.slice(1, path.lastIndexOf("/") + 1);
-}
+import { folderOf } from "./kinds";
 
 export const FileRow = memo(function FileRow({ sessionId, file }: { sessionId: string; file: FileRecord }) {
   const locale = useLocale();

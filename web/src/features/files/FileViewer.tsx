@@ -1,19 +1,29 @@
-import { lazy, Suspense } from "react";
+import { lazy, type ReactNode, Suspense } from "react";
 import { useWords } from "../../lib/i18n";
 import { closeFile } from "../../state/view";
 import { Spinner } from "../../ui/Badge";
 import { Dialog } from "../../ui/Dialog";
 import "./files.css";
+import { FootnoteContext, type ReportFootnote } from "./viewer/footnotes";
 import { words } from "./words";
 
 const Viewer = lazy(async () => ({ default: (await import("./viewer/Viewer")).Viewer }));
 
+export interface FileViewerProps {
+  path: string;
+  /** The passage that a footnote of the file rests on. */
+  beside: ReactNode;
+  footnote: (footnote: ReportFootnote) => ReactNode;
+}
+
 /** A file over the page. What draws it comes when the first one is opened. */
-export function FileViewer({ path }: { path: string }) {
+export function FileViewer({ path, beside, footnote }: FileViewerProps) {
   return (
-    <Suspense fallback={<Opening path={path} />}>
-      <Viewer path={path} />
-    </Suspense>
+    <FootnoteContext value={footnote}>
+      <Suspense fallback={<Opening path={path} />}>
+        <Viewer path={path} beside={beside} />
+      </Suspense>
+    </FootnoteContext>
   );
 }
 

@@ -11,7 +11,7 @@ import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/Icon";
 import { FileRow } from "./FileRow";
 import "./files.css";
-import { matching, ordered } from "./order";
+import { byTurn, matching, ordered } from "./order";
 import { UploadList } from "./UploadList";
 import { words } from "./words";
 
@@ -61,18 +61,32 @@ export function FilesPanel() {
 }
 
 function Group({ title, sessionId, files }: { title: string; sessionId: string; files: readonly FileRecord[] }) {
+  const t = useWords(words);
   const locale = useLocale();
+  const turns = useStore(conversation, (known) => known.turns);
   if (files.length === 0) return null;
+  const groups = byTurn(files, turns);
+  // Where no file belongs to a question, the title says enough.
+  const isPlain = groups.every(({ question }) => question === null);
   return (
     <section className="files-group">
       <h2 className="files-title">
         {title} <span className="files-count">{number(files.length, locale)}</span>
       </h2>
-      <ul>
-        {files.map((file) => (
-          <FileRow key={file.path} sessionId={sessionId} file={file} />
-        ))}
-      </ul>
+      {groups.map(({ key, question, files: own }) => (
+        <section key={key} className="files-turn">
+          {!isPlain && (
+            <h3 className="files-question" dir="auto">
+              {question ?? t.noTurn}
+            </h3>
+          )}
+          <ul>
+            {own.map((file) => (
+              <FileRow key={file.path} sessionId={sessionId} file={file} />
+            ))}
+          </ul>
+        </section>
+      ))}
     </section>
   );
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FileRecord } from "../../protocol/events.gen";
-import { canUnpack, exportsOf, hasSource, imagePath, isEditable, kindOf, languageOf } from "./kinds";
+import { canUnpack, exportsOf, folderOf, hasSource, imagePath, isEditable, kindOf, languageOf } from "./kinds";
 
 function file(
   path: string,
@@ -16,6 +16,13 @@ test("pages and drawings are told from code and from other images", () => {
   expect(kindOf(file("/plot.svg", "image"))).toBe("svg");
   expect(kindOf(file("/plot.png", "image"))).toBe("image");
   expect(kindOf(file("/blob", "file"))).toBe("unknown");
+});
+
+test("a file of an archive keeps its folders, and the address of an upload is none", () => {
+  expect(folderOf(file("/notes/a/b.md", "md"))).toBe("notes/a/");
+  expect(folderOf(file("/b.md", "md"))).toBe("");
+  expect(folderOf(file("local://uploads/u/f/b.md", "md", "upload"))).toBe("");
+  expect(folderOf(file("s3://bucket/x/uploads/u/f/a/c/b.md", "md", "upload"))).toBe("a/c/");
 });
 
 test("languages are known by their suffix", () => {

@@ -38,6 +38,15 @@ const BY_ICON: Record<FileRecord["icon_type"], Kind> = {
   file: "unknown",
 };
 
+/** The address of an upload, which says nothing to people, up to the folders that it had in an archive. */
+const BEFORE_FOLDERS = /^.*?uploads\/[^/]+\/[^/]+\//;
+
+/** The folders of a file, with a slash behind them. */
+export function folderOf({ path, source }: FileRecord): string {
+  const within = source === "upload" ? path.replace(BEFORE_FOLDERS, "") : path.slice(1);
+  return within.slice(0, within.lastIndexOf("/") + 1);
+}
+
 /** Suffixes that are not the name of their language. */
 const LANGUAGES: Readonly<Record<string, string>> = {
   py: "python",

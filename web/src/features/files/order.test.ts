@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FileRecord } from "../../protocol/events.gen";
-import { matching, ordered } from "./order";
+import { byTurn, matching, ordered } from "./order";
 
 function file(path: string, source: FileRecord["source"], created_at: string): FileRecord {
   const filename = path.split("/").at(-1) ?? path;
@@ -15,6 +15,23 @@ const files = [
 
 test("what was written here stands before uploads, the newest first", () => {
   expect(ordered(files).map(({ filename }) => filename)).toEqual(["new.txt", "old.txt", "paper.txt"]);
+});
+
+test("files stand with the turn that made or brought them, the last turn first, and the others behind", () => {
+  const made = (path: string, message_id: string | null) => ({ ...file(path, "generated", ""), message_id });
+  const turn = (number: number) => ({
+    key: `key ${number}`,
+    questionId: `question ${number}`,
+    text: `Question ${number}?`,
+    answer: { messageId: `answer ${number}` },
+  });
+  const some = [made("/a", "answer 1"), made("/b", "question 2"), made("/c", null), made("/d", "answer 1")];
+  const groups = byTurn([...some, made("/e", "of another branch")], [turn(1), turn(2), turn(3)]);
+  expect(groups.map((group) => [group.question, ...group.files.map(({ path }) => path)])).toEqual([
+    ["Question 2?", "/b"],
+    ["Question 1?", "/a", "/d"],
+    [null, "/c", "/e"],
+  ]);
 });
 
 test("all words must be in the name, folders count, addresses of uploads do not", () => {

@@ -1,4 +1,4 @@
-import { Ellipsis, PackageOpen, Pencil, Trash2 } from "lucide-react";
+import { Ellipsis, FileText, PackageOpen, Pencil, Trash2 } from "lucide-react";
 import { memo, useRef, useState } from "react";
 import { moment } from "../../lib/format";
 import { useLocale, useWords } from "../../lib/i18n";
@@ -8,6 +8,7 @@ import type { FoundSession } from "../../protocol/events.gen";
 import { conversation } from "../../state/conversation";
 import { addressOf } from "../../state/place";
 import { activeTurn } from "../../state/select";
+import { Icon } from "../../ui/Icon";
 import { Menu } from "../../ui/Menu";
 import { Found } from "./Found";
 import { follow } from "./following";
@@ -59,13 +60,14 @@ function Title({ session, current, query, onRename }: Omit<EntryProps, "onRemove
   const locale = useLocale();
   const title = session.title || t.untitled;
   const active = useActive(session, current);
+  const file = fileOf(session);
   return (
     <a
       className="sessions-link"
       href={addressOf(session.id)}
       aria-current={current ? "page" : undefined}
       title={`${title}\n${moment(session.updated_at, locale)}`}
-      onClick={(event) => follow(event, session.id, session.message_id)}
+      onClick={(event) => follow(event, session.id, { message: session.message_id, file, query })}
       onKeyDown={(event) => {
         if (event.key === "F2") onRename();
       }}
@@ -79,11 +81,21 @@ function Title({ session, current, query, onRename }: Omit<EntryProps, "onRemove
       </span>
       {query && session.excerpt && session.excerpt !== session.title && (
         <span className="sessions-excerpt" dir="auto">
+          {file && (
+            <span className="sessions-file" title={file}>
+              <Icon of={FileText} /> {file.split("/").at(-1)}
+            </span>
+          )}
           <Found text={session.excerpt} query={query} />
         </span>
       )}
     </a>
   );
+}
+
+/** The file in which the words stand, where they do in one. */
+function fileOf(session: FoundSession): string | null {
+  return "path" in session && typeof session.path === "string" ? session.path : null;
 }
 
 /** Of the open session the page knows it at once, of others when the list is asked for again. */

@@ -5,6 +5,7 @@ import { useStore } from "../../lib/store";
 import { searchSessions, sessionList } from "../../state/sessions";
 import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/Icon";
+import { focusFirst } from "./moving";
 import { words } from "./words";
 
 const PAUSE_MS = 200;
@@ -45,7 +46,9 @@ export function SearchField() {
         value={typed}
         onChange={(event) => setTyped(event.target.value)}
         onKeyDown={(event) => {
-          if (event.key !== "Escape" || typed === "" || event.nativeEvent.isComposing) return;
+          if (event.nativeEvent.isComposing) return;
+          if (event.key === "ArrowDown" && focusFirst(event.currentTarget)) event.preventDefault();
+          if (event.key !== "Escape" || typed === "") return;
           event.preventDefault();
           event.stopPropagation();
           clear();

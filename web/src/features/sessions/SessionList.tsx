@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useCallback, useId, useRef, useState } from "react";
+import { useCallback, useId, useRef, useState } from "react";
 import { useWords } from "../../lib/i18n";
 import { useStore } from "../../lib/store";
 import type { FoundSession } from "../../protocol/events.gen";
@@ -10,6 +10,7 @@ import { Button } from "../../ui/Button";
 import { type Age, byDays } from "./days";
 import { Entry } from "./Entry";
 import { More } from "./More";
+import { linksIn, move } from "./moving";
 import { Remove } from "./Remove";
 import { words } from "./words";
 
@@ -102,21 +103,6 @@ function Nothing() {
       </Button>
     </div>
   );
-}
-
-function linksIn(room: HTMLElement | null): HTMLAnchorElement[] {
-  return [...(room?.querySelectorAll<HTMLAnchorElement>("a.sessions-link") ?? [])];
-}
-
-/** Arrow keys lead from session to session; Tab still leads to everything. */
-function move(event: KeyboardEvent<HTMLElement>): void {
-  const links = linksIn(event.currentTarget);
-  const at = links.indexOf(document.activeElement as HTMLAnchorElement);
-  if (at < 0) return;
-  const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: links.length - 1 }[event.key];
-  if (next === undefined) return;
-  event.preventDefault();
-  links[Math.max(0, Math.min(next, links.length - 1))]?.focus();
 }
 
 /** Where the keyboard goes when an entry is gone. */

@@ -1,11 +1,19 @@
 import type { MouseEvent } from "react";
 import { goTo } from "../../state/place";
-import { lookFor } from "../../state/view";
+import { lookFor, openFile } from "../../state/view";
 
-/** A click on a real link: here, unless somebody wants a new tab or window of it. `message`: what was found there. */
-export function follow(event: MouseEvent, sessionId: string | null, message: string | null = null): void {
+/** Where in a session something was found, and by which words: in a message, in a file, or else in its title. */
+export interface FoundAt {
+  message: string | null;
+  file: string | null;
+  query: string;
+}
+
+/** A click on a real link: here, unless somebody wants a new tab or window of it. */
+export function follow(event: MouseEvent, sessionId: string | null, found: FoundAt | null = null): void {
   if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   goTo(sessionId);
-  if (message) lookFor(message);
+  if (found?.message) lookFor(found.message, found.query);
+  if (found?.file) openFile(found.file);
 }

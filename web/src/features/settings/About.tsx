@@ -1,9 +1,10 @@
 import { Upload } from "lucide-react";
 import { type ChangeEvent, useEffect, useRef, useState } from "react";
-import { size } from "../../lib/format";
-import { useLocale, useWords } from "../../lib/i18n";
+import { number, size } from "../../lib/format";
+import { type Locale, useLocale, useWords } from "../../lib/i18n";
 import { useStore } from "../../lib/store";
 import { api } from "../../protocol/client";
+import type { ImportedSession } from "../../protocol/events.gen";
 import { catalog } from "../../state/catalog";
 import { goTo } from "../../state/place";
 import { refreshSessions } from "../../state/sessions";
@@ -79,9 +80,26 @@ function Storage({ used, limit }: { used: number; limit: number }) {
   );
 }
 
+/** What was imported, and what was checked before: nothing of a bundle is taken that does not hold. */
+function verified({ title, checked }: ImportedSession, locale: Locale): string {
+  const t = words[locale];
+  const count = (of: number) => number(of, locale);
+  const same = checked.verdicts - checked.otherwise;
+  return [
+    t.imported(title || t.untitled),
+    t.verified(checked.entries, count(checked.entries), checked.quotations, count(checked.quotations)),
+    checked.verdicts > 0 && t.verdictsHold(same, count(same)),
+    checked.otherwise > 0 && t.verdictsDiffer(checked.otherwise, count(checked.otherwise)),
+    ...checked.notes,
+  ]
+    .filter(Boolean)
+    .join(" ");
+}
+
 /** A bundle that somebody exported becomes a session here. */
 function Import() {
   const t = useWords(words);
+  const locale = useLocale();
   const input = useRef<HTMLInputElement>(null);
   const [busy, setBusy] = useState(false);
   // Notices of the page lie below an open dialog.
@@ -96,7 +114,7 @@ function Import() {
       const head = await api.importBundle(file);
       closeDialog();
       goTo(head.id);
-      toast(t.imported(head.title));
+      toast(verified(head, locale), { stays: true });
       void refreshSessions();
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));

@@ -16,6 +16,7 @@ export function ModelsSection() {
   const heading = useRef<HTMLHeadingElement>(null);
   const isWanted = useStore(view, ({ section }) => section === "models");
   const known = useStore(catalog);
+  const isAdmin = known.me?.role === "admin";
   const agentId = useStore(conversation, ({ head }) => head?.agent_id ?? null) ?? preferences.get().agent;
   const model = modelNow(
     known,
@@ -37,30 +38,42 @@ export function ModelsSection() {
         {t.answersNow} <strong dir="auto">{model === READER ? t.reader : (model ?? t.nobody)}</strong>
       </p>
       {model === READER && <p className="settings-note">{t.readerNote}</p>}
-      <details className="settings-details" open={isWanted || model === READER}>
-        <summary>{t.howToAdd}</summary>
-        <p className="settings-ways">{t.addModel}</p>
-        <dl className="settings-list">
-          <dt>Anthropic</dt>
-          <dd>
-            <CopyLine text="ANTHROPIC_API_KEY=… make serve" />
-          </dd>
-          <dt>OpenAI</dt>
-          <dd>
-            <CopyLine text="OPENAI_API_KEY=… make serve" />
-          </dd>
-          <dt>Ollama</dt>
-          <dd>
-            <CopyLine text="ollama run qwen3" />
-            <span className="settings-note">{t.ollamaNote}</span>
-          </dd>
-          <dt>{t.otherServer}</dt>
-          <dd>
-            <CopyLine text='{"models": {"default": "local/qwen3", "providers": {"local": {"type": "openai", "baseUrl": "http://127.0.0.1:8000/v1"}}}}' />
-            <span className="settings-note">{t.otherNote}</span>
-          </dd>
-        </dl>
-      </details>
+      {isAdmin ? (
+        <HowToAdd open={isWanted || model === READER} />
+      ) : (
+        model === READER && <p className="settings-note">{t.askAdmin}</p>
+      )}
     </Section>
+  );
+}
+
+/** For whoever can start the server again. */
+function HowToAdd({ open }: { open: boolean }) {
+  const t = useWords(words);
+  return (
+    <details className="settings-details" open={open}>
+      <summary>{t.howToAdd}</summary>
+      <p className="settings-ways">{t.addModel}</p>
+      <dl className="settings-list">
+        <dt>Anthropic</dt>
+        <dd>
+          <CopyLine text="ANTHROPIC_API_KEY=… make serve" />
+        </dd>
+        <dt>OpenAI</dt>
+        <dd>
+          <CopyLine text="OPENAI_API_KEY=… make serve" />
+        </dd>
+        <dt>Ollama</dt>
+        <dd>
+          <CopyLine text="ollama run qwen3" />
+          <span className="settings-note">{t.ollamaNote}</span>
+        </dd>
+        <dt>{t.otherServer}</dt>
+        <dd>
+          <CopyLine text='{"models": {"default": "local/qwen3", "providers": {"local": {"type": "openai", "baseUrl": "http://127.0.0.1:8000/v1"}}}}' />
+          <span className="settings-note">{t.otherNote}</span>
+        </dd>
+      </dl>
+    </details>
   );
 }

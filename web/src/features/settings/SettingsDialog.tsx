@@ -1,4 +1,6 @@
 import { useWords } from "../../lib/i18n";
+import { useStore } from "../../lib/store";
+import { catalog } from "../../state/catalog";
 import { closeDialog } from "../../state/view";
 import { Dialog } from "../../ui/Dialog";
 import { AboutSection } from "./About";
@@ -7,10 +9,12 @@ import { LookSection } from "./Look";
 import { ModelsSection } from "./Models";
 import "./settings.css";
 import { TokensSection } from "./Tokens";
+import { UsersSection } from "./Users";
 import { words } from "./words";
 
 export function SettingsDialog() {
   const t = useWords(words);
+  const isAdmin = useStore(catalog, ({ me }) => me?.role === "admin");
   return (
     <Dialog title={t.settings} onClose={closeDialog}>
       <div className="settings">
@@ -18,6 +22,7 @@ export function SettingsDialog() {
         <ModelsSection />
         <AccountSection />
         <TokensSection />
+        {isAdmin && <UsersSection />}
         <AboutSection />
       </div>
     </Dialog>

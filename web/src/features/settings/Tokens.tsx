@@ -1,5 +1,5 @@
 import { Trash2 } from "lucide-react";
-import { type FormEvent, useCallback, useEffect, useState } from "react";
+import { type FormEvent, useCallback, useEffect, useRef, useState } from "react";
 import { ago, day } from "../../lib/format";
 import { useLocale, useWords } from "../../lib/i18n";
 import { api } from "../../protocol/client";
@@ -44,12 +44,7 @@ export function TokensSection() {
         </ul>
       )}
       {tokens?.length === 0 && <p className="settings-note">{t.noTokens}</p>}
-      {issued && (
-        <div className="settings-issued" role="status">
-          <p>{t.issued(issued.name)}</p>
-          <CopyLine text={issued.token} />
-        </div>
-      )}
+      {issued && <Issued key={issued.id} token={issued} />}
       {problem && (
         <p className="settings-problem" role="alert">
           {problem}
@@ -57,6 +52,23 @@ export function TokensSection() {
       )}
       <NewToken onIssue={issue} />
     </Section>
+  );
+}
+
+/** It is shown once: it comes into sight, and the keyboard to what copies it. */
+function Issued({ token }: { token: IssuedToken }) {
+  const t = useWords(words);
+  const room = useRef<HTMLDivElement>(null);
+  const copy = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    room.current?.scrollIntoView({ block: "center" });
+    copy.current?.focus({ preventScroll: true });
+  }, []);
+  return (
+    <div ref={room} className="settings-issued" role="status">
+      <p>{t.issued(token.name)}</p>
+      <CopyLine text={token.token} named button={copy} />
+    </div>
   );
 }
 

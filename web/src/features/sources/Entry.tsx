@@ -1,15 +1,17 @@
+import { BookOpenText } from "lucide-react";
 import { memo } from "react";
 import { day } from "../../lib/format";
 import { useLocale, useWords } from "../../lib/i18n";
 import type { Source } from "../../protocol/events.gen";
 import { openSource } from "../../state/view";
 import { Badge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
 import type { Cited } from "./found";
-import { OriginLink, SiteIcon, useSite } from "./OriginLink";
+import { OriginTitle, SiteIcon, useSite } from "./OriginLink";
 import { CitedBadges } from "./Verdicts";
 import { words } from "./words";
 
-/** A source in the list. All of it opens the footnote; only the arrow leads elsewhere. */
+/** A source in the list. Its title leads to the page itself; its button, and all around the title, to what was read of it. */
 export const Entry = memo(function Entry({ source, cited }: { source: Source; cited: Cited | null }) {
   const t = useWords(words);
   const locale = useLocale();
@@ -23,18 +25,7 @@ export const Entry = memo(function Entry({ source, cited }: { source: Source; ci
       </span>
       <div className="sources-about">
         <div className="sources-title" dir="auto">
-          {typeof number === "number" ? (
-            <button
-              type="button"
-              data-source={number}
-              aria-label={t.open(number, title)}
-              onClick={() => openSource(number)}
-            >
-              {title}
-            </button>
-          ) : (
-            title
-          )}
+          <OriginTitle url={source.url} title={title} />
         </div>
         <div className="sources-facts">
           <SiteIcon url={source.url} domain={source.domain} />
@@ -51,7 +42,17 @@ export const Entry = memo(function Entry({ source, cited }: { source: Source; ci
           {cited && <CitedBadges cited={cited} />}
         </div>
       </div>
-      <OriginLink url={source.url} title={title} />
+      {typeof number === "number" && (
+        <Button
+          look="quiet"
+          small
+          className="sources-open"
+          icon={BookOpenText}
+          data-source={number}
+          label={t.open(number, title)}
+          onClick={() => openSource(number)}
+        />
+      )}
     </li>
   );
 });

@@ -7,7 +7,7 @@ import { openFile } from "../../state/view";
 import { Button } from "../../ui/Button";
 import { Favicon } from "../../ui/Favicon";
 import { Icon } from "../../ui/Icon";
-import { hostOf, safeHref } from "../../ui/Link";
+import { hostOf, Link, safeHref } from "../../ui/Link";
 import { originOf } from "./origin";
 import { words } from "./words";
 
@@ -36,6 +36,25 @@ export function OriginLink({ url, title }: { url: string; title: string }) {
     >
       <Icon of={ArrowUpRight} />
     </a>
+  );
+}
+
+/** The title of a source, which leads to what was read: the page in a new tab, or the file in the viewer. */
+export function OriginTitle({ url, title }: { url: string; title: string }) {
+  const files = useStore(conversation, (known) => known.files);
+  const origin = originOf(url, files);
+  if (origin.kind === "web")
+    return (
+      <Link href={origin.href} className="sources-origin">
+        {title}
+      </Link>
+    );
+  const path = origin.kind === "file" ? origin.path : null;
+  if (path === null) return title;
+  return (
+    <button type="button" className="sources-origin" onClick={() => openFile(path)}>
+      {title}
+    </button>
   );
 }
 

@@ -19,6 +19,7 @@ const search = (id: string, query: string, sources: readonly unknown[], pages: r
   title: "Search",
   input: {},
   status: "done",
+  asked: null,
   progress: null,
   result: {
     type: "tool_result",
@@ -47,6 +48,7 @@ const turn = (...blocks: Block[]): Turn => ({
   key: "turn",
   questionId: "q",
   text: "",
+  askedAt: null,
   attachments: [],
   questions: [],
   answers: [],
@@ -88,6 +90,18 @@ test("the cited sentence is told in plain words, by code points", () => {
   expect(sentenceOf(turns, cited)).toBe("The name was coined in 1777.");
   expect(sentenceOf(turns, { ...cited })).toBe("The name was coined in 1777.");
   expect(sentenceOf(turns, { ...cited, number: 9 })).toBeNull();
+});
+
+test("a cited quotation of code is told with its lines apart and without fences", () => {
+  const text = "> Check it:\n>\n> \\`\\`\\`sh\\\n> make all\\\n> make check [1]";
+  const cited = citation({ start: 2, end: text.length });
+  const turns = [turn({ type: "text", text, citations: [cited], open: false })];
+  expect(sentenceOf(turns, cited)).toBe("Check it: make all make check");
+  const fenced = "Check it:\n\n```sh\nmake all\nmake check\n```\n\nDone [1].";
+  const other = citation({ start: 0, end: fenced.length });
+  expect(sentenceOf([turn({ type: "text", text: fenced, citations: [other], open: false })], other)).toBe(
+    "Check it: make all make check Done.",
+  );
 });
 
 test("a page that failed says why, as the last try tells", () => {

@@ -4,6 +4,7 @@ import type { Citation, PageReport, Source, Verdict } from "../../protocol/event
 import type { Block } from "../../state/answer";
 import { type SearchFound, searchOf } from "../../state/select";
 import type { Turn } from "../../state/turns";
+import { readableText } from "../../ui/markdown";
 import { Offsets } from "./footnote/offsets";
 
 export interface Group extends SearchFound {
@@ -55,6 +56,18 @@ export function sentenceOf(turns: readonly Turn[], citation: Citation): string |
   return null;
 }
 
+/** The first footnote of an answer that rests on these words of a source. */
+export function citationOf(turns: readonly Turn[], number: number, quote: string): Citation | null {
+  for (const { answer } of turns) {
+    for (const block of answer.blocks) {
+      const found =
+        block.type === "text" && block.citations.find((one) => one.number === number && one.quote === quote);
+      if (found) return found;
+    }
+  }
+  return null;
+}
+
 function isSame(one: Citation, other: Citation): boolean {
   if (one === other) return true;
   const { number, start, end, marker, quote } = other;
@@ -64,14 +77,9 @@ function isSame(one: Citation, other: Citation): boolean {
 }
 
 /** Without the signs of markdown and without footnotes: only what is said. */
-function plain(sentence: string): string {
-  return sentence
-    .replace(/[[【［]\^?\d+(?:\s*[-–,，、]\s*\^?\d+)*[\]】］]/g, "")
-    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
-    .replace(/\*\*|__|~~|`|^\s*(?:[-*+>]|#{1,6}|\d+[.)])\s+/gm, "")
-    .replace(/\s+([.,;:!?。，；：！？])/g, "$1")
-    .replace(/\s+/g, " ")
-    .trim();
+export function plain(sentence: string): string {
+  const said = sentence.replace(/(?<!\\)[[【［]\^?\d+(?:\s*[-–,，、]\s*\^?\d+)*[\]】］](?!\()/g, "");
+  return readableText(said).replace(/(?<!\s)\s+([.,;:!?。，；：！？])/g, "$1");
 }
 
 /** How the reading of a page ended, as the last search that tried it tells. */

@@ -2,14 +2,21 @@ import type { PhrasingContent } from "mdast";
 import { Fragment, type ReactNode } from "react";
 import { Link } from "../Link";
 import { Formula } from "./Formula";
-import { MarkView, NoteReference } from "./Marks";
+import { MarkRunView, NoteReference } from "./Marks";
 import { Picture } from "./Picture";
+import { linePartsOf } from "./runs";
 
 const BREAK = /^<br\s*\/?>$/i;
 
 /** What stands in a line. Of HTML only a break is one; all else is shown as it was written. */
 export function inline(nodes: readonly PhrasingContent[], inLink = false): ReactNode[] {
-  return nodes.map((node, at) => one(node, at, inLink));
+  if (inLink || !nodes.some(({ type }) => type === "footnoteMark"))
+    return nodes.map((node, at) => one(node, at, inLink));
+  return linePartsOf(nodes).map((part, at) => {
+    // biome-ignore lint/suspicious/noArrayIndexKey: what stands in a line never changes its order
+    if ("run" in part) return <MarkRunView key={at} run={part.run} />;
+    return one(part.node, at, false);
+  });
 }
 
 function one(node: PhrasingContent, key: number, inLink: boolean): ReactNode {
@@ -53,7 +60,7 @@ function one(node: PhrasingContent, key: number, inLink: boolean): ReactNode {
         />
       );
     case "footnoteMark":
-      return inLink ? node.value : <MarkView key={key} node={node} />;
+      return node.value;
     case "footnoteReference":
       return inLink ? `[^${node.label}]` : <NoteReference key={key} node={node} name={node.identifier} />;
     default:

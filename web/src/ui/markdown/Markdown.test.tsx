@@ -13,7 +13,8 @@ function html(text: string, footnotes?: Footnotes, images?: MarkdownImages): str
   return renderToStaticMarkup(<Markdown text={text} footnotes={footnotes} images={images} />)
     .replace(/^<div class="md">|<\/div>$/g, "")
     .replaceAll(' dir="auto"', "")
-    .replace(/(<(?:ul|ol|li|blockquote|table)) dir="ltr"/g, "$1");
+    .replace(/(<(?:ul|ol|li|blockquote|table)) dir="ltr"/g, "$1")
+    .replace(/<span class="md-(?:cited|together)">(.*?)<\/span>/g, "{$1}");
 }
 
 function chip({ number, citation }: FootnoteMark) {
@@ -83,22 +84,28 @@ describe("blocks", () => {
 
 describe("footnotes", () => {
   test.each([
-    ["It is so [1].", "<p>It is so <b>1</b>.</p>"],
-    ["So [1][2] and [1, 2] and [1-3]", "<p>So <b>1</b><b>2</b> and <b>1</b><b>2</b> and <b>1</b><b>2</b><b>3</b></p>"],
-    ["据报道【1】，也有［２］。还有【3†L1-L9】", "<p>据报道<b>1</b>，也有<b>2</b>。还有<b>3</b></p>"],
-    ["Theo báo cáo [1], tăng 5%.", "<p>Theo báo cáo <b>1</b>, tăng 5%.</p>"],
-    ["Wow![1] [^2]", "<p>Wow!<b>1</b> <b>2</b></p>"],
-    ["unknown [9] stays, [1, 9] half", "<p>unknown [9] stays, <b>1</b>[9] half</p>"],
+    ["It is so [1].", "<p>It is so{<b>1</b>.}</p>"],
+    [
+      "So [1][2] and [1, 2] and [1-3]",
+      "<p>So{<b>1</b><b>2</b>} and{<b>1</b><b>2</b>} and{<b>1</b><b>2</b><b>3</b>}</p>",
+    ],
+    ["据报道【1】，也有［２］。还有【3†L1-L9】", "<p>据报道{<b>1</b>，}也有{<b>2</b>。}还有{<b>3</b>}</p>"],
+    ["Theo báo cáo [1], tăng 5%.", "<p>Theo báo cáo{<b>1</b>,} tăng 5%.</p>"],
+    ["Wow![1] [^2]", "<p>Wow!{<b>1</b><b>2</b>}</p>"],
+    ["unknown [9] stays, [1, 9] half", "<p>unknown [9] stays,{<b>1</b>[9]} half</p>"],
     ["`a[1]` \\[1] a[1] args[2] [0, 1]", '<p><code class="md-inline-code">a[1]</code> [1] a[1] args[2] [0, 1]</p>'],
     [
       "# Head [1]\n\n- item [2]\n\n> quote [3]",
-      '<h3 data-depth="1">Head <b>1</b></h3><ul><li>item <b>2</b></li></ul><blockquote><p>quote <b>3</b></p></blockquote>',
+      '<h3 data-depth="1">Head{<b>1</b>}</h3><ul><li>item{<b>2</b>}</li></ul><blockquote><p>quote{<b>3</b>}</p></blockquote>',
     ],
-    ["**bold [1]** *it[2]*", "<p><strong>bold <b>1</b></strong> <em>it<b>2</b></em></p>"],
+    ["**bold [1]** *it[2]*", "<p><strong>bold{<b>1</b>}</strong> <em>it{<b>2</b>}</em></p>"],
+    ["**so** [1] [9], [2]; (so [1]).", "<p><strong>so</strong> <b>1</b> [9],{<b>2</b>;} (so{<b>1</b>).}</p>"],
+    ["all [1][2][3] [1], too", "<p>all{<b>1</b>}<b>2</b><b>3</b>{<b>1</b>,} too</p>"],
+    ["version [1].5 of\n[2]", "<p>version{<b>1</b>}.5 of{<b>2</b>}</p>"],
   ])("%j", (text, expected) => expect(html(text, known(1, 2, 3))).toBe(expected));
 
   test("in cells, but neither in links nor as their text", () => {
-    expect(html("|a [1]|\n|-|\n|b [2]|", known(1, 2))).toContain('<th scope="col">a <b>1</b></th>');
+    expect(html("|a [1]|\n|-|\n|b [2]|", known(1, 2))).toContain('<th scope="col">a{<b>1</b>}</th>');
     const drawn = html("[see [1] *[1]*](https://a.org) [1](https://b.org)", known(1));
     expect(drawn).not.toContain("<b>");
     expect(drawn).toContain("see [1] <em>[1]</em></a>");
@@ -108,7 +115,7 @@ describe("footnotes", () => {
 
   test("a definition of a known source is no footnote of the text", () => {
     const drawn = html("So [^1] and[^2].\n\n[^1]: Source one\n\n[^2]: A note", known(1));
-    expect(drawn).toContain("<p>So <b>1</b> and<sup class=");
+    expect(drawn).toContain("<p>So{<b>1</b>} and<sup class=");
     expect(drawn).toContain('<div class="md-source-note"><b>1</b><div><p>Source one</p></div></div>');
     expect(drawn.match(/<li/g)).toHaveLength(1);
     expect(drawn).toContain("<p>A note</p>");
@@ -122,9 +129,18 @@ describe("footnotes", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
+  test("footnotes of the text that are named by numbers keep them", () => {
+    const drawn = html("A[^3] B[^1].\n\n[^1]: Note one\n[^3]: Note three");
+    expect([...drawn.matchAll(/aria-label="Note (\d)"/g)].map((found) => found[1]).join("")).toBe("31");
+    expect([...drawn.matchAll(/<li value="(\d)".*?Note (\w+)/g)].map((found) => found.slice(1).join())).toEqual([
+      "3,three",
+      "1,one",
+    ]);
+  });
+
   test("a name that is also a reference is the source, if there is one", () => {
     const text = "See [1] and [2].\n\n[1]: https://a.org\n[2]: https://b.org";
-    expect(html(text, known(1))).toMatch(/See <b>1<\/b> and <a href="https:\/\/b.org\/"[^>]*>2<\/a>/);
+    expect(html(text, known(1))).toMatch(/See\{<b>1<\/b>\} and <a href="https:\/\/b.org\/"[^>]*>2<\/a>/);
   });
 });
 
@@ -139,7 +155,7 @@ describe("citations", () => {
       ["[1]", 1, "Third [1].", "q4"],
     );
     expect(html(text, notes)).toBe(
-      "<p>One thing <b>1=q1</b>. Other thing <b>1=q2</b><b>2=q3</b>. Third <b>1=q4</b>.</p>",
+      "<p>One thing{<b>1=q1</b>.} Other thing{<b>1=q2</b><b>2=q3</b>.} Third{<b>1=q4</b>.}</p>",
     );
   });
 

@@ -3,6 +3,7 @@ import { Fragment, type MouseEvent, type ReactNode, useContext } from "react";
 import { useWords } from "../../lib/i18n";
 import { Link } from "../Link";
 import { type Marks, MarksContext, SettingContext } from "./context";
+import type { MarkRun } from "./runs";
 import type { Mark } from "./tree";
 import { words } from "./words";
 
@@ -12,19 +13,64 @@ export function isSource(mark: Mark, { footnotes, cited }: Pick<Marks, "footnote
   return footnotes !== undefined && (mark.numbers ?? []).some((n, at) => citations?.[at] || footnotes.isKnown(n));
 }
 
-/** One footnote for each number of a marker. One that leads nowhere stays the text that it is. */
-export function MarkView({ node }: { node: Mark }): ReactNode {
-  const marks = useContext(MarksContext);
-  const { footnotes } = marks;
-  if (footnotes && isSource(node, marks)) {
-    const citations = marks.cited.get(node);
-    return (node.numbers ?? []).map((number, at) => {
-      const citation = citations?.[at] ?? null;
-      const known = citation !== null || footnotes.isKnown(number);
-      const shown = known ? footnotes.render({ number, marker: node.value, citation }) : `[${number}]`;
-      return <Fragment key={number}>{shown}</Fragment>;
-    });
+/** More footnotes than this behind one word may be broken onto several lines: a small screen has no room for them. */
+const MAX_TOGETHER = 3;
+
+/**
+ * The markers behind a word. Footnotes follow it without a space, and no line begins with a footnote or with the
+ * punctuation behind it. Markers that lead nowhere stay the text that they are, as it was written.
+ */
+export function MarkRunView({ run: { space, marks, punctuation } }: { run: MarkRun }): ReactNode {
+  const context = useContext(MarksContext);
+  if (!marks.every(({ node }) => isSource(node, context))) {
+    return (
+      <>
+        {space}
+        {marks.map(({ node, gap }) => (
+          <Fragment key={node.start}>
+            {gap}
+            <MarkView node={node} />
+          </Fragment>
+        ))}
+        {punctuation}
+      </>
+    );
   }
+  const chips = marks.flatMap(({ node }) => chipsOf(node, context));
+  if (chips.length <= MAX_TOGETHER) {
+    return (
+      <span className="md-cited">
+        {chips}
+        {punctuation}
+      </span>
+    );
+  }
+  return (
+    <>
+      <span className="md-cited">{chips[0]}</span>
+      {chips.slice(1, -1)}
+      <span className="md-together">
+        {chips.at(-1)}
+        {punctuation}
+      </span>
+    </>
+  );
+}
+
+/** One footnote for each number of a marker. */
+function chipsOf(node: Mark, { footnotes, cited }: Marks): ReactNode[] {
+  const citations = cited.get(node);
+  return (node.numbers ?? []).map((number, at) => {
+    const citation = citations?.[at] ?? null;
+    const isKnown = citation !== null || footnotes?.isKnown(number);
+    const shown = isKnown ? footnotes?.render({ number, marker: node.value, citation }) : `[${number}]`;
+    return <Fragment key={`${node.start} ${number}`}>{shown}</Fragment>;
+  });
+}
+
+function MarkView({ node }: { node: Mark }): ReactNode {
+  const marks = useContext(MarksContext);
+  if (isSource(node, marks)) return chipsOf(node, marks);
   if (node.note !== undefined) return <NoteReference node={node} name={node.note} />;
   if (node.link !== undefined) return <Link href={node.link}>{node.value.slice(1, -1)}</Link>;
   return node.value;
@@ -69,14 +115,17 @@ export function NoteList({ content }: { content: (note: FootnoteDefinition) => R
   if (notes.listed.length === 0) return null;
   return (
     <ol className="md-notes" aria-label={t.footnotes}>
-      {notes.listed.map((note, at) => (
-        <li key={note.identifier} id={`${id}note-${at + 1}`} tabIndex={-1} dir="auto">
-          {content(note)}
-          <Jump to={`${id}from-${at + 1}`} label={t.back(at + 1)}>
-            ↩
-          </Jump>
-        </li>
-      ))}
+      {notes.listed.map((note) => {
+        const number = notes.numberOf(note.identifier) ?? 0;
+        return (
+          <li key={note.identifier} value={number} id={`${id}note-${number}`} tabIndex={-1} dir="auto">
+            {content(note)}
+            <Jump to={`${id}from-${number}`} label={t.back(number)}>
+              ↩
+            </Jump>
+          </li>
+        );
+      })}
     </ol>
   );
 }

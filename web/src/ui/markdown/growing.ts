@@ -9,6 +9,7 @@ const NOT_PLAIN = /[\n\r\\`*_~[\]<>&$|@/#^=【】［］]/;
 /** The beginning of an address or an entity, which letters behind it are part of. */
 const GROWS_A_LINK = /[@/&]|www/i;
 const LONGEST_WORD = 300;
+const CLOSING_FENCE = /^ {0,3}(`+|~+)[ \t]*$/;
 
 /** Citations come with the end of a text. Always the same object, so that no marker is drawn again for it. */
 const NONE: Document["marks"] = [];
@@ -21,7 +22,8 @@ interface Grown {
 }
 
 interface Fence {
-  readonly closing: RegExp;
+  /** The run of signs that opened it: at least as many of them close it. */
+  readonly run: string;
   readonly node: Code;
   readonly start: number;
 }
@@ -124,7 +126,7 @@ export class GrowingText {
   private addPlain(added: string): boolean {
     const leaf = this.leaf;
     if (!leaf || NOT_PLAIN.test(added)) return false;
-    const word = /\S*$/.exec(this.text.slice(-LONGEST_WORD))?.[0] ?? "";
+    const word = /(?<!\S)\S*$/.exec(this.text.slice(-LONGEST_WORD))?.[0] ?? "";
     if (GROWS_A_LINK.test(word + added)) return false;
     const whole = leaf.text + leaf.gap + added;
     const text = whole.trimEnd();
@@ -140,14 +142,10 @@ export class GrowingText {
     code.data = { ...code.data, open: true };
     if (code !== block) return;
     const at = offsetOf(block);
-    const opening = /^(`{3,}|~{3,})[^\n]*\n/.exec(source.slice(at));
+    const opening = /^(`{3,}(?!`)|~{3,}(?!~))[^\n]*\n/.exec(source.slice(at));
     if (!opening || (at > 0 && source[at - 1] !== "\n")) return;
     const [line, run = ""] = opening;
-    this.fence = {
-      closing: new RegExp(`^ {0,3}${run[0]}{${run.length},}[ \\t]*$`),
-      node: code,
-      start: at + line.length,
-    };
+    this.fence = { run, node: code, start: at + line.length };
   }
 
   private addCode(text: string): boolean {
@@ -157,7 +155,8 @@ export class GrowingText {
     let at = Math.max(start, this.text.lastIndexOf("\n") + 1);
     while (at <= text.length) {
       const end = text.indexOf("\n", at);
-      if (fence.closing.test(text.slice(at, end < 0 ? undefined : end))) return false;
+      const closing = CLOSING_FENCE.exec(text.slice(at, end < 0 ? undefined : end));
+      if (closing?.[1]?.startsWith(fence.run)) return false;
       if (end < 0) break;
       at = end + 1;
     }

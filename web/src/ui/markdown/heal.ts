@@ -14,10 +14,10 @@ export interface Healed {
 
 /** A line of which nobody knows yet what it will be: `-`, `##`, `1.`, `>`, `|`, `**`, three of a rule. */
 const UNDECIDED =
-  /^[ \t]*(?:>[ \t]*)*(?:[-+*=_~`#>|:][-+*=_~`#>|: \t]*|\d{1,9}[.)]?[ \t]*|(?:[-+*]|\d{1,9}[.)])[ \t]+(?:\[[ xX]?\]?|[-+*#>]+|\d{1,9}[.)]?)[ \t]*)$/;
+  /^[ \t]*(?:[-+*=_~`#>|:][-+*=_~`#>|: \t]*|(?:>[ \t]*)*(?:\d{1,9}[.)]?[ \t]*|(?:[-+*]|\d{1,9}[.)])[ \t]+(?:\[[ xX]?\]?|[-+*#>]+|\d{1,9}[.)]?)[ \t]*))$/;
 const BLOCK_START = /^[ \t]*(?:>[ \t]*)*(?:#{1,6}[ \t]|[-+*][ \t]|\d{1,9}[.)][ \t]|\||>)/;
 const HEADING = /^[ \t]*(?:>[ \t]*)*#{1,6}[ \t]/;
-const FENCE = /^[ \t]*(?:>[ \t]*)*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})(.*)$/;
+const FENCE = /^[ \t]*(?:>[ \t]*)*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(`{3,}(?!`)|~{3,}(?!~))(.*)$/;
 const HALF_FENCE = /\n[ \t]*(?:>[ \t]*)*(?:`{1,}|~{1,})$/;
 const HALF_MARK = /^(?:[[【［]\s?\^?[0-9０-９,;、，；\s^~～–—-]*(?:†[^】]*)?|\[\^[^\]\s]*)$/;
 const LONGEST_HELD = 400;
@@ -92,12 +92,15 @@ class Inline {
   private open: Open[] = [];
   private brackets: number[] = [];
   private closing = "";
+  /** Reading ends where something is cut off, so that it stays true as long as it is asked for. */
+  private readonly lastBreak: number;
 
   constructor(
     text: string,
     private readonly start: number,
   ) {
     this.text = text;
+    this.lastBreak = text.lastIndexOf("\n");
   }
 
   healed(): string {
@@ -139,7 +142,7 @@ class Inline {
     const body = this.text.slice(at + run.length);
     if (body.trim() === "" || run.startsWith("```")) return this.cutAt(at);
     // A part of the closing run may be there already.
-    const partial = /`+$/.exec(body);
+    const partial = /(?<!`)`+$/.exec(body);
     if (partial) this.cutAt(this.text.length - partial[0].length);
     this.closing = run;
     return this.text.length;
@@ -192,7 +195,7 @@ class Inline {
     if (after.startsWith("(")) {
       const target = /^\((?:[^()\\\n]|\\.|\((?:[^()\\\n]|\\.)*\))*\)/.exec(after);
       if (target) return at + 1 + target[0].length;
-      if (!/\n/.test(after)) return image ? this.cutAt(opening - 1) : this.unlink(opening, at);
+      if (this.lastBreak < at) return image ? this.cutAt(opening - 1) : this.unlink(opening, at);
     }
     if (after === "" && !HALF_MARK.test(this.text.slice(opening, at))) {
       return image ? this.cutAt(opening - 1) : this.unlink(opening, at);

@@ -85,7 +85,7 @@ const ELEMENTS = new Set(
   ),
 );
 const ATTRIBUTES =
-  /^(?:class|dir|href|target|rel|title|type|disabled|checked|aria-[a-z]+|role|tabindex|id|scope|start|data-[a-z]+)$/i;
+  /^(?:class|dir|href|target|rel|title|type|disabled|checked|aria-[a-z]+|role|tabindex|id|scope|start|value|data-[a-z]+)$/i;
 
 /** Every element and attribute that a text leaves, beside the icons' own. */
 function check(markup: string): void {

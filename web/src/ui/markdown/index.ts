@@ -1,4 +1,4 @@
 export { Code } from "./Code";
 export type { FootnoteMark, Footnotes, MarkdownImages } from "./context";
 export { Markdown } from "./Markdown";
-export { plainText } from "./plain";
+export { plainText, readableText } from "./plain";

@@ -1,7 +1,8 @@
 import type { FootnoteDefinition, Nodes } from "mdast";
 import type { Document, Mark } from "./tree";
 
-/** The footnotes that a text has of its own, in the order in which it refers to them. */
+/** The footnotes that a text has of its own, in the order in which it refers to them. Those that are all named by numbers
+ * keep them: the text may speak of note 3. Others are counted. */
 export interface Notes {
   readonly listed: readonly FootnoteDefinition[];
   numberOf(name: string): number | null;
@@ -30,10 +31,14 @@ export function notesOf(document: Document, isSource: (name: string, mark: Mark 
   for (const block of document.notes.values()) visit(block);
   // One that nothing refers to is still something that was written.
   for (const name of document.notes.keys()) if (!order.includes(name) && !isSource(name, null)) order.push(name);
+  const areNumbers = order.every((name) => /^[1-9]\d{0,5}$/.test(name));
   const listed = order.map((name) => document.notes.get(name)).filter((note) => note !== undefined);
   return {
     listed,
-    numberOf: (name) => (order.includes(name) ? order.indexOf(name) + 1 : null),
+    numberOf: (name) => {
+      if (!order.includes(name)) return null;
+      return areNumbers ? Number(name) : order.indexOf(name) + 1;
+    },
     isFirst: (node) => first.has(node),
   };
 }

@@ -12,21 +12,28 @@ export function textOf(node: Nodes): string {
 
 const LONGEST = 4000;
 
+const BLOCKS = new Set<Nodes["type"]>(["paragraph", "heading", "tableCell", "code"]);
+const LEFT_OUT = new Set<Nodes["type"]>(["code", "footnoteMark", "html", "footnoteReference"]);
+
 /** The beginning of a text in one line, for titles and notifications: without markup, markers, code and notes. */
 export function plainText(markdown: string): string {
+  return said(markdown, LEFT_OUT).replace(/ (?=[.,;:!?。，；：！？])/g, "");
+}
+
+/** A passage of a text in one line: all its words, its code and its own numbers, without markup. */
+export function readableText(markdown: string): string {
+  // What is cut out of a text may have the one half of a pair.
+  return said(markdown, new Set()).replace(/(?<=\S)(?:\*\*|~~)|(?:\*\*|~~)(?=\S)|`{3,}[\w-]* ?/g, "");
+}
+
+function said(markdown: string, leftOut: ReadonlySet<Nodes["type"]>): string {
   const parts: string[] = [];
   const visit = (node: Nodes): void => {
-    if (node.type === "code" || node.type === "footnoteMark" || node.type.endsWith("efinition")) return;
-    if (node.type === "html" || node.type === "footnoteReference") return;
-    if ("children" in node) {
-      for (const child of node.children) visit(child);
-      if (node.type === "paragraph" || node.type === "heading" || node.type === "tableCell") parts.push(" ");
-    } else parts.push(textOf(node));
+    if (leftOut.has(node.type) || node.type.endsWith("efinition")) return;
+    if ("children" in node) for (const child of node.children) visit(child);
+    else parts.push(node.type === "footnoteReference" ? `[^${node.label}]` : textOf(node));
+    if (BLOCKS.has(node.type)) parts.push(" ");
   };
   visit(rootOf(markdown.slice(0, LONGEST)));
-  return parts
-    .join("")
-    .replace(/\s+/g, " ")
-    .replace(/ (?=[.,;:!?。，；：！？])/g, "")
-    .trim();
+  return parts.join("").replace(/\s+/g, " ").trim();
 }

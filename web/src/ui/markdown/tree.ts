@@ -116,7 +116,7 @@ export function parse(source: string): Document {
   return { blocks: root.children, marks: found.marks, notes: found.notes };
 }
 
-const CODE_NAME = /^(?:\w*_\w*|[a-z]\d*|arr|argv|args|buf|idx|lst|ptr|str|tmp|vec|xs)$/;
+const CODE_NAME = /^(?:[^\W_]*_\w*|[a-z]\d*|arr|argv|args|buf|idx|lst|ptr|str|tmp|vec|xs)$/;
 const CODE_AFTER = /^(?:\s?(?:[+*/%-]?=|\+\+|--|->)|\.[a-z]+\(|\[(?!\^?\d))/;
 
 /** What lies deeper than anybody writes is shown as it was written. */

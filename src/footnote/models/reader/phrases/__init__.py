@@ -55,5 +55,6 @@ def beginning(pieces: tuple[str, ...]) -> re.Pattern[str]:
 @cache
 def ending(pieces: tuple[str, ...]) -> re.Pattern[str]:
     """One of the pieces as the last words, with what parts it from the rest; to be searched."""
-    whole = rf"[{PAUSES}]*(?:(?<!\w)|(?=[{_HAN}]))(?:{'|'.join(pieces)})(?P<end>[{SENTENCE_ENDS}]*)$"
+    pause = rf"(?:(?<![{PAUSES}])[{PAUSES}]++)?"
+    whole = rf"{pause}(?:(?<!\w)|(?=[{_HAN}]))(?:{'|'.join(pieces)})(?P<end>[{SENTENCE_ENDS}]*+)$"
     return re.compile(whole, re.IGNORECASE)

@@ -77,7 +77,8 @@ ENGLISH = Phrases(
         r"(?:an? )?(?:(?:short|brief|detailed|full|long|research|quick) ){0,2}report (?:on|about)\b(?P<topic>.+)",
         r"write (?:something |a text )?(?:about|on)\b(?P<topic>.+)",
         (
-            rf"(?!(?:{_QUESTION_WORD}|is|are|do|does|did|can)\b)(?P<topic>.+?)(?<![,;.])(?:[,;.]| and| then)++"
+            rf"(?!(?:{_QUESTION_WORD}|is|are|do|does|did|can)\b)(?P<topic>.+?)"
+            r"(?<![,;.])(?<! and)(?<! then)(?:[,;.]| and| then)++"
             r"(?: please)? (?:write|make|create|prepare|save)(?: me)?(?: (?:it|this|that|the (?:result|answer)s?))?"
             rf"(?: down| up)?(?: (?:as|in|into|to))?(?: an?)?{_KIND}{{0,2}}? (?:report|file|document)"
             r"(?: (?:about|on|of) (?:it|this|that))?"
@@ -114,7 +115,7 @@ ENGLISH = Phrases(
     asks=(rf"\b{_QUESTION_WORD}\b",),
     goes_on=(
         r"(?:and|but|or|also|then|so|plus)\b|(?:what|how) about\b",
-        r"(?=(?:in|for|from|since|before|after|during|until) (?:\w+ ?){1,4}\?+$)",
+        r"(?=(?:in|for|from|since|before|after|during|until) (?:\w++ ?){1,4}+\?++$)",
     ),
     stands_for=(
         (

@@ -60,7 +60,8 @@ VIETNAMESE = Phrases(
         ),
         r"viết (?:gì đó )?về\b(?P<topic>.+)",
         (
-            r"(?P<topic>.+?)(?<![,;.])(?:[,;.]| rồi| và| sau đó)++ (?:viết|lập|lưu|làm|ghi|tổng hợp)(?: lại| nó)*"
+            r"(?P<topic>.+?)(?<![,;.])(?<! rồi)(?<! và)(?<! sau đó)(?:[,;.]| rồi| và| sau đó)++"
+            r" (?:viết|lập|lưu|làm|ghi|tổng hợp)(?: lại| nó)*"
             rf"(?: (?:thành|vào|ra))?{_ONE} (?:báo cáo|tệp|file|tài liệu)(?: về (?:nó|điều đó|việc đó))?"
         ),
     ),

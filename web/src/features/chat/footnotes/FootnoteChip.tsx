@@ -5,6 +5,7 @@ import { conversation } from "../../../state/conversation";
 import { sourcesByNumber } from "../../../state/select";
 import { openSource } from "../../../state/view";
 import { HoverCard } from "../../../ui/HoverCard";
+import { readableText } from "../../../ui/markdown";
 import { SiteIcon, SiteName } from "../Site";
 import "./footnotes.css";
 import { words } from "./words";
@@ -14,10 +15,12 @@ export interface FootnoteChipProps {
   /** Null while the text still streams, and where no statement stands before the number. */
   citation: Citation | null;
   open: boolean;
+  /** The sentence in front of it, where it does not stand in an answer. */
+  claim?: () => string | undefined;
 }
 
 /** The number after a statement. Its shape and its name say whether the page says so, not its colour alone. */
-export const FootnoteChip = memo(function FootnoteChip({ number, citation, open }: FootnoteChipProps) {
+export const FootnoteChip = memo(function FootnoteChip({ number, citation, open, claim }: FootnoteChipProps) {
   const t = useWords(words);
   const verdict = citation?.verdict ?? "none";
   const names = {
@@ -35,7 +38,7 @@ export const FootnoteChip = memo(function FootnoteChip({ number, citation, open 
           className="chat-footnote"
           data-verdict={verdict}
           aria-label={names[verdict](number)}
-          onClick={() => openSource(number, citation)}
+          onClick={() => openSource(number, citation, claim?.())}
         >
           <span className="chat-footnote-mark">
             {number}
@@ -59,7 +62,7 @@ function Evidence({ number, citation, open }: FootnoteChipProps) {
       </span>
       {citation?.quote && (
         <q className="chat-evidence-quote" dir="auto">
-          {citation.quote}
+          {readableText(citation.quote)}
         </q>
       )}
       {citation && !citation.quote && source && <span className="chat-soft">{t.noQuote}</span>}

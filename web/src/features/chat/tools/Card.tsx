@@ -13,11 +13,13 @@ export interface CardProps {
   problem: string;
   /** What can be pressed on its own, next to what opens the card. */
   beside?: ReactNode;
+  /** What is seen of the result though the card is closed. */
+  below?: ReactNode;
   children: ReactNode;
 }
 
 /** The frame of a call: one line, which opens. What is inside is made only then. */
-export function Card({ icon, title, argument, badge, progress, problem, beside, children }: CardProps) {
+export function Card({ icon, title, argument, badge, progress, problem, beside, below, children }: CardProps) {
   const [open, setOpen] = useState(false);
   const id = useId();
   return (
@@ -55,6 +57,7 @@ export function Card({ icon, title, argument, badge, progress, problem, beside, 
           {problem}
         </p>
       )}
+      {below}
       {open && (
         <div id={id} className="chat-tool-body">
           <Boundary>{children}</Boundary>

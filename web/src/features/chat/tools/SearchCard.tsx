@@ -1,11 +1,11 @@
-import { ExternalLink, type LucideIcon } from "lucide-react";
+import { BookOpenText, type LucideIcon } from "lucide-react";
 import { useLocale, useWords } from "../../../lib/i18n";
 import type { PageReport, Source } from "../../../protocol/events.gen";
 import type { CallPart } from "../../../state/answer";
 import { type SearchFound, searchOf } from "../../../state/select";
 import { openSource } from "../../../state/view";
 import { Icon } from "../../../ui/Icon";
-import { Link, safeHref } from "../../../ui/Link";
+import { Link } from "../../../ui/Link";
 import { SiteIcon, SiteName } from "../Site";
 import { Card } from "./Card";
 import { Exchange, problemOf } from "./Exchange";
@@ -14,6 +14,7 @@ import { outcomeOf } from "./outcomes";
 import { progressText, tellingArgument } from "./progress";
 import { ReceiptTable } from "./ReceiptTable";
 import { StatusBadge } from "./StatusBadge";
+import { ToolImages } from "./ToolImages";
 import { words } from "./words";
 
 /** A search, or the reading of one page: what was found, and what became of each page. */
@@ -32,6 +33,7 @@ export function SearchCard({ call, icon }: { call: CallPart; icon: LucideIcon })
       badge={<StatusBadge call={call} {...(count ? { done: count } : {})} />}
       progress={call.progress && progressText(call.progress, locale, asked)}
       problem={problemOf(call)}
+      below={<ToolImages call={call} />}
     >
       {found ? <Findings call={call} found={found} /> : <Exchange call={call} />}
     </Card>
@@ -74,48 +76,32 @@ function Findings({ call, found }: { call: CallPart; found: SearchFound }) {
 function Result({ source, page }: { source: Source; page: PageReport | null }) {
   const t = useWords(words);
   const locale = useLocale();
-  const outside = safeHref(source.url);
+  const { number, title, url } = source;
   const outcome = outcomeOf(source, page, locale);
   return (
     <li className="chat-result">
       <span className="chat-result-number">{source.number ?? "–"}</span>
       <SiteIcon source={source} />
       <span className="chat-result-text">
-        <ResultTitle source={source} />
+        <Link href={url} className="chat-result-title">
+          <span dir="auto">{title || url}</span>
+        </Link>
         <span className="chat-soft">
           <SiteName source={source} />
           {outcome && <span data-status={source.status}> · {outcome}</span>}
         </span>
       </span>
-      {outside && (
-        <a
+      {typeof number === "number" && source.snapshot_id && (
+        <button
+          type="button"
           className="chat-result-out"
-          href={outside}
-          target="_blank"
-          rel="noopener noreferrer"
-          aria-label={t.newTab(source.domain)}
-          title={t.newTab(source.domain)}
+          aria-label={t.openPassage(title || url)}
+          title={t.openPassage(title || url)}
+          onClick={() => openSource(number)}
         >
-          <Icon of={ExternalLink} />
-        </a>
+          <Icon of={BookOpenText} />
+        </button>
       )}
     </li>
-  );
-}
-
-function ResultTitle({ source }: { source: Source }) {
-  const t = useWords(words);
-  const { number, title, url } = source;
-  const shown = title || url;
-  if (number === null || !source.snapshot_id)
-    return (
-      <Link href={url} className="chat-result-title">
-        <span dir="auto">{shown}</span>
-      </Link>
-    );
-  return (
-    <button type="button" className="chat-result-title" title={t.openPassage(shown)} onClick={() => openSource(number)}>
-      <span dir="auto">{shown}</span>
-    </button>
   );
 }

@@ -5,10 +5,11 @@ import { words } from "./words";
 
 const TONES: Record<CallPart["status"], Tone> = { pending: "outline", running: "outline", done: "plain", error: "bad" };
 
-/** How far a call is. One that was cut off failed at nothing: it just has no result. */
+/** How far a call is. One that failed says so at once: its result may come later, after the other calls of its round. */
 export function StatusBadge({ call, done }: { call: CallPart; done?: string }) {
   const t = useWords(words);
-  if (call.status === "error" && call.result === null) return <Badge tone="outline">{t.unfinished}</Badge>;
+  if (call.cutOff) return <Badge tone="outline">{t.unfinished}</Badge>;
+  if (call.asked) return <Badge tone="outline">{t.asks}</Badge>;
   return (
     <Badge tone={TONES[call.status]}>
       {call.status === "running" && <Spinner />}

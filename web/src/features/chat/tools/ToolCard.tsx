@@ -13,12 +13,14 @@ import { memo } from "react";
 import { useLocale } from "../../../lib/i18n";
 import type { CallPart } from "../../../state/answer";
 import { searchOf } from "../../../state/select";
+import { ApprovalQuestion } from "./ApprovalQuestion";
 import { Card } from "./Card";
 import { Exchange, problemOf } from "./Exchange";
 import { FileChip } from "./FileChip";
 import { progressText, tellingArgument } from "./progress";
 import { SearchCard } from "./SearchCard";
 import { StatusBadge } from "./StatusBadge";
+import { ToolImages } from "./ToolImages";
 
 const ICONS: Readonly<Record<string, LucideIcon>> = {
   web_search: Search,
@@ -35,7 +37,7 @@ const WRITES = new Set(["write_file", "edit_file"]);
 /** One call of a tool: what it is asked, how far it is, and what came of it. Tools that nobody knows here have one too. */
 export const ToolCard = memo(function ToolCard({ call }: { call: CallPart }) {
   const icon = ICONS[call.name] ?? Wrench;
-  if (SEARCHES.has(call.name) || searchOf(call)) return <SearchCard call={call} icon={icon} />;
+  if (!call.asked && (SEARCHES.has(call.name) || searchOf(call))) return <SearchCard call={call} icon={icon} />;
   return <PlainCard call={call} icon={icon} />;
 });
 
@@ -52,6 +54,7 @@ function PlainCard({ call, icon }: { call: CallPart; icon: LucideIcon }) {
       progress={call.progress && progressText(call.progress, locale, argument)}
       problem={problemOf(call)}
       beside={path && <FileChip path={path} />}
+      below={call.asked ? <ApprovalQuestion call={call} input={call.asked.input} /> : <ToolImages call={call} />}
     >
       <Exchange call={call} />
     </Card>

@@ -20,11 +20,9 @@ export function useGuard(): Guard {
     dirty.current = now;
   }, []);
   useEffect(() => {
-    const here = location.href;
-    // The browser has gone to another address already. It is brought back, and sent there again if that is wanted.
     return whenLeaving(() => {
       if (!dirty.current) return false;
-      history.pushState(null, "", here);
+      // The browser is brought back to the file, and sent there again if that is wanted.
       const then = () => {
         dirty.current = false;
         history.back();

@@ -3,13 +3,14 @@ import { api } from "../../../protocol/client";
 import { conversation } from "../../../state/conversation";
 import { Markdown } from "../../../ui/markdown";
 import { imagePath } from "../kinds";
+import { useFootnotes } from "./footnotes";
 import { topLevel } from "./headings";
-import { FOOTNOTES } from "./SourceMark";
 import type { Shown } from "./shown";
 
 /** A document as it is meant to look. Images of the workspace are found beside it. */
 export function MarkdownText({ shown, text }: { shown: Shown; text: string }) {
   const { sessionId, file } = shown;
+  const footnotes = useFootnotes(shown, text);
   const images = useMemo(
     () => ({
       workspace: (wanted: string) => {
@@ -24,13 +25,7 @@ export function MarkdownText({ shown, text }: { shown: Shown; text: string }) {
   const headingBase = useMemo(() => 4 - topLevel(text), [text]);
   return (
     <article className="files-document">
-      {/* In an upload, numbers in brackets are its own. */}
-      <Markdown
-        text={text}
-        headingBase={headingBase}
-        images={images}
-        {...(file.source === "generated" ? { footnotes: FOOTNOTES } : {})}
-      />
+      <Markdown text={text} headingBase={headingBase} images={images} {...(footnotes ? { footnotes } : {})} />
     </article>
   );
 }

@@ -1,10 +1,10 @@
 import { Pencil } from "lucide-react";
-import { useMemo, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { useWords } from "../../../lib/i18n";
 import { useStore } from "../../../lib/store";
 import type { FileRecord } from "../../../protocol/events.gen";
 import { conversation } from "../../../state/conversation";
-import { closeFile, openFile } from "../../../state/view";
+import { closeBeside, closeFile, openFile } from "../../../state/view";
 import { Boundary } from "../../../ui/Boundary";
 import { Button } from "../../../ui/Button";
 import { Dialog } from "../../../ui/Dialog";
@@ -27,19 +27,26 @@ const MOST_EDITED = 1_000_000;
 
 type Part = "view" | "source" | "changes";
 
-export function Viewer({ path }: { path: string }) {
+export function Viewer({ path, beside }: { path: string; beside: ReactNode }) {
   const t = useWords(words);
   const sessionId = useStore(conversation, (known) => known.sessionId);
+  const isLoading = useStore(conversation, (known) => known.state === "loading");
   const file = useRecord(path);
-  if (sessionId !== null && file) return <Opened sessionId={sessionId} file={file} />;
+  if (sessionId !== null && file) return <Opened sessionId={sessionId} file={file} beside={beside} />;
   return (
     <Dialog title={path.split("/").at(-1) ?? path} size="large" onClose={closeFile}>
-      <p className="files-state">{t.gone}</p>
+      {isLoading ? <Loading /> : <p className="files-state">{t.gone}</p>}
     </Dialog>
   );
 }
 
-function Opened({ sessionId, file }: { sessionId: string; file: FileRecord }) {
+interface OpenedProps {
+  sessionId: string;
+  file: FileRecord;
+  beside: ReactNode;
+}
+
+function Opened({ sessionId, file, beside }: OpenedProps) {
   const versions = useVersions(sessionId, file.path);
   const guard = useGuard();
   const { version, newest } = versions;
@@ -50,22 +57,49 @@ function Opened({ sessionId, file }: { sessionId: string; file: FileRecord }) {
   const go = (path: string) => guard.leave(() => openFile(path));
   useArrowKeys(file.path, go);
   return (
-    <Dialog
-      title={file.filename}
-      size="large"
-      mark={<FileIcon type={file.icon_type} />}
-      actions={<HeadActions sessionId={sessionId} file={file} version={version} onGo={go} />}
-      onClose={() => guard.leave(closeFile)}
-    >
-      <div className="files-viewer">
-        {shown && <Room key={file.path} shown={shown} versions={versions} guard={guard} />}
-        {!shown && versions.loaded.error !== undefined && (
-          <Failed error={versions.loaded.error} onRetry={() => void versions.loaded.again()} />
-        )}
-        {!shown && versions.loaded.error === undefined && <Loading />}
-      </div>
+    <>
+      <Dialog
+        title={file.filename}
+        size="large"
+        mark={<FileIcon type={file.icon_type} />}
+        actions={<HeadActions sessionId={sessionId} file={file} version={version} onGo={go} />}
+        onClose={() => guard.leave(closeFile)}
+        {...(beside ? { onEscape: closeBeside } : {})}
+      >
+        <div className="files-viewer">
+          {shown && <Room key={file.path} shown={shown} versions={versions} guard={guard} />}
+          {!shown && versions.loaded.error !== undefined && (
+            <Failed error={versions.loaded.error} onRetry={() => void versions.loaded.again()} />
+          )}
+          {!shown && versions.loaded.error === undefined && <Loading />}
+        </div>
+        {beside && <Beside>{beside}</Beside>}
+      </Dialog>
       {guard.question}
-    </Dialog>
+    </>
+  );
+}
+
+function Beside({ children }: { children: ReactNode }) {
+  const t = useWords(words);
+  const room = useRef<HTMLElement>(null);
+  const [first] = useState(() => document.activeElement);
+  // The keyboard goes back to the footnote that was opened last.
+  useEffect(() => {
+    let last = first;
+    const notice = ({ target }: FocusEvent) => {
+      if (target instanceof Element && !room.current?.contains(target)) last = target;
+    };
+    addEventListener("focusin", notice);
+    return () => {
+      removeEventListener("focusin", notice);
+      if (last instanceof HTMLElement && last.isConnected) last.focus({ preventScroll: true });
+    };
+  }, [first]);
+  return (
+    <aside ref={room} className="files-beside" aria-label={t.beside}>
+      {children}
+    </aside>
   );
 }
 
@@ -83,6 +117,10 @@ function Room({ shown, versions, guard }: { shown: Shown; versions: Versions; gu
     setEditing(false);
     void versions.showNewest();
   };
+  const edit = () => {
+    closeBeside();
+    setEditing(true);
+  };
   const seen = part === "changes" && all.length < 2 ? "view" : part;
   return (
     <>
@@ -90,7 +128,7 @@ function Room({ shown, versions, guard }: { shown: Shown; versions: Versions; gu
         <VersionMenu shown={shown} all={all} onChoose={(number) => change(() => versions.choose(number))} />
         <span className="files-space" />
         {!editing && <PartTabs shown={shown} several={all.length > 1} part={seen} onChoose={setPart} />}
-        <EditButton shown={shown} pressed={editing} onPress={() => (editing ? done(false) : setEditing(true))} />
+        <EditButton shown={shown} pressed={editing} onPress={() => (editing ? done(false) : edit())} />
       </div>
       {!editing && <VersionNotice shown={shown} versions={versions} />}
       <div className="files-body" data-part={seen}>

@@ -11,3 +11,13 @@ test("the highest heading counts, wherever it stands", () => {
 test("a comment in code is no heading", () => {
   expect(topLevel("## Part\n\n```sh\n# a comment\n```\n")).toBe(2);
 });
+
+test("code goes on to a fence of its own length, or to the end", () => {
+  expect(topLevel("## Part\n\n````md\n```\n# a comment\n```\n````\n")).toBe(2);
+  expect(topLevel("## Part\n\n~~~\n# a comment\n")).toBe(2);
+  expect(topLevel("### Detail\n\n```sh\n# a comment\n```\n\n## Part\n")).toBe(2);
+});
+
+test("code in a line opens no block", () => {
+  expect(topLevel("```a``` is code\n\n## Part\n")).toBe(2);
+});

@@ -7,7 +7,7 @@ export function indented(text: string): string | null {
     return null;
   }
   let depth = 0;
-  const parts = [...text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs)].map(([part]) => part);
+  const parts = [...text.matchAll(/"(?:[^"\\]|\\.)*"?|[{}[\],:]|[^\s{}[\],:"]+/gs)].map(([part]) => part);
   const pieces = parts.map((part, index) => {
     const next = parts[index + 1];
     if (part === "{" || part === "[") {

@@ -2,6 +2,7 @@ import { phrases } from "../../../lib/i18n";
 
 export const words = phrases({
   en: {
+    beside: "Passage",
     previous: "Previous file",
     next: "Next file",
     place: (at: string, of: string) => `${at} of ${of}`,
@@ -95,9 +96,9 @@ export const words = phrases({
     pdfFailed: "This PDF could not be drawn. Below is its text, as the agent reads it.",
     pdfLocked: "This PDF is protected by a password. Download it to open it.",
     imageFailed: "The browser cannot show this image. Download it to open it.",
-    sourceMark: (number: number) => `Source ${number}: open the page it was read on`,
   },
   vi: {
+    beside: "Đoạn trích",
     previous: "Tệp trước",
     next: "Tệp sau",
     place: (at: string, of: string) => `${at} / ${of}`,
@@ -191,9 +192,9 @@ export const words = phrases({
     pdfFailed: "Không vẽ được PDF này. Dưới đây là văn bản của nó như tác nhân đọc được.",
     pdfLocked: "PDF này được bảo vệ bằng mật khẩu. Hãy tải xuống để mở.",
     imageFailed: "Trình duyệt không hiển thị được hình này. Hãy tải xuống để mở.",
-    sourceMark: (number: number) => `Nguồn ${number}: mở trang đã đọc`,
   },
   zh: {
+    beside: "引用段落",
     previous: "上一个文件",
     next: "下一个文件",
     place: (at: string, of: string) => `${at} / ${of}`,
@@ -286,6 +287,5 @@ export const words = phrases({
     pdfFailed: "无法绘制此 PDF。下面是智能体读到的文本。",
     pdfLocked: "此 PDF 受密码保护。请下载后打开。",
     imageFailed: "浏览器无法显示此图片。请下载后打开。",
-    sourceMark: (number: number) => `来源 ${number}：打开读过的页面`,
   },
 });

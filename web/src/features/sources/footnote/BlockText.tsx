@@ -1,8 +1,9 @@
 import { memo, type ReactNode } from "react";
 import { Link } from "../../../ui/Link";
 import type { Block } from "./blocks";
-import type { Reading } from "./passages";
-import { type Piece, piecesOf, type Range } from "./pieces";
+import { isMarkdown, type Reading } from "./passages";
+import { apart, cut, overlaps, type Piece, piecesOf, type Range } from "./pieces";
+import { type Styled, signsIn } from "./signs";
 import { type Row, tableOf } from "./tables";
 
 interface BlockProps {
@@ -10,12 +11,15 @@ interface BlockProps {
   block: Block;
   /** The passage that is looked at, if it is in this block. */
   current: Range | null;
+  /** What is set apart in that passage. */
+  values: readonly Range[];
 }
 
 /** A block of the text, word for word, with its passages marked. */
-export const BlockText = memo(function BlockText({ reading, block, current }: BlockProps) {
+export const BlockText = memo(function BlockText({ reading, block, current, values }: BlockProps) {
   const { kind, level, sign, continued, start, end } = block;
-  const show = (range: Range) => <Words reading={reading} range={range} current={current} />;
+  const styles = stylesOf(reading, block, values);
+  const show = (range: Range) => <Words reading={reading} range={range} current={current} styles={styles} />;
   const shared = {
     className: "sources-block",
     "data-kind": kind,
@@ -85,10 +89,27 @@ function TableText({
   );
 }
 
-function Words({ reading, range, current }: { reading: Reading; range: Range; current: Range | null }) {
-  const { links, quoted, snapshot } = reading;
+/** What is drawn in another way than the text around it, in order and apart. */
+function stylesOf({ snapshot }: Reading, block: Block, values: readonly Range[]): Styled[] {
+  const signs = isMarkdown(snapshot.media_type) ? signsIn(snapshot.text, block) : [];
+  const differing = values
+    .filter((value) => overlaps(value, block))
+    .map((value): Styled => ({ ...value, as: "differs" }));
+  return apart([...differing, ...signs]);
+}
+
+interface WordsProps {
+  reading: Reading;
+  range: Range;
+  current: Range | null;
+  styles: readonly Styled[];
+}
+
+function Words({ reading, range, current, styles }: WordsProps) {
+  const { links, quoted, snapshot, isOtherwise, passages, first } = reading;
+  const isCited = current?.start === passages[first]?.start && current?.end === passages[first]?.end;
   return piecesOf(range, current, quoted, links).map((piece) => {
-    const content = <Parts key={piece.start} text={snapshot.text} piece={piece} />;
+    const content = <Parts key={piece.start} text={snapshot.text} piece={piece} styles={styles} />;
     if (piece.passage === null) return content;
     if (piece.passage !== "current")
       return (
@@ -97,21 +118,39 @@ function Words({ reading, range, current }: { reading: Reading; range: Range; cu
         </span>
       );
     return (
-      <mark key={piece.start} tabIndex={-1}>
+      <mark key={piece.start} tabIndex={-1} data-otherwise={(isOtherwise && isCited) || undefined}>
         {content}
       </mark>
     );
   });
 }
 
-function Parts({ text, piece }: { text: string; piece: Piece }) {
-  return piece.parts.map(({ start, end, url }) =>
-    url === null ? (
-      text.slice(start, end)
+function Parts({ text, piece, styles }: { text: string; piece: Piece; styles: readonly Styled[] }) {
+  return piece.parts.map((part) => {
+    const words = cut(part, styles).map(({ start, end, by }) => styled(text.slice(start, end), start, by?.as ?? null));
+    return part.url === null ? (
+      words
     ) : (
-      <Link key={start} href={url}>
-        {text.slice(start, end)}
+      <Link key={part.start} href={part.url}>
+        {words}
       </Link>
-    ),
-  );
+    );
+  });
+}
+
+function styled(words: string, key: number, as: Styled["as"] | null): ReactNode {
+  if (as === null) return words;
+  if (as === "code")
+    return (
+      <code key={key} className="sources-code">
+        {words}
+      </code>
+    );
+  if (as === "differs")
+    return (
+      <strong key={key} className="sources-differs">
+        {words}
+      </strong>
+    );
+  return null;
 }

@@ -3,7 +3,7 @@ import { size } from "../../../lib/format";
 import { useLocale, useWords } from "../../../lib/i18n";
 import { Button } from "../../../ui/Button";
 import { BlockText } from "./BlockText";
-import type { Passage, Reading } from "./passages";
+import { isMarkdown, type Passage, type Reading } from "./passages";
 import { overlaps, type Range } from "./pieces";
 import { blocksIn, contains, grown, spanAround } from "./span";
 import { words } from "./words";
@@ -11,12 +11,14 @@ import { words } from "./words";
 interface TextProps {
   reading: Reading;
   current: Passage | null;
+  /** What is set apart in it. */
+  values: readonly Range[];
   /** Another value: the footnote was opened anew, and the passage is to be found again. */
   opening: unknown;
 }
 
 /** The text as it was read, at the passage. */
-export function SnapshotText({ reading, current, opening }: TextProps) {
+export function SnapshotText({ reading, current, values, opening }: TextProps) {
   const t = useWords(words);
   const room = useRef<HTMLElement>(null);
   const { text, media_type } = reading.snapshot;
@@ -27,11 +29,11 @@ export function SnapshotText({ reading, current, opening }: TextProps) {
   useShown(room, current, reading, opening);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
-    <section ref={room} className="sources-text" tabIndex={0} aria-label={t.text} data-wrapped={isWrapped(media_type)}>
+    <section ref={room} className="sources-text" tabIndex={0} aria-label={t.text} data-wrapped={isMarkdown(media_type)}>
       {span.start > 0 && (
         <More length={text.length} label={t.earlier} show={show} next={grown(span, text.length, "earlier")} />
       )}
-      <Blocks reading={reading} span={span} current={current} />
+      <Blocks reading={reading} span={span} current={current} values={values} />
       {span.end < text.length && (
         <More length={text.length} label={t.later} show={show} next={grown(span, text.length, "later")} />
       )}
@@ -39,12 +41,10 @@ export function SnapshotText({ reading, current, opening }: TextProps) {
   );
 }
 
-/** Lines of markdown end anywhere; in what was made of a page or a document, the end of a line means something. */
-function isWrapped(mediaType: string): boolean {
-  return mediaType === "text/markdown";
-}
+/** The same one each time, so that blocks are not drawn again. */
+const NO_VALUES: readonly Range[] = [];
 
-function Blocks({ reading, span, current }: { reading: Reading; span: Range; current: Passage | null }) {
+function Blocks({ reading, span, current, values }: Omit<TextProps, "opening"> & { span: Range }) {
   const t = useWords(words);
   let page = 0;
   return blocksIn(reading.blocks, span).map((block) => {
@@ -53,7 +53,12 @@ function Blocks({ reading, span, current }: { reading: Reading; span: Range; cur
     return (
       <Fragment key={block.start}>
         {page > before && <p className="sources-page">{t.page(page)}</p>}
-        <BlockText reading={reading} block={block} current={current && overlaps(block, current) ? current : null} />
+        <BlockText
+          reading={reading}
+          block={block}
+          current={current && overlaps(block, current) ? current : null}
+          values={current && overlaps(block, current) ? values : NO_VALUES}
+        />
       </Fragment>
     );
   });

@@ -3,7 +3,7 @@ import { day, moment } from "../../../lib/format";
 import { useLocale, useWords } from "../../../lib/i18n";
 import type { SourceSnapshot, SourceView } from "../../../protocol/events.gen";
 import { Badge } from "../../../ui/Badge";
-import { SiteIcon, useSite } from "../OriginLink";
+import { OriginTitle, SiteIcon, useSite } from "../OriginLink";
 import { words as listWords } from "../words";
 import { words } from "./words";
 
@@ -23,7 +23,8 @@ export function SourceHead({ source, snapshot, onChoose }: HeadProps) {
   return (
     <header className="sources-head">
       <h2 dir="auto">
-        <span className="sources-number">{source.number}</span> {snapshot?.title || source.title || source.url}
+        <span className="sources-number">{source.number}</span>{" "}
+        <OriginTitle url={source.url} title={snapshot?.title || source.title || source.url} />
       </h2>
       <div className="sources-facts">
         <SiteIcon url={source.url} domain={source.domain} />

@@ -1,15 +1,16 @@
 import { useWords } from "../../../lib/i18n";
-import { useStore } from "../../../lib/store";
 import type { Citation } from "../../../protocol/events.gen";
-import { conversation } from "../../../state/conversation";
 import { Button } from "../../../ui/Button";
-import { plainText } from "../../../ui/markdown";
-import { sentenceOf } from "../found";
 import { VerdictBadge } from "../Verdicts";
+import { cut, type Range } from "./pieces";
 import { words } from "./words";
 
 interface NoteProps {
   citation: Citation;
+  /** What the answer says, in plain words. */
+  sentence: string | null;
+  /** Its words that the passage has otherwise, or not at all. */
+  differing: readonly Range[];
   /** The passage stands in the text that is shown. */
   found: boolean;
   /** The text that it was checked against is there, shown or not. */
@@ -21,14 +22,13 @@ interface NoteProps {
 /** What the answer says, beside whether the source says it too. */
 export function VerdictNote(props: NoteProps) {
   const t = useWords(words);
-  const { citation, found, onReturn } = props;
-  const sentence = useStore(conversation, (known) => sentenceOf(known.turns, citation));
+  const { citation, sentence, differing, found, onReturn } = props;
   return (
     <section className="sources-verdict" data-verdict={citation.verdict}>
       {sentence && (
         <blockquote dir="auto">
           <span className="ui-hidden">{t.answerSays}: </span>
-          {plainText(sentence)}
+          <Claim sentence={sentence} differing={differing} />
         </blockquote>
       )}
       <p>
@@ -43,10 +43,23 @@ export function VerdictNote(props: NoteProps) {
   );
 }
 
+function Claim({ sentence, differing }: { sentence: string; differing: readonly Range[] }) {
+  return cut({ start: 0, end: sentence.length }, differing).map(({ start, end, by }) => {
+    const said = sentence.slice(start, end);
+    if (!by) return said;
+    return (
+      <strong key={start} className="sources-differs">
+        {said}
+      </strong>
+    );
+  });
+}
+
 function Explained({ citation: { quote, verdict }, found, kept, onReturn }: NoteProps) {
   const t = useWords(words);
-  if (!quote || verdict === "unsupported") return t.saysNothing;
+  if (!quote) return t.saysNothing;
   if (!found) return kept ? t.otherReading : t.movedAway;
   if (onReturn) return t.elsewhere;
+  if (verdict === "unsupported") return t.saysOtherwise;
   return verdict === "supported" ? t.saysSo : t.saysPart;
 }

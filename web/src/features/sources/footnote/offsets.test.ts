@@ -12,6 +12,7 @@ test.each(["plain", "", "né à Hà Nội", "中文𠀀字𠀁", "😀", "a😀b
     for (let start = 0; start <= length; start += 1)
       for (let end = start; end <= length; end += 1)
         expect(text.slice(offsets.unit(start), offsets.unit(end))).toBe(cut(text, start, end));
+    for (let start = 0; start <= length; start += 1) expect(offsets.point(offsets.unit(start))).toBe(start);
   },
 );
 

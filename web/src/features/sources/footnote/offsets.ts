@@ -22,4 +22,11 @@ export class Offsets {
     }
     return Math.max(0, Math.min(this.text.length, offset + low));
   }
+
+  /** The other way round: the offset of a place in the string. */
+  point(unit: number): number {
+    let pairs = 0;
+    while (pairs < this.pairs.length && (this.pairs[pairs] ?? 0) + pairs < unit) pairs += 1;
+    return unit - pairs;
+  }
 }

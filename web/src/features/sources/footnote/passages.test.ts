@@ -60,6 +60,16 @@ test("without a citation the first quotation is shown, if there is one", () => {
   expect(readingOf(snapshot({ quotes: [] }), null).first).toBe(-1);
 });
 
+test("a passage is named by its number among the quotations, or else by its place, and found by either name", () => {
+  const apart = { text: "Else", start: 0, end: 4 };
+  const { passages, first } = readingOf(snapshot({ quotes: [apart] }), citation());
+  const place = `${at(QUOTE)}-${at(QUOTE) + QUOTE.length}`;
+  expect(passages.map(({ name }) => name)).toEqual(["1", place]);
+  expect(passages[first]?.name).toBe(place);
+  const linked = readingOf(snapshot({ quotes: [apart] }), null, place);
+  expect(linked.passages.find(({ name }) => name === place)?.text).toBe(QUOTE);
+});
+
 test("in another reading the quotation is looked for by its words", () => {
   const other = snapshot({ text: `Something new. ${TEXT}`, quotes: [], pages: [] });
   const reading = readingOf(other, citation());

@@ -7,6 +7,8 @@ import { apart, type LinkRange, type Range, union } from "./pieces";
 
 export interface Passage extends Range {
   text: string;
+  /** In the address: its number among the quotations of the text; where it is none of them, its place in the text. */
+  name: string;
   /** The page of a PDF on which it begins. */
   page: number | null;
 }
@@ -23,6 +25,13 @@ export interface Reading {
   pages: readonly number[];
   /** The passage that the citation rests on; -1: none. */
   first: number;
+  /** It is the closest one, and says something else than the answer. */
+  isOtherwise: boolean;
+}
+
+/** Lines of markdown end anywhere, and have signs in them; what was made of a page or a document is plain inside a line. */
+export function isMarkdown(mediaType: string): boolean {
+  return mediaType === "text/markdown";
 }
 
 interface Prepared {
@@ -35,20 +44,25 @@ interface Prepared {
 /** A text of megabytes is looked through once. */
 const prepared = new WeakMap<SourceSnapshot, Prepared>();
 
-export function readingOf(snapshot: SourceSnapshot, citation: Citation | null): Reading {
+/** `named`: the passage that the address names. */
+export function readingOf(snapshot: SourceSnapshot, citation: Citation | null, named?: string): Reading {
   const { offsets, blocks, links, pages } = prepare(snapshot);
   const cited = citation && citedRange(snapshot.text, offsets, citation);
   const quotes = snapshot.quotes.map(({ start, end }) => ({ start: offsets.unit(start), end: offsets.unit(end) }));
-  const ranges = distinct(cited ? [...quotes, cited] : quotes);
+  const listed = distinct(quotes).map(placeOf);
+  const placed = placedRange(offsets, named);
+  const ranges = distinct([...quotes, ...(cited ? [cited] : []), ...(placed ? [placed] : [])]);
   const passages = ranges.map(({ start, end }) => ({
     start,
     end,
     text: snapshot.text.slice(start, end),
+    name: nameOf(listed, offsets, { start, end }),
     page: pageAt(pages, start),
   }));
   const isCited = ({ start, end }: Range) => start === cited?.start && end === cited.end;
   const first = citation ? passages.findIndex(isCited) : Math.min(0, passages.length - 1);
-  return { snapshot, blocks, links, pages, passages, quoted: union(passages), first };
+  const isOtherwise = citation?.verdict === "unsupported";
+  return { snapshot, blocks, links, pages, passages, quoted: union(passages), first, isOtherwise };
 }
 
 /** The reading that the citation was checked against; else one that says it too; else the last. */
@@ -60,6 +74,20 @@ export function snapshotFor({ snapshots }: SourceView, citation: Citation | null
     snapshots[0] ??
     null
   );
+}
+
+const placeOf = ({ start, end }: Range) => `${start}-${end}`;
+
+function nameOf(listed: readonly string[], offsets: Offsets, range: Range): string {
+  const at = listed.indexOf(placeOf(range));
+  return at < 0 ? placeOf({ start: offsets.point(range.start), end: offsets.point(range.end) }) : String(at + 1);
+}
+
+/** A passage that the address names by its place, in code points. */
+function placedRange(offsets: Offsets, named: string | undefined): Range | null {
+  const [start, end] = (named ?? "").split("-").map(Number);
+  if (start === undefined || end === undefined) return null;
+  return { start: offsets.unit(start), end: offsets.unit(end) };
 }
 
 /** Counted from 1, as on paper. */

@@ -38,7 +38,7 @@ interface Cut<R> extends Range {
   by: R | null;
 }
 
-function cut<R extends Range>(range: Range, by: readonly R[]): Cut<R>[] {
+export function cut<R extends Range>(range: Range, by: readonly R[]): Cut<R>[] {
   const parts: Cut<R>[] = [];
   let at = range.start;
   for (let index = firstEndingAfter(by, range.start); index < by.length; index += 1) {

@@ -27,3 +27,12 @@ test("the rest of a long table has no head", () => {
     ],
   });
 });
+
+test.each(["---", "|---|", "| --- | :-: |", "|:--|--:", "  --- | ---  "])("%s is the line below a head", (rule) => {
+  expect(cells(`| a |\n${rule}\n| b |`)).toEqual({ head: ["a"], rows: [["b"]] });
+});
+
+test("a row of many dashes and a letter is a row, and read at once", () => {
+  const row = `${"-".repeat(10_000)}x`;
+  expect(cells(`| a |\n| ${row} |`)).toEqual({ head: null, rows: [["a"], [row]] });
+});

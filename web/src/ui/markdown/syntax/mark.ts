@@ -24,7 +24,7 @@ const PARENTHESIS = 40;
 
 /** The numbers of a marker, each once; none if it is no marker at all. */
 export function numbersOf(marker: string): number[] {
-  const body = marker.slice(1, -1).replace(/†.*$/, "");
+  const [body = ""] = marker.slice(1, -1).split("†", 1);
   const found: number[] = [];
   for (const item of body.split(BETWEEN)) {
     const ends = item.trim().split(RANGE).map(numberOf);

@@ -1,0 +1,170 @@
+"""Pages that contradict each other: how often a reader without a key shows both sides, and says that they disagree.
+
+    .venv/bin/python bench/conflict.py              all pairs, some minutes
+    .venv/bin/python bench/conflict.py --every 10   a sample
+    .venv/bin/python bench/conflict.py --data DIR   XQuAD files of your own: en.json, vi.json, zh.json
+
+A pair is an article of XQuAD and its copy, in which one sentence that answers a question has another number, or is
+denied. A provider finds both and three other pages; the crawler reads them; the reader answers. Both sides are shown
+if a quotation of each page has that page's version of the sentence.
+"""
+
+import argparse
+import asyncio
+import random
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from report import Table, conclude
+from xquad import FIXTURES, XquadArticle, XquadQuestion, missing_files, read_articles, reader_settings, served
+
+from footnote.app import App
+from footnote.language.sentences import sentences
+from footnote.models.reader.words import WORDS
+from footnote.protocol.events import BlockDelta, BlockStart, TextGrowth, ToolResultBlock
+from web import Web
+from web.providers import Hit, SearchServer
+
+LANGUAGES = ("en", "vi", "zh")
+AT_LEAST = 0.9
+OTHERS = 3
+SEED = 1
+
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_DENIABLE = {
+    "en": re.compile(r"\b(?:was|were|is|are|could|would|will|should|can|must)\b(?! (?:not|no|never)\b)"),
+    "vi": re.compile(r"(?<!không )(?<!chưa )\b(?=(?:được|bị|có|phải|thuộc|xảy ra|bao gồm|chiếm|tạo ra|sử dụng)\b)"),
+    "zh": re.compile(r"(?=(?:被|在|由|能|会|可以|属于|包括|成为|建立|发现))(?<![不没未是存所])"),
+}
+_DENIALS = {"en": (" not", " never"), "vi": ("không ", "chưa "), "zh": ("没有", "并未", "不")}
+_AROUND = 12
+"""Characters on both sides of a denial by which a side is known."""
+
+
+class Pair(NamedTuple):
+    """`true` and `false` are texts by which the two versions of the sentence are known in a quotation."""
+
+    kind: str
+    question: str
+    article: XquadArticle
+    changed: XquadArticle
+    true: str
+    false: str
+
+
+def pairs(articles: list[XquadArticle], language: str) -> Iterator[Pair]:
+    """The same ones in every run."""
+    chance = random.Random(SEED)
+    for article in articles:
+        for question in article.questions:
+            yield from _with_another_number(article, question, chance)
+            yield from _denied(article, question, language, chance)
+
+
+def _with_another_number(article: XquadArticle, question: XquadQuestion, chance: random.Random) -> Iterator[Pair]:
+    found = _NUMBER.search(question.answer)
+    if found is None:
+        return
+    digits = [at for at in range(found.start(), found.end()) if question.answer[at].isdigit()]
+    at = chance.choice(digits[1:] or digits)
+    digit = chance.choice([one for one in "123456789" if one != question.answer[at]])
+    other = question.answer[:at] + digit + question.answer[at + 1 :]
+    changed = article.replaced(question.paragraph, question.start, question.answer, other)
+    yield Pair("number", question.text, article, changed, question.answer, other)
+
+
+def _denied(article: XquadArticle, question: XquadQuestion, language: str, chance: random.Random) -> Iterator[Pair]:
+    text = article.paragraphs[question.paragraph]
+    span = next(span for span in sentences(text) if span.start <= question.start < span.end)
+    found = _DENIABLE[language].search(text, span.start, span.end)
+    if found is None:
+        return
+    at = found.end() if language == "en" else found.start()
+    denial = chance.choice(_DENIALS[language])
+    before, after = text[max(span.start, at - _AROUND) : at], text[at : min(span.end, at + _AROUND)]
+    changed = article.replaced(question.paragraph, at, "", denial)
+    yield Pair("denial", question.text, article, changed, before + after, before + denial + after)
+
+
+class Shown(NamedTuple):
+    true: bool
+    false: bool
+    told: bool
+
+
+async def shown(app: App, pair: Pair, urls: tuple[str, str], language: str) -> Shown:
+    artifact: dict[str, Any] = {}
+    said = ""
+    async for event in (await app.ask(pair.question)).events():
+        if isinstance(event, BlockStart) and isinstance(event.content_block, ToolResultBlock):
+            artifact = event.content_block.artifact or {}
+        elif isinstance(event, BlockDelta) and isinstance(event.delta, TextGrowth):
+            said += event.delta.text
+    numbers = {source["url"]: source["number"] for source in artifact["sources"]}
+    quoted = {url: [one["text"] for one in artifact["passages"][:3] if one["number"] == numbers[url]] for url in urls}
+    true, false = (
+        any(side in text for text in quoted[url]) for url, side in zip(urls, (pair.true, pair.false), strict=True)
+    )
+    return Shown(true, false, WORDS[language].disagree.partition("{")[0] in said)
+
+
+async def measure_language(language: str, data: Path, every: int) -> Iterator[tuple[str, ...]]:
+    articles = read_articles(data, language)
+    chosen = list(pairs(articles, language))[::every]
+    chance = random.Random(SEED)
+    listed: list[Hit] = []
+    results: dict[str, list[Shown]] = {}
+    async with Web({}) as web, SearchServer("searxng", lambda _: listed) as search:
+        for article in articles:
+            web.put(article.path, served(article))
+        with tempfile.TemporaryDirectory() as home:
+            async with App.open(environ=reader_settings(home, web.host, search.url)) as app:
+                for at, pair in enumerate(chosen):
+                    other = web.put(f"/copy/{at}", served(pair.changed))
+                    urls = (web.url(pair.article.path), other)
+                    rest = chance.sample([one for one in articles if one is not pair.article], OTHERS)
+                    listed[:] = [Hit("", url, "") for url in (*urls, *(web.url(one.path) for one in rest))]
+                    chance.shuffle(listed)
+                    results.setdefault(pair.kind, []).append(await shown(app, pair, urls, language))
+    return (_row(language, kind, found) for kind, found in sorted(results.items()))
+
+
+def _row(language: str, kind: str, found: list[Shown]) -> tuple[str, ...]:
+    def share(count: int) -> str:
+        return f"{count / len(found):.3f}"
+
+    both = sum(one.true and one.false for one in found)
+    told = sum(one.true and one.false and one.told for one in found)
+    only_false = sum(one.false and not one.true for one in found)
+    bar = f"≥ {AT_LEAST}", "pass" if both >= AT_LEAST * len(found) else "FAIL"
+    return language, kind, str(len(found)), share(both), share(told), share(only_false), *bar
+
+
+async def measure(languages: list[str], data: Path, every: int) -> Table:
+    rows = [row for language in languages for row in await measure_language(language, data, every)]
+    columns = ("language", "differs in", "pairs", "both shown", "and told", "only the false one", "bar", "")
+    return Table("Conflict: two pages contradict each other, without a key", columns, rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--data", type=Path, default=FIXTURES, metavar="DIR", help="a folder with XQuAD's files")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth pair")
+    parser.add_argument("--quick", action="store_true", help="every 20th pair")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 when a bar is missed")
+    arguments = parser.parse_args()
+    for line in missing_files(arguments.data, LANGUAGES):
+        print(line)
+    languages = [language for language in LANGUAGES if not missing_files(arguments.data, [language])]
+    table = asyncio.run(measure(languages, arguments.data, 20 if arguments.quick else arguments.every))
+    conclude([table], strict=arguments.strict)
+
+
+if __name__ == "__main__":
+    main()

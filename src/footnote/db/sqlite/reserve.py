@@ -1,0 +1,50 @@
+"""Room that is kept free for deleting.
+
+SQLite writes every change into its log before it counts, a deletion too. On a full disk nothing could be deleted, so
+that no room could be made. While a disk is nearly full, a file of some megabytes stands beside the database; it is
+given up for the first deletion that finds no room.
+"""
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+RESERVE_BYTES = 16 * 1024 * 1024
+_NEARLY_FULL = 256 * 1024 * 1024
+"""Free bytes of a disk below which the reserve is made. Above four times as much it is removed again."""
+
+
+class Reserve:
+    """Used by the thread that writes alone. No error of the disk leaves it: there is a reserve, or there is none."""
+
+    def __init__(self, database: Path) -> None:
+        self._path = database.with_name(f"{database.name}-reserve")
+
+    def keep(self) -> None:
+        """Makes or removes it, as the disk has room. Called after each commit, and costs a microsecond."""
+        with suppress(OSError):
+            free = shutil.disk_usage(self._path.parent).free
+            if free > 4 * _NEARLY_FULL:
+                self._path.unlink(missing_ok=True)
+            elif 4 * RESERVE_BYTES < free < _NEARLY_FULL and not self._path.exists():
+                self._make()
+
+    def give_up(self) -> bool:
+        """Frees its room. False: there was none."""
+        with suppress(OSError):
+            self._path.unlink()
+            return True
+        return False
+
+    def _make(self) -> None:
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            # Written, because not every system can allocate room without that.
+            for _ in range(RESERVE_BYTES // len(_PIECE)):
+                os.write(descriptor, _PIECE)
+        finally:
+            os.close(descriptor)
+
+
+_PIECE = bytes(1024 * 1024)

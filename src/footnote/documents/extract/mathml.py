@@ -1,0 +1,115 @@
+"""Formulas of a page as text: the TeX that a formula brings along, or else its MathML written in a line."""
+
+import re
+from collections.abc import Sequence
+
+from footnote.documents.extract.tokens import Attributes
+
+_SPACE = re.compile(r"\s+")
+_DISPLAY = re.compile(r"^\{\s*+\\(?:display|text)style\s++(.*)\}$", re.DOTALL)
+_TEX_PICTURE = re.compile(r"(?:^|[\s_-])(?:math|tex|latex|equation|formula)(?:$|[\s_-])", re.IGNORECASE)
+_UNSAID = frozenset(("annotation", "annotation-xml", "mphantom", "mspace", "maligngroup", "malignmark"))
+_SPACED = frozenset("=+−<>≤≥≠≈≡→⇒∈×±")
+_BETWEEN = {"mtable": "; ", "mtr": ", ", "mlabeledtr": ", "}
+_MAX_PARTS = 5_000
+_MAX_DEPTH = 60
+_LONGEST = 4_000
+
+
+class _Part:
+    __slots__ = ("attributes", "kids", "tag")
+
+    def __init__(self, tag: str, attributes: Attributes) -> None:
+        self.tag = tag
+        self.attributes = attributes
+        self.kids: list[_Part | str] = []
+
+
+class Formula:
+    """Takes the tags and texts of a `math` element, one after the other."""
+
+    def __init__(self, attributes: Attributes) -> None:
+        self._root = _Part("math", attributes)
+        self._open = [self._root]
+        self._tex = ""
+        self._left = _MAX_PARTS
+
+    def start(self, tag: str, attributes: Attributes, *, closed: bool) -> None:
+        self._left -= 1
+        if self._left < 0 or len(self._open) >= _MAX_DEPTH:
+            return
+        part = _Part(tag, attributes)
+        self._open[-1].kids.append(part)
+        if not closed:
+            self._open.append(part)
+
+    def end(self, tag: str) -> None:
+        for at in range(len(self._open) - 1, 0, -1):
+            if self._open[at].tag == tag:
+                del self._open[at:]
+                return
+
+    def text(self, text: str) -> None:
+        part = self._open[-1]
+        if part.tag == "annotation" and "tex" in part.attributes.get("encoding", "").lower():
+            self._tex += text
+        elif self._left >= 0 and text.strip():
+            part.kids.append(_SPACE.sub(" ", text.strip()))
+
+    def said(self) -> str:
+        return as_tex(self._tex or self._root.attributes.get("alttext", "") or _line(self._root.kids))
+
+
+def as_tex(source: str) -> str:
+    """A formula in a line of text, or nothing if there is none."""
+    source = _SPACE.sub(" ", source).strip()
+    if (within := _DISPLAY.match(source)) is not None:
+        source = within[1].strip()
+    return f"${source}$" if source and "$" not in source and len(source) <= _LONGEST else source[:_LONGEST]
+
+
+def of_picture(attributes: Attributes) -> str:
+    """The formula that a picture shows: some sites print them so, with the TeX for those who cannot see it."""
+    alt = attributes.get("alt", "")
+    is_formula = alt.startswith("{\\displaystyle") or _TEX_PICTURE.search(attributes.get("class", ""))
+    return as_tex(alt) if alt and is_formula else ""
+
+
+def _line(kids: "Sequence[_Part | str]") -> str:
+    return "".join(kid if isinstance(kid, str) else _said(kid) for kid in kids)
+
+
+def _said(part: _Part) -> str:
+    if part.tag in _UNSAID:
+        return ""
+    kids = [kid for kid in part.kids if isinstance(kid, str) or kid.tag not in _UNSAID]
+    said = [kid if isinstance(kid, str) else _said(kid) for kid in kids]
+    match part.tag, said:
+        case (("msup" | "mover"), [base, above]):
+            line = f"{base}^{_group(above)}"
+        case (("msub" | "munder"), [base, below]):
+            line = f"{base}_{_group(below)}"
+        case (("msubsup" | "munderover"), [base, below, above]):
+            line = f"{base}_{_group(below)}^{_group(above)}"
+        case "mfrac", [above, below]:
+            line = f"{_bracketed(above)}/{_bracketed(below)}"
+        case "mroot", [base, degree]:
+            line = f"√[{degree}]{_bracketed(base)}"
+        case "msqrt", _:
+            line = f"√{_bracketed(''.join(said))}"
+        case "mfenced", _:
+            line = f"{part.attributes.get('open', '(')}{', '.join(said)}{part.attributes.get('close', ')')}"
+        case "mo", [sign] if sign in _SPACED:
+            line = f" {sign} "
+        case tag, _:
+            line = _BETWEEN.get(tag, "").join(said)
+    return f" {line} " if part.tag in ("mtext", "ms") else line
+
+
+def _group(text: str) -> str:
+    return text if len(text) == 1 else f"{{{text}}}"
+
+
+def _bracketed(text: str) -> str:
+    text = text.strip()
+    return text if len(text) == 1 or text.isdecimal() else f"({text})"

@@ -1,0 +1,42 @@
+"""Office documents as text, with their links: a reader for each media type."""
+
+# ruff: noqa: PLC0415 - each reader is loaded with the first file of its kind
+
+from collections.abc import Callable
+
+from footnote.documents.media import DOCX, ODS, ODT, PPTX, XLSX
+from footnote.documents.office.lines import Line
+from footnote.documents.office.package import Facts, Package
+
+
+def _word(content: bytes) -> tuple[Line, Facts]:
+    from footnote.documents.office import word
+
+    return word.read(Package(content))
+
+
+def _slides(content: bytes) -> tuple[Line, Facts]:
+    from footnote.documents.office import slides
+
+    return slides.read(Package(content))
+
+
+def _sheets(content: bytes) -> tuple[Line, Facts]:
+    from footnote.documents.office import sheets
+
+    return sheets.read(Package(content), content)
+
+
+def _open_text(content: bytes) -> tuple[Line, Facts]:
+    from footnote.documents.office import open_text
+
+    return open_text.read(Package(content))
+
+
+OFFICE_READERS: dict[str, Callable[[bytes], tuple[Line, Facts]]] = {
+    DOCX: _word,
+    ODT: _open_text,
+    PPTX: _slides,
+    XLSX: _sheets,
+    ODS: _sheets,
+}

@@ -1,0 +1,152 @@
+"""Spreadsheets: a table for each sheet, or rows with commas where a table would be long."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime, time, timedelta
+from typing import TypeAlias
+
+from msgspec import Struct
+from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
+
+from footnote.documents.office.lines import Line, joined, table, words
+from footnote.documents.office.markup import elements
+from footnote.documents.office.package import Facts, Package
+from footnote.documents.office.refusal import NotReadable
+
+MOST_SPANNED = 6_000_000
+"""Cells between the first and the last that are used. The library makes room for all of them, empty or not: two
+cells in opposite corners of a sheet would be seventeen billion."""
+
+SMALL = 10_000
+"""Cells up to which a sheet is written as a table."""
+MOST_SHEETS = 200
+
+Value: TypeAlias = int | float | str | bool | time | date | datetime | timedelta
+
+_CELL = re.compile(rb'<(?:\w{1,20}:)?(?:c|row)\s(?:[^<>]{0,200}?\s)?r\s*=\s*["\']([A-Z]{0,3})([0-9]{1,7})["\']')
+_OVERLAP = 300
+"""A tag may lie across two pieces."""
+
+
+class Span(Struct):
+    """The first and the last row and column that are used."""
+
+    top: int = 0
+    bottom: int = 0
+    left: int = 0
+    right: int = 0
+
+    @property
+    def rows(self) -> int:
+        return self.bottom - self.top + 1
+
+    @property
+    def columns(self) -> int:
+        return self.right - self.left + 1
+
+    @property
+    def is_too_wide(self) -> bool:
+        return self.rows * self.columns > MOST_SPANNED
+
+
+def read(package: Package, content: bytes) -> tuple[Line, Facts]:
+    package.refuse_doctypes()
+    spans = spans_of(package)
+    try:
+        with CalamineWorkbook.from_filelike(io.BytesIO(content)) as book:
+            lines = [_sheet(book, name, spans.get(name)) for name in book.sheet_names[:MOST_SHEETS]]
+            left = len(book.sheet_names) - MOST_SHEETS
+    except (CalamineError, OSError, ValueError) as error:
+        raise NotReadable("is damaged: its sheets cannot be read") from error
+    if left > 0:
+        lines.append(Line(f"({left} more sheets are left out.)"))
+    return joined(lines, "\n\n"), package.facts()
+
+
+def spans_of(package: Package) -> dict[str, Span]:
+    """How far the cells of each sheet are apart, found without keeping any of them. Of open documents nothing is known
+    before."""
+    if "content.xml" in package.names:
+        return {}
+    main = package.main("xl/workbook.xml")
+    relations = package.relations(main)
+    spans: dict[str, Span] = {}
+    for sheet in elements(package.pieces(main), ("sheets",)):
+        relation = relations.get(sheet.attributes.get("r:id", ""))
+        if relation is not None:
+            spans[sheet.attributes.get("name", "")] = _span(package.pieces(relation.target))
+    return spans
+
+
+def _span(pieces: Iterable[bytes]) -> Span:
+    span = Span()
+    rest = b""
+    for piece in pieces:
+        data = rest + piece
+        for column, row in _CELL.findall(data):
+            number = int(row)
+            span.top = min(span.top or number, number)
+            span.bottom = max(span.bottom, number)
+            if column:
+                place = _column(column)
+                span.left = min(span.left or place, place)
+                span.right = max(span.right, place)
+        rest = data[-_OVERLAP:]
+    return span
+
+
+def _column(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - 64
+    return number
+
+
+def _sheet(book: CalamineWorkbook, name: str, span: Span | None) -> Line:
+    head = Line(f"## {' '.join(words(name).split())}")
+    if span is not None and span.is_too_wide:
+        rows = f"{span.rows:,} rows and {span.columns:,} columns"
+        wide = f"(Its cells lie over {rows}: too far apart to be read.)"
+        return joined((head, Line(wide)), "\n\n")
+    rows = _rows(book.get_sheet_by_name(name))
+    if not rows:
+        return joined((head, Line("(empty)")), "\n\n")
+    width = max(map(len, rows))
+    if len(rows) * width <= SMALL:
+        return joined((head, table([[Line(cell) for cell in row] for row in rows])), "\n\n")
+    written = io.StringIO()
+    csv.writer(written, lineterminator="\n").writerows(rows)
+    return joined((head, Line(written.getvalue().rstrip("\n"))), "\n\n")
+
+
+def _rows(sheet: CalamineSheet) -> list[list[str]]:
+    """Without what is empty around them, and without empty cells at the end of each."""
+    rows = [_cells(row) for row in sheet.to_python(skip_empty_area=True)]
+    while rows and not rows[-1]:
+        rows.pop()
+    return rows
+
+
+def _cells(row: Sequence[Value]) -> list[str]:
+    cells = [_cell(value) for value in row]
+    while cells and not cells[-1]:
+        cells.pop()
+    return cells
+
+
+def _cell(value: Value) -> str:
+    match value:
+        case str():
+            return words(value)
+        case bool():
+            return "TRUE" if value else "FALSE"
+        case float():
+            return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+        case datetime():
+            return value.date().isoformat() if value.time() == time() else value.isoformat(" ")
+        case date() | time():
+            return value.isoformat()
+        case _:
+            return str(value)

@@ -1,0 +1,303 @@
+"""What a process gives up before it touches a document of somebody else: memory, time, the network, other programs,
+the files of this machine. None of it needs a privilege, and none of it can be taken back.
+
+Each layer is used where the system has it; what is missing makes the others no weaker.
+"""
+
+import ctypes
+import os
+import platform
+import signal
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+try:
+    import resource
+except ImportError:  # Windows has no such limits
+    resource = None
+
+
+class Limits(Struct, frozen=True):
+    """`memory` is of address space, in bytes; `seconds` are of processor time."""
+
+    memory: int
+    seconds: int = 20
+    file_bytes: int = 100_000_000
+    open_files: int = 64
+
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_SECCOMP = 22
+_PR_SET_NO_NEW_PRIVS = 38
+_SECCOMP_MODE_FILTER = 2
+_CAPABILITIES = 0x20080522
+"""The version of the call that sets them."""
+
+_EPERM = 1
+_ENOSYS = 38
+_ALLOW = 0x7FFF0000
+_REFUSE = 0x00050000
+"""With the number of an error in the lower half."""
+
+_LOAD, _EQUAL, _AT_LEAST, _HAS_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
+"""Where in what the kernel hands to the filter these stand."""
+_X32 = 0x40000000
+"""From here on the same calls of x86_64 stand once more, for pointers of half the length."""
+_CLONE_THREAD = 0x10000
+
+_NEW_CALLS = (*range(424, 435), 438, 440, 442)
+"""Of all processors: signals by descriptor, io_uring, mounts, descriptors of other processes."""
+_CLONE3 = 435
+
+
+class _Calls(Struct, frozen=True):
+    """The numbers of system calls, which each kind of processor has of its own."""
+
+    architecture: int
+    clone: int
+    tgkill: int
+    refused: tuple[int, ...]
+
+
+_CALLS = {
+    "x86_64": _Calls(
+        architecture=0xC000003E,
+        clone=56,
+        tgkill=234,
+        refused=(
+            # socket connect accept sendto recvfrom sendmsg recvmsg bind listen socketpair accept4 recvmmsg sendmmsg
+            *(41, 42, 43, 44, 45, 46, 47, 49, 50, 53, 288, 299, 307),
+            # fork vfork execve execveat kill tkill rt_sigqueueinfo rt_tgsigqueueinfo
+            *(57, 58, 59, 322, 62, 200, 129, 297),
+            # ptrace process_vm_readv process_vm_writev kcmp perf_event_open bpf userfaultfd
+            *(101, 310, 311, 312, 298, 321, 323),
+            # pivot_root chroot mount umount2 unshare setns open_by_handle_at init_module delete_module finit_module
+            *(155, 161, 165, 166, 272, 308, 304, 175, 176, 313),
+            # add_key request_key keyctl kexec_load shmget msgget semget setrlimit
+            *(248, 249, 250, 246, 29, 68, 64, 160),
+        ),
+    ),
+    "aarch64": _Calls(
+        architecture=0xC00000B7,
+        clone=220,
+        tgkill=131,
+        refused=(
+            *(198, 203, 202, 206, 207, 211, 212, 200, 201, 199, 242, 243, 269),
+            *(221, 281, 129, 130, 138, 240),
+            *(117, 270, 271, 272, 241, 280, 282),
+            *(41, 51, 40, 39, 97, 268, 265, 105, 106, 273),
+            *(217, 218, 219, 104, 194, 186, 190, 164),
+        ),
+    ),
+}
+
+_RULESET, _ADD_RULE, _RESTRICT = 444, 445, 446
+_READ_FILE, _WRITE_FILE, _READ_FOLDER = 1 << 2, 1 << 1, 1 << 3
+_READ = _READ_FILE | _READ_FOLDER
+_TRUNCATE = 1 << 14
+_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
+"""How many rights on files each version of Landlock knows."""
+_SYSTEM = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/lib64", "/usr/share/zoneinfo")
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
+
+
+def confine(limits: Limits, folder: Path, readable: Iterable[str] = ()) -> None:
+    """From here on this process may use so much, talk to nobody, start nothing, and write nowhere but in `folder`. It
+    can read what Python and the system need to run, and the folders that are `readable`."""
+    Confinement(readable).apply(limits, folder)
+
+
+class Confinement:
+    """Prepared once by a parent and applied by each of its children, so that a child does little more than a few system
+    calls. The parent is not confined itself."""
+
+    def __init__(self, readable: Iterable[str] = ()) -> None:
+        self._library: ctypes.CDLL | None = ctypes.CDLL(None, use_errno=True) if platform.system() == "Linux" else None
+        self._readable: list[tuple[int, int]] = []
+        """Descriptors of folders that may be read, each with the rights on it."""
+        if self._library is not None:
+            rights = dict.fromkeys(filter(None, (*_python_folders(), *_SYSTEM, *readable)), _READ)
+            self._readable = [*_opened({**rights, **dict.fromkeys(_DEVICES, _READ_FILE | _WRITE_FILE)})]
+        self._filter = _compiled()
+
+    def close(self) -> None:
+        for descriptor, _ in self._readable:
+            os.close(descriptor)
+        self._readable.clear()
+
+    def die_with(self, parent: int) -> None:
+        """Ends this process when its parent, the process with this id, is gone; at once if it is gone already."""
+        if self._library is not None:
+            _control(self._library, _PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    def apply(self, limits: Limits, folder: Path) -> None:
+        """Confines this process for good."""
+        if self._library is None or _control(self._library, _PR_SET_NO_NEW_PRIVS, 1):
+            limit(limits)
+            return
+        # In this order: descriptors are still open that the limits do not allow, and nothing may follow the filter.
+        _keep_to_files(self._library, self._readable, folder)
+        self.close()
+        limit(limits)
+        _drop_capabilities(self._library)
+        if self._filter is not None:
+            _refuse_calls(self._library, self._filter)
+
+
+def limit(limits: Limits) -> None:
+    if resource is None:
+        return
+    wanted = (
+        (resource.RLIMIT_AS, limits.memory, limits.memory),
+        # The signal of the first can be told from others; the second ends what ignores it.
+        (resource.RLIMIT_CPU, limits.seconds, limits.seconds + 1),
+        (resource.RLIMIT_FSIZE, limits.file_bytes, limits.file_bytes),
+        (resource.RLIMIT_NOFILE, limits.open_files, limits.open_files),
+        (resource.RLIMIT_CORE, 0, 0),
+    )
+    for kind, soft, hard in wanted:
+        # macOS refuses the first, and a system may have set any of them lower.
+        with suppress(ValueError, OSError):
+            resource.setrlimit(kind, (soft, hard))
+
+
+def _control(library: ctypes.CDLL, option: int, *arguments: int) -> int:
+    padded = (*arguments, 0, 0, 0, 0)[:4]
+    return library.prctl(ctypes.c_int(option), *(ctypes.c_ulong(argument) for argument in padded))
+
+
+def _drop_capabilities(library: ctypes.CDLL) -> None:
+    """Whoever runs a server as root gives it all of them, such as to raise a limit or to change whose a file is."""
+    # Not every C library has a name for it.
+    with suppress(AttributeError):
+        library.capset((ctypes.c_uint32 * 2)(_CAPABILITIES, 0), (ctypes.c_uint32 * 6)())
+
+
+# System calls ---------------------------------------------------------------------------------------------------------
+
+
+class _Instruction(ctypes.Structure):
+    _fields_ = (
+        ("code", ctypes.c_uint16),
+        ("true", ctypes.c_uint8),
+        ("false", ctypes.c_uint8),
+        ("value", ctypes.c_uint32),
+    )
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_uint16), ("filter", ctypes.POINTER(_Instruction)))
+
+
+class _Filter(Struct, frozen=True):
+    """The instructions of a filter; `own` is the one that holds the id of the process, which its parent cannot know."""
+
+    instructions: ctypes.Array[_Instruction]
+    own: int
+
+
+_UNKNOWN = 0xFFFFFFFF
+"""Stands for the id of the process in a filter that is compiled before it is known."""
+
+
+def _compiled() -> _Filter | None:
+    calls = _CALLS.get(platform.machine())
+    if calls is None or sys.platform != "linux" or sys.maxsize < 2**32:
+        return None
+    listed = list(_filter(calls, _UNKNOWN))
+    instructions = (_Instruction * len(listed))(*(_Instruction(*one) for one in listed))
+    return _Filter(instructions, next(at for at, one in enumerate(listed) if one[3] == _UNKNOWN))
+
+
+def _refuse_calls(library: ctypes.CDLL, compiled: _Filter) -> None:
+    compiled.instructions[compiled.own].value = os.getpid()
+    program = _Program(len(compiled.instructions), compiled.instructions)
+    _control(library, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(program))
+
+
+def _filter(calls: _Calls, own: int) -> Iterable[tuple[int, int, int, int]]:
+    """A test jumps over so many instructions if it is true, over so many if it is not."""
+    refuse = (_RETURN, 0, 0, _REFUSE | _EPERM)
+    yield _LOAD, 0, 0, _ARCHITECTURE
+    yield _EQUAL, 1, 0, calls.architecture
+    yield refuse
+    yield _LOAD, 0, 0, _NUMBER
+    yield _AT_LEAST, 0, 1, _X32
+    yield refuse
+    for number in calls.refused + _NEW_CALLS:
+        yield _EQUAL, 0, 1, number
+        yield refuse
+    # Its flags lie in memory, where a filter cannot look; without it the C library uses the older call.
+    yield _EQUAL, 0, 1, _CLONE3
+    yield _RETURN, 0, 0, _REFUSE | _ENOSYS
+    # Threads, but no processes.
+    yield _EQUAL, 0, 4, calls.clone
+    yield _LOAD, 0, 0, _FIRST_ARGUMENT
+    yield _HAS_BITS, 1, 0, _CLONE_THREAD
+    yield refuse
+    yield _RETURN, 0, 0, _ALLOW
+    # A process may abort itself, and signal nobody else.
+    yield _EQUAL, 0, 3, calls.tgkill
+    yield _LOAD, 0, 0, _FIRST_ARGUMENT
+    yield _EQUAL, 1, 0, own
+    yield refuse
+    yield _RETURN, 0, 0, _ALLOW
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+class _Ruleset(ctypes.Structure):
+    _fields_ = (("files", ctypes.c_uint64), ("network", ctypes.c_uint64), ("scoped", ctypes.c_uint64))
+
+
+class _Beneath(ctypes.Structure):
+    _pack_ = 1
+    _fields_ = (("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32))
+
+
+def _python_folders() -> Sequence[str]:
+    """Where Python and its packages are. The module path may also hold the folder from which somebody started a
+    program, where anything may lie."""
+    ours = tuple(f"{prefix}/lib" for prefix in (sys.prefix, sys.base_prefix))
+    packages = (entry for entry in sys.path if entry.endswith(("site-packages", "dist-packages", ".zip")))
+    return tuple(dict.fromkeys((*ours, *packages)))
+
+
+def _keep_to_files(library: ctypes.CDLL, readable: Iterable[tuple[int, int]], folder: Path) -> None:
+    version: int = library.syscall(_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
+    if version < 1:
+        return
+    every = (1 << _RIGHTS.get(version, max(_RIGHTS.values()))) - 1
+    # Versions that know no network or scopes take what they know, if the rest is cut off.
+    size = 24 if version >= 6 else 16 if version >= 4 else 8
+    ruleset = _Ruleset(every, 3 if version >= 4 else 0, 3 if version >= 6 else 0)
+    rules: int = library.syscall(_RULESET, ctypes.byref(ruleset), ctypes.c_size_t(size), ctypes.c_uint32(0))
+    if rules < 0:
+        return
+    own = [*_opened({str(folder): every & ~1})]
+    for descriptor, rights in (*readable, *own):
+        rule = _Beneath(rights & every, descriptor)
+        library.syscall(_ADD_RULE, ctypes.c_int(rules), ctypes.c_int(1), ctypes.byref(rule), ctypes.c_uint32(0))
+    library.syscall(_RESTRICT, ctypes.c_int(rules), ctypes.c_uint32(0))
+    for descriptor in (rules, *(one for one, _ in own)):
+        os.close(descriptor)
+
+
+def _opened(allowed: Mapping[str, int]) -> Iterator[tuple[int, int]]:
+    for path, rights in allowed.items():
+        try:
+            descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except OSError:
+            continue
+        if os.path.isdir(path):  # noqa: PTH112 - a word of the system's own, most of them not there
+            yield descriptor, rights
+        else:
+            yield descriptor, rights & (_READ_FILE | _WRITE_FILE)

@@ -1,0 +1,346 @@
+"""The process in which foreign bytes are parsed. It loads the parsers once, then forks for each job: the child gives up
+whatever a hostile document could use, does its work, answers and ends.
+
+The parent itself parses nothing, so no child can see a document of another job. It must not even compile a document:
+the typesetter starts threads, and a process that has some cannot be forked safely. Started by `client`.
+"""
+
+import contextlib
+import gc
+import importlib
+import math
+import os
+import selectors
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from struct import Struct as Packed
+from typing import IO, Any, NoReturn, TypeAlias
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from footnote.sandbox.confine import Confinement, Limits
+from footnote.sandbox.jobs import (
+    KINDS,
+    Conversion,
+    Converted,
+    Extraction,
+    ImageCheck,
+    Inspection,
+    Job,
+    Listing,
+    Reading,
+    Refused,
+    Result,
+    Tabling,
+    Unpacked,
+    Unpacking,
+)
+
+LENGTH = 4
+READY = 0
+"""The number under which the parent says that it is ready; jobs count from 1."""
+
+ORDER = Packed("<cBI")
+ENDED = Packed("<Ii")
+BEGIN, KILL = b"B", b"K"
+"""From the server: an order to begin a job of one of the `KINDS`, with the socket of the job, or to kill one. Back
+comes the number of a job that ended and its exit code, negative for a signal."""
+
+OUT_OF_MEMORY = 71
+"""The exit code of a job that noticed it by itself."""
+
+GRACE = 2
+"""Seconds after which a job ends by itself if nobody is there any more to end it."""
+
+LIMITS: dict[type[Job], Limits] = {
+    Conversion: Limits(1_500_000_000),
+    Reading: Limits(1_000_000_000),
+    Tabling: Limits(1_000_000_000),
+    Extraction: Limits(1_500_000_000),
+    Inspection: Limits(1_000_000_000),
+    Listing: Limits(1_000_000_000),
+    Unpacking: Limits(1_500_000_000),
+    ImageCheck: Limits(500_000_000),
+}
+_NOTED = 2_000
+"""Characters of a fault that are worth logging."""
+
+Worker: TypeAlias = Callable[[Job, IO[bytes] | None], Result]
+"""Does a job. A job that names a file on the disk comes with the file opened, since a confined process cannot."""
+Preload: TypeAlias = Callable[[type[Job]], None]
+
+
+class Order(Struct, frozen=True):
+    """A job without its contents, which follow in pieces of these sizes."""
+
+    job: Job
+    sizes: tuple[int, ...]
+    seconds: float
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """What came of a job; the content of a document follows, `size` bytes. `fault` is for the log; `missing` an extra
+    that is not installed."""
+
+    result: Result | None = None
+    size: int = 0
+    fault: str = ""
+    missing: str = ""
+
+
+# Made once, in the parent too: the first use of a type costs more than a small job.
+_encoder = msgspec.msgpack.Encoder()
+_orders = msgspec.msgpack.Decoder(Order)
+answer_decoder = msgspec.msgpack.Decoder(Answer)
+
+
+def framed(message: Order | Answer) -> bytes:
+    data = _encoder.encode(message)
+    return len(data).to_bytes(LENGTH, "big") + data
+
+
+def packed(job: Job, seconds: float) -> tuple[bytes, tuple[bytes, ...]]:
+    """The order of a job, and the contents that follow it, which are nowhere copied."""
+    parts: tuple[bytes, ...] = ()
+    bare: Job = job
+    if isinstance(job, Reading | Tabling | Extraction | ImageCheck):
+        parts = (job.content,)
+        bare = replace(job, content=b"")
+    elif isinstance(job, Conversion):
+        parts = tuple(job.images.values())
+        bare = replace(job, images=dict.fromkeys(job.images, b""))
+    return framed(Order(bare, tuple(map(len, parts)), seconds)), parts
+
+
+def _unpacked(order: Order, parts: Iterable[bytes]) -> Job:
+    job = order.job
+    if isinstance(job, Reading | Tabling | Extraction | ImageCheck):
+        return replace(job, content=next(iter(parts)))
+    if isinstance(job, Conversion):
+        return replace(job, images=dict(zip(job.images, parts, strict=True)))
+    return job
+
+
+def _loaded(worker: str) -> tuple[Worker, Preload]:
+    """The function MODULE:FUNCTION, and `preload` of the same module, which loads what a kind of job needs."""
+    name, _, function = worker.partition(":")
+    module = importlib.import_module(name)
+    return getattr(module, function), getattr(module, "preload", _nothing)
+
+
+def _nothing(_: type[Job]) -> None:
+    """A worker without `preload` has all that it needs."""
+
+
+def _package_folders() -> list[str]:
+    """Those of packages that are loaded, wherever they lie: parts of them are loaded when they are needed."""
+    packages = [module for name, module in sys.modules.items() if "." not in name and hasattr(module, "__path__")]
+    return [str(folder) for package in packages for folder in package.__path__]
+
+
+# One job --------------------------------------------------------------------------------------------------------------
+
+
+def one_job(worker: Worker, confinement: Confinement, questions: int, answers: int, folder: Path) -> NoReturn:
+    """Reads a job, does it with little more than its own memory, answers, and ends this process."""
+    try:
+        order = _orders.decode(_read(questions, int.from_bytes(_read(questions, LENGTH), "big")))
+        _alarm(order.seconds + GRACE)
+        file = _opened(order.job)
+        tempfile.tempdir = str(folder)
+        os.chdir(folder)
+        confinement.apply(LIMITS[type(order.job)], folder)
+        answer, content = _answer(worker, _unpacked(order, [_read(questions, size) for size in order.sizes]), file)
+        _write(answers, framed(answer))
+        _write(answers, content)
+    except (EOFError, OSError):
+        os._exit(1)
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)
+    os._exit(0)
+
+
+def _opened(job: Job) -> IO[bytes] | None:
+    return Path(job.path).open("rb") if isinstance(job, Inspection | Listing | Unpacking) else None
+
+
+def _answer(worker: Worker, job: Job, file: IO[bytes] | None) -> tuple[Answer, bytes]:
+    try:
+        result = worker(job, file)
+        if isinstance(result, Converted | Unpacked):
+            return Answer(result=replace(result, content=b""), size=len(result.content)), result.content
+        return Answer(result=result), b""
+    except MemoryError:
+        raise
+    except RecursionError:
+        return Answer(result=Refused(f"{job.filename} is nested too deeply: make it flatter.")), b""
+    except ModuleNotFoundError as error:
+        return Answer(missing="convert" if isinstance(job, Conversion) else "documents", fault=str(error)), b""
+    except BaseException as error:  # noqa: BLE001 - a mistake of ours, or a panic in a library, costs one job and is told
+        return Answer(fault=f"{type(error).__name__}: {error}"[:_NOTED]), b""
+
+
+def _read(descriptor: int, size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        piece = os.read(descriptor, min(size - len(data), 1 << 20))
+        if not piece:
+            raise EOFError
+        data += piece
+    return bytes(data)
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view[: 1 << 20]) :]
+
+
+def _alarm(seconds: float) -> None:
+    """Kills this process after that time, also in the middle of C code. A parent that was killed cannot do it."""
+    if hasattr(signal, "alarm"):
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(math.ceil(seconds))
+
+
+# The processes --------------------------------------------------------------------------------------------------------
+
+
+def main_alone(worker: str, folder: str) -> NoReturn:
+    """One job of a process of its own, where there is no `fork`."""
+    questions, answers = os.dup(0), os.dup(1)
+    # What a library prints goes to the error output, never into the answer.
+    os.dup2(2, 1)
+    job, _ = _loaded(worker)
+    one_job(job, Confinement(_package_folders()), questions, answers, Path(folder))
+
+
+def main(worker: str, folder: str) -> None:
+    """Forks for each job until the server is gone: the control socket is the standard input."""
+    # Ctrl-C is for the program that asked; it ends this one when it wants to.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    control = socket.socket(fileno=os.dup(0))
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1):
+        os.dup2(nothing, standard)
+    work, preload = _loaded(worker)
+    try:
+        ForkServer(control, work, preload, Path(folder)).serve()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class _Gone(Exception):
+    """The server is no more."""
+
+
+class ForkServer:
+    """The parent: it forks, kills and reaps, and says which job ended how."""
+
+    def __init__(self, control: socket.socket, worker: Worker, preload: Preload, folder: Path) -> None:
+        self._control = control
+        self._worker = worker
+        self._preload = preload
+        self._folder = folder
+        self._confinement = Confinement(_package_folders())
+        self._loaded: set[type[Job]] = set()
+        """The kinds of jobs whose parsers are in memory."""
+        self._jobs: dict[int, int] = {}
+        """The number of each job by its process."""
+
+    def serve(self) -> None:
+        woken, waking = os.pipe()
+        os.set_blocking(woken, False)
+        os.set_blocking(waking, False)
+        signal.signal(signal.SIGCHLD, _noticed)
+        signal.set_wakeup_fd(waking, warn_on_full_buffer=False)
+        with selectors.DefaultSelector() as selector, contextlib.suppress(_Gone, ConnectionError):
+            selector.register(self._control, selectors.EVENT_READ)
+            selector.register(woken, selectors.EVENT_READ)
+            self._control.sendall(ENDED.pack(READY, 0))
+            while True:
+                for key, _ in selector.select():
+                    if key.fd == woken:
+                        os.read(woken, 512)
+                        self._reap()
+                    else:
+                        self._obey()
+        for process in self._jobs:
+            _kill(process)
+        for process in self._jobs:
+            os.waitpid(process, 0)
+
+    def _obey(self) -> None:
+        message, descriptors, *_ = socket.recv_fds(self._control, ORDER.size, 1)
+        if len(message) < ORDER.size:
+            raise _Gone
+        order, kind, number = ORDER.unpack(message)
+        if order == BEGIN:
+            self._load(KINDS[int(kind)])
+            self._begin(number, *descriptors)
+            return
+        for process, job in self._jobs.items():
+            if job == number:
+                _kill(process)
+
+    def _load(self, kind: type[Job]) -> None:
+        """With the first job of a kind: a search need not wait until fonts are loaded. What is not installed is missed
+        by the job itself."""
+        if kind in self._loaded:
+            return
+        self._loaded.add(kind)
+        with contextlib.suppress(ImportError):
+            self._preload(kind)
+        self._confinement.close()
+        self._confinement = Confinement(_package_folders())
+        # What is there by now is not looked at again by any child's collector, and so its pages are not copied.
+        gc.collect()
+        gc.freeze()
+
+    def _begin(self, number: int, channel: int) -> None:
+        folder = self._folder / str(number)
+        own = os.getpid()
+        try:
+            folder.mkdir(mode=0o700)
+            process = os.fork()
+        except OSError:
+            os.close(channel)
+            self._report(number, 1)
+            return
+        if process:
+            os.close(channel)
+            self._jobs[process] = number
+            return
+        self._confinement.die_with(own)
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        self._control.close()
+        one_job(self._worker, self._confinement, channel, channel, folder)
+
+    def _reap(self) -> None:
+        while self._jobs:
+            process, status = os.waitpid(-1, os.WNOHANG)
+            if not process:
+                return
+            number = self._jobs.pop(process)
+            shutil.rmtree(self._folder / str(number), ignore_errors=True)
+            self._report(number, os.waitstatus_to_exitcode(status))
+
+    def _report(self, number: int, code: int) -> None:
+        self._control.sendall(ENDED.pack(number, code))
+
+
+def _kill(process: int) -> None:
+    # Not reaped yet, so that no other process can have its id.
+    os.kill(process, signal.SIGKILL)
+
+
+def _noticed(*_: Any) -> None:
+    """A signal that has a handler wakes the loop."""

@@ -1,0 +1,89 @@
+"""Approval on a server: a call waits until the user decides, wherever and whenever that is said.
+
+The decision is read from the database, where another replica, or the process before this one, may have stored it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from footnote.db import approvals as db
+from footnote.db.engine import Database
+from footnote.db.failures import DatabaseFailed
+from footnote.protocol.messages import ToolCall
+from footnote.tools.approval import ALLOWED, Decision, declined, unanswered
+
+LOOK_SECONDS = 5.0
+"""How often a call that waits looks for a decision of which no hint has come."""
+
+log = logging.getLogger(__name__)
+
+
+class StoredApprovals:
+    """Decides on the calls of one run. `call_key` knows a call with the run that makes it; `seconds`: how long the user
+    may take."""
+
+    def __init__(
+        self,
+        database: Database,
+        call_key: Callable[[ToolCall], db.CallKey],
+        clock: Callable[[], float],
+        seconds: float,
+        *,
+        waits: Callable[[], None],
+    ) -> None:
+        """`waits` is told when the run begins to wait for a person."""
+        self._database = database
+        self._call_key = call_key
+        self._clock = clock
+        self._seconds = seconds
+        self._waits = waits
+        self._hint = asyncio.Event()
+
+    def wake(self) -> None:
+        """Something may have been decided: whoever waits looks now."""
+        self._hint.set()
+        self._hint = asyncio.Event()
+
+    async def decision(self, call: ToolCall, title: str) -> Decision | None:  # noqa: ARG002 - a client has it from the call
+        return await self._look(self._call_key(call))
+
+    async def answer(self, call: ToolCall) -> Decision:
+        self._waits()
+        key = self._call_key(call)
+        began_at = self._clock()
+        while True:
+            hint = self._hint  # before the look: what comes during it is not missed
+            try:
+                decided = await self._look(key, began_at)
+            except DatabaseFailed as error:
+                log.debug("Whether a call may be made cannot be looked up yet: %s", error.message)
+                decided = None
+            if decided is not None:
+                return decided
+            try:
+                async with asyncio.timeout(min(LOOK_SECONDS, self._seconds)):
+                    await hint.wait()
+            except TimeoutError:
+                pass
+
+    async def _look(self, call: db.CallKey, began_at: float | None = None) -> Decision | None:
+        """The decision; None: there is none, and the user still has time. `began_at`: when this process began to wait,
+        should the question not be stored yet."""
+        found = await self._database.read(db.standing(call))
+        asked_at = began_at if found.asked_at is None else found.asked_at
+        outcome = found.outcome
+        if outcome is None and asked_at is not None and self._clock() - asked_at >= self._seconds:
+            outcome = "expired"
+        if outcome is None:
+            return None
+        if not found.is_stored and found.asked_at is not None:
+            await self._database.write(db.settle(call.run_id, call.call_id, outcome, self._clock()))
+            return await self._look(call, began_at)  # somebody may have decided in this moment
+        match outcome:
+            case "deny":
+                return declined(call.tool, found.note)
+            case "expired":
+                return unanswered(call.tool)
+            case _:
+                return ALLOWED

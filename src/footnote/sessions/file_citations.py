@@ -1,0 +1,123 @@
+"""The footnotes of files: a verdict for each of them, with the passage that it rests on."""
+
+import asyncio
+import hashlib
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from weakref import WeakValueDictionary
+
+import msgspec
+
+from footnote.citations.check import check
+from footnote.citations.claims import Claim, claims
+from footnote.citations.numbering import Sources
+from footnote.library import Library
+from footnote.protocol.errors import Unworkable, WrongKind
+from footnote.protocol.files import FileCitation, FileCitations, ProofCounts
+from footnote.protocol.messages import Message
+from footnote.protocol.sources import Citation, Snapshot, Verdict
+from footnote.sessions.sources import snapshots_by_number
+from footnote.sessions.store import Sessions
+from footnote.workspace.files import Opened
+
+MAX_TEXT_BYTES = 2_000_000
+"""The page shows a larger text without footnotes."""
+MAX_STATEMENTS = 400
+"""A statement takes up to about 12 ms of CPU on long pages, so that a file takes at most some seconds of a thread."""
+MAX_CACHED_FILES = 64
+_JUDGED = frozenset({"md", "txt"})
+_BEST_FIRST: tuple[Verdict, ...] = ("supported", "partial", "unsupported")
+
+
+class FileCitationChecker:
+    """Judges the footnotes of a file when somebody asks. The work is CPU in a thread, so that there is one file at a
+    time; a user has one place in that queue, and many requests of one keep nobody else waiting."""
+
+    def __init__(self, sessions: Sessions, library: Library) -> None:
+        self._sessions = sessions
+        self._library = library
+        self._turn = asyncio.Lock()
+        self._turns_of_users: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._cache: OrderedDict[str, tuple[FileCitation, ...]] = OrderedDict()
+
+    async def citations(self, user_id: str, session_id: str, path: str, version: int | None = None) -> FileCitations:
+        """`Unknown`: no such session, file or version. `WrongKind`: the file is no text with footnotes."""
+        opened = await self._sessions.workspace(user_id, session_id).open(path, version)
+        text = await _text(opened)
+        messages = await self._sessions.messages(user_id, session_id)
+        snapshot_ids = await asyncio.to_thread(snapshots_by_number, messages)
+        key = _key(opened.version.hash, snapshot_ids)
+        judged = self._cached(key)
+        if judged is None:
+            async with self._turns_of_users.setdefault(user_id, asyncio.Lock()), self._turn:
+                judged = self._cached(key)
+                if judged is None:
+                    judged = await self._judge(user_id, text, messages, snapshot_ids)
+                    self._keep(key, judged)
+        return FileCitations(opened.record.path, opened.version.number, _counts(judged), judged)
+
+    async def _judge(
+        self, user_id: str, text: str, messages: Sequence[Message], snapshot_ids: Mapping[int, Sequence[str]]
+    ) -> tuple[FileCitation, ...]:
+        found = await asyncio.to_thread(_statements, text)
+        numbers = {cite.number for claim in found for cite in claim.cites}
+        wanted = [snapshot_id for number in numbers for snapshot_id in snapshot_ids.get(number, ())]
+        snapshots = await self._library.of(user_id).snapshots(wanted)
+        return await asyncio.to_thread(_judged, text, found, messages, snapshots)
+
+    def _cached(self, key: str) -> tuple[FileCitation, ...] | None:
+        judged = self._cache.get(key)
+        if judged is not None:
+            self._cache.move_to_end(key)
+        return judged
+
+    def _keep(self, key: str, judged: tuple[FileCitation, ...]) -> None:
+        self._cache[key] = judged
+        while len(self._cache) > MAX_CACHED_FILES:
+            self._cache.popitem(last=False)
+
+
+async def _text(opened: Opened) -> str:
+    """The text of a file that was written in the session; numbers in brackets of an upload are its own."""
+    record = opened.record
+    if record.icon_type not in _JUDGED:
+        raise WrongKind(f"{record.filename} is neither Markdown nor plain text, so it has no footnotes.")
+    if opened.version.size > MAX_TEXT_BYTES:
+        raise Unworkable(f"{record.filename} has more than {MAX_TEXT_BYTES:,} bytes, too many to judge its footnotes.")
+    if record.source == "upload":
+        return ""
+    return b"".join([piece async for piece in opened.read(0, None)]).decode("utf-8", "replace")
+
+
+def _statements(text: str) -> tuple[Claim, ...]:
+    """One more than is judged, as the end of the text that is."""
+    return claims(text)[: MAX_STATEMENTS + 1]
+
+
+def _key(file_hash: str, snapshot_ids: Mapping[int, Sequence[str]]) -> str:
+    """Of all that a verdict depends on. A snapshot id stands for its text."""
+    return hashlib.sha256(msgspec.json.encode((file_hash, sorted(snapshot_ids.items())))).hexdigest()
+
+
+def _judged(
+    text: str, found: Sequence[Claim], messages: Sequence[Message], snapshots: Mapping[str, Snapshot]
+) -> tuple[FileCitation, ...]:
+    judged_text = text[: found[MAX_STATEMENTS].start] if len(found) > MAX_STATEMENTS else text
+    judged = check(judged_text, Sources.of(messages, snapshots))
+    return tuple(FileCitation(*(getattr(one, name) for name in Citation.__struct_fields__)) for one in judged)
+
+
+def _counts(judged: Iterable[FileCitation]) -> ProofCounts:
+    best: dict[tuple[int, int], Verdict] = {}
+    for one in judged:
+        place = one.start, one.end
+        known = best.setdefault(place, one.verdict)
+        if _BEST_FIRST.index(one.verdict) < _BEST_FIRST.index(known):
+            best[place] = one.verdict
+    verdicts = list(best.values())
+    return ProofCounts(
+        statements=len(verdicts),
+        supported=verdicts.count("supported"),
+        partial=verdicts.count("partial"),
+        unsupported=verdicts.count("unsupported"),
+    )

@@ -1,0 +1,110 @@
+"""What is open stands in the address: Back closes it, Forward opens it again, and a link leads others to it."""
+
+import re
+
+import pytest_asyncio
+from playwright.async_api import expect
+
+from browser.conftest import Visit
+from browser.page import Chat
+from browser.stage import QUESTION, Stage, oxygen
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def asked(stage: Stage) -> str:
+    stage.answers(*oxygen())
+    session_id = await stage.me.session(title="Names of gases")
+    await stage.me.told(session_id, QUESTION)
+    return session_id
+
+
+async def test_on_a_phone_back_closes_the_passage_and_stays_in_the_conversation(asked: str, visit: Visit) -> None:
+    chat = await Chat.open(await visit(phone=True))
+    await chat.page.get_by_role("button", name="Conversations", exact=True).tap()
+    await chat.sidebar.get_by_role("link", name="Names of gases").tap()
+    await chat.footnote(1, "supported").tap()
+    await expect(chat.drawer.locator("mark").first).to_contain_text("1777")
+    await expect(chat.page).to_have_url(re.compile(rf"/s/{asked}\?source=1&passage=\d+$"))
+    await chat.page.go_back()
+    await expect(chat.drawer).to_have_count(0)
+    await expect(chat.footnote(1, "supported")).to_be_visible()
+    await expect(chat.page).to_have_url(re.compile(f"/s/{asked}$"))
+    await chat.page.go_forward()
+    await expect(chat.drawer.locator("mark").first).to_contain_text("1777")
+    await expect(chat.drawer).to_contain_text("Supported")
+    await chat.page.go_back()
+    await expect(chat.drawer).to_have_count(0)
+    # The list in which the conversation was chosen has done its work.
+    await chat.page.go_back()
+    await expect(chat.page).to_have_url(re.compile("/$"))
+    await expect(chat.sidebar).to_have_count(0)
+    await expect(chat.log).to_have_count(0)
+
+
+async def test_on_a_phone_back_closes_the_list_the_sources_and_a_file(asked: str, visit: Visit) -> None:
+    chat = await Chat.open(await visit(phone=True), f"/s/{asked}")
+    await expect(chat.log).to_contain_text("Lavoisier")
+    await chat.page.get_by_role("button", name="Conversations", exact=True).tap()
+    await expect(chat.sidebar).to_be_visible()
+    await chat.page.go_back()
+    await expect(chat.sidebar).to_have_count(0)
+    await chat.open_sources()
+    await chat.page.go_back()
+    await expect(chat.drawer).to_have_count(0)
+    await chat.open_files()
+    await chat.open_file("oxygen.md")
+    await expect(chat.page).to_have_url(re.compile(r"\?file=/oxygen\.md$"))
+    await chat.page.go_back()
+    await expect(chat.viewer).to_have_count(0)
+    await expect(chat.drawer).to_be_visible()
+    await chat.page.go_back()
+    await expect(chat.drawer).to_have_count(0)
+    await expect(chat.log).to_contain_text("Lavoisier")
+
+
+async def test_a_link_to_a_passage_opens_it(asked: str, visit: Visit) -> None:
+    visitor = await visit()
+    chat = await Chat.open(visitor, f"/s/{asked}")
+    await chat.footnote(1, "supported").click()
+    await expect(chat.drawer.locator("mark").first).to_contain_text("1777")
+    await expect(chat.page).to_have_url(re.compile("passage="))
+    marked = await chat.drawer.locator("mark").all_inner_texts()
+    other = await Chat.open(visitor, chat.page.url.removeprefix(visitor.origin))
+    await expect(other.drawer.locator("mark").first).to_contain_text("1777")
+    assert await other.drawer.locator("mark").all_inner_texts() == marked
+    await expect(other.drawer).to_contain_text("Supported")
+    await expect(other.drawer.locator("blockquote")).to_contain_text("was coined in 1777 by Antoine Lavoisier")
+    await chat.page.reload()
+    await expect(chat.drawer.locator("mark").first).to_contain_text("1777")
+
+
+async def test_a_link_to_a_passage_beside_a_file_opens_both(asked: str, visit: Visit) -> None:
+    visitor = await visit()
+    chat = await Chat.open(visitor, f"/s/{asked}")
+    await chat.open_files()
+    await chat.open_file("oxygen.md")
+    await chat.viewer.get_by_role("button", name="Footnote 1, supported").click()
+    passage = chat.viewer.get_by_role("complementary", name="Passage")
+    await expect(passage.locator("mark").first).to_contain_text("1777")
+    await expect(chat.page).to_have_url(re.compile(r"\?file=/oxygen\.md&source=1&passage="))
+    other = await Chat.open(visitor, chat.page.url.removeprefix(visitor.origin))
+    await expect(other.viewer.get_by_role("heading", name="oxygen.md")).to_be_visible()
+    beside = other.viewer.get_by_role("complementary", name="Passage")
+    await expect(beside.locator("mark").first).to_contain_text("1777")
+    await other.page.keyboard.press("Escape")
+    await expect(beside).to_have_count(0)
+    await other.page.keyboard.press("Escape")
+    await expect(other.viewer).to_have_count(0)
+    await expect(other.page).to_have_url(re.compile(f"/s/{asked}$"))
+
+
+async def test_what_was_closed_by_hand_costs_no_second_step_back(asked: str, visit: Visit) -> None:
+    chat = await Chat.open(await visit())
+    await chat.page.get_by_role("link", name="Names of gases").click()
+    await chat.footnote(1, "supported").click()
+    await expect(chat.drawer.locator("mark").first).to_contain_text("1777")
+    await chat.close_drawer()
+    await chat.page.go_back()
+    await expect(chat.page).to_have_url(re.compile("/$"))
+    await chat.page.go_forward()
+    await expect(chat.log).to_contain_text("Lavoisier")

@@ -1,0 +1,80 @@
+"""Looking for what was said: from the field into the list, and to the words themselves."""
+
+from playwright.async_api import Route, expect
+
+from browser.conftest import Visit
+from browser.page import Chat
+from browser.stage import Stage
+from upstream import reply, say, stop
+
+FILLER = "\n\n".join(f"Paragraph {number} says nothing of it." for number in range(60))
+ANSWER = f"{FILLER}\n\n## Who recovers it\n\nMost of the **Lithium** is lost [1]; see [a page](https://a.example/)."
+MARKED = """() => [...(CSS.highlights.get("chat-found") ?? [])].map((range) => range.toString())"""
+IN_SIGHT = """() => {
+  const [range] = CSS.highlights.get("chat-found");
+  const { top, bottom } = range.getBoundingClientRect();
+  const room = document.querySelector(".chat-log").getBoundingClientRect();
+  return room.top <= top && bottom <= room.bottom;
+}"""
+
+
+async def test_what_is_searched_for_is_reached_by_keyboard_and_marked_where_it_stands(
+    stage: Stage, visit: Visit
+) -> None:
+    stage.answers(reply(say(ANSWER), stop()), reply(say("A sky."), stop()))
+    for question in ("What is lost?", "And the sky?"):
+        desk = await stage.session()
+        await stage.me.told(desk.session_id, question)
+    chat = await Chat.open(await visit())
+    await chat.show_sidebar()
+    field = chat.page.get_by_role("searchbox")
+    await chat.press("Control+k")
+    await expect(field).to_be_focused()
+    await chat.page.keyboard.type("lithium")
+    hit = chat.sidebar.get_by_role("link", name="What is lost?")
+    await expect(hit).to_contain_text("Who recovers it Most of the Lithium is lost; see a page.")
+    await expect(chat.sidebar.get_by_role("link", name="And the sky?")).to_have_count(0)
+
+    await chat.page.keyboard.press("ArrowDown")
+    await expect(hit).to_be_focused()
+    await chat.page.keyboard.press("ArrowUp")
+    await expect(field).to_be_focused()
+    await chat.page.keyboard.press("ArrowDown")
+    await chat.page.keyboard.press("Enter")
+    await expect(chat.log).to_contain_text("Who recovers it")
+    await chat.page.wait_for_function(f"() => ({MARKED})().length > 0")
+    assert await chat.page.evaluate(MARKED) == ["Lithium"]
+    assert await chat.page.evaluate(IN_SIGHT)
+
+    await chat.press("Control+k")
+    await expect(field).to_be_focused()
+    await chat.page.keyboard.type("sky")
+    await expect(field).to_have_value("sky")
+    await expect(chat.sidebar.get_by_role("link", name="And the sky?")).to_be_visible()
+    await chat.sidebar.get_by_role("link", name="And the sky?").click()
+    await expect(chat.log).to_contain_text("A sky.")
+    await chat.page.wait_for_function(f"() => ({MARKED})().join() === 'sky,sky' || ({MARKED})().join() === 'sky'")
+    await chat.page.get_by_role("button", name="Clear the search").click()
+    await chat.page.wait_for_function(f"() => ({MARKED})().length === 0")
+
+
+async def test_what_is_found_in_a_file_is_named_and_opened(stage: Stage, visit: Visit) -> None:
+    desk = await stage.session(title="Reports")
+    await desk.write("/reports/battery.md", "# Battery\n\nMost of the cobalt is recovered.\n")
+    visitor = await visit()
+
+    async def in_file(route: Route) -> None:
+        answer = await route.fetch()
+        (found,) = (await answer.json())["sessions"]
+        found |= {"path": "/reports/battery.md", "excerpt": "Most of the cobalt is recovered.", "message_id": None}
+        await route.fulfill(response=answer, json={"sessions": [found], "next_cursor": None})
+
+    await visitor.context.route("**/v2/sessions?query=reports*", in_file)
+    chat = await Chat.open(visitor)
+    await chat.show_sidebar()
+    await chat.page.get_by_role("searchbox").fill("reports")
+    hit = chat.sidebar.get_by_role("link", name="Reports")
+    await expect(hit).to_contain_text("battery.md")
+    await hit.click()
+    await expect(chat.viewer.get_by_role("heading", name="battery.md")).to_be_visible()
+    await expect(chat.viewer).to_contain_text("Most of the cobalt is recovered.")

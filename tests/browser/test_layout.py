@@ -1,0 +1,140 @@
+"""Where things stand: nothing is cut, squeezed or pushed aside, at the widths that people have."""
+
+import re
+
+from playwright.async_api import expect
+
+from browser.conftest import Visit
+from browser.page import Chat
+from browser.samples import FILES
+from browser.stage import QUESTION, Stage, oxygen
+from server.forms import uploaded
+from upstream import call, reply, say, stop
+
+ARABIC = "ما هي إعادة تدوير البطاريات؟"
+BOX = "(element) => { const { left, right, width } = element.getBoundingClientRect(); return [left, right, width]; }"
+TEXT_LEFT = """(element) => {
+  const range = document.createRange();
+  range.selectNodeContents(element);
+  const { left } = element.getBoundingClientRect();
+  return Math.round(Math.max(left, range.getBoundingClientRect().left));
+}"""
+# The browser of the tests hides its scrollbars; those of most desktops take room.
+WIDE_SCROLLBARS = """() => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync("::-webkit-scrollbar { inline-size: 15px; block-size: 15px; }");
+  document.adoptedStyleSheets.push(sheet);
+}"""
+PAGE_SCROLLS = "() => document.documentElement.scrollHeight > innerHeight || document.body.scrollHeight > innerHeight"
+
+
+async def test_a_pdf_in_the_viewer_makes_the_page_itself_no_longer(stage: Stage, visit: Visit) -> None:
+    desk = await stage.session(title="Bridges")
+    await uploaded(stage.me, desk.session_id, ("bridges.pdf", FILES["bridges.pdf"]))
+    chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
+    await chat.open_files()
+    await chat.open_file("bridges.pdf")
+    # pdf.js measures text on a canvas of its own as soon as it draws the text of a page.
+    await expect(chat.viewer).to_contain_text("Chazelet")
+    await expect(chat.page.locator("body > canvas")).not_to_have_count(0)
+    assert not await chat.page.evaluate(PAGE_SCROLLS)
+
+
+async def test_the_reason_of_a_failed_call_is_told_in_whole(stage: Stage, visit: Visit) -> None:
+    stage.answers(
+        reply(call("read_file", {"limit": "many"}, id="call_read"), stop("toolUse")),
+        reply(say("It did not work."), stop()),
+    )
+    chat = await Chat.open(await visit())
+    await chat.asked("Read it")
+    problem = chat.log.locator(".chat-tool-problem")
+    await expect(problem).to_contain_text("file_path")
+    await expect(problem).not_to_contain_text(re.compile(r":\s*$"))
+    assert await problem.evaluate("(line) => line.scrollWidth <= line.clientWidth")
+
+
+async def test_the_panel_lies_over_the_conversation_where_there_is_no_room_beside_it(
+    stage: Stage, visit: Visit
+) -> None:
+    stage.answers(*oxygen())
+    chat = await Chat.open(await visit(viewport={"width": 768, "height": 1024}))
+    await chat.asked(QUESTION)
+    before = await chat.log.evaluate(BOX)
+    await chat.footnote(1, "supported").first.click()
+    await expect(chat.drawer).to_be_visible()
+    sidebar_gone = await chat.log.evaluate(BOX)
+    assert sidebar_gone[2] >= before[2] >= 400
+    await chat.page.mouse.click(20, 500)
+    await expect(chat.drawer).to_have_count(0)
+    await chat.page.set_viewport_size({"width": 1000, "height": 800})
+    await chat.footnote(1, "supported").first.click()
+    drawer, log = await chat.drawer.evaluate(BOX), await chat.log.evaluate(BOX)
+    assert log[1] <= drawer[0] + 1, "from here on it stands beside it"
+
+
+async def test_what_is_welcomed_with_and_the_question_field_have_the_same_middle(stage: Stage, visit: Visit) -> None:
+    chat = await Chat.open(await visit(viewport={"width": 1366, "height": 420}))
+    await expect(chat.composer).to_be_visible()
+    welcome = chat.page.locator(".welcome")
+    assert await welcome.evaluate("(room) => room.scrollHeight > room.clientHeight")
+    await chat.page.evaluate(WIDE_SCROLLBARS)
+    await expect(welcome).to_have_js_property("clientWidth", await welcome.evaluate("(room) => room.offsetWidth") - 30)
+    inner = await chat.page.locator(".welcome-inner").evaluate(BOX)
+    field = await chat.page.locator(".app-composer").evaluate(BOX)
+    assert abs((inner[0] + inner[1]) - (field[0] + field[1])) <= 1
+
+
+async def test_titles_of_every_direction_begin_at_the_same_side(stage: Stage, visit: Visit) -> None:
+    desks = [await stage.session(title=title) for title in ("Battery recycling", ARABIC, f"{ARABIC} " * 5)]
+    chat = await Chat.open(await visit(), f"/s/{desks[0].session_id}")
+    heading = chat.page.locator(".app-title")
+    await expect(heading).to_contain_text("Battery recycling")
+    names = chat.sidebar.locator(".sessions-name")
+    await expect(names).to_have_count(3)
+    assert len({await name.evaluate(TEXT_LEFT) for name in await names.all()}) == 1
+    wanted = await heading.evaluate(TEXT_LEFT)
+    for desk in desks[1:]:
+        await chat.page.goto(f"{stage.origin}/s/{desk.session_id}")
+        await expect(heading).to_contain_text(ARABIC)
+        assert await heading.evaluate(TEXT_LEFT) == wanted
+    # Of a title that is cut, the beginning is what stays: in Arabic its right end.
+    cut = await heading.locator("span").evaluate("(title) => [title.scrollWidth > title.clientWidth, title.scrollLeft]")
+    assert cut == [True, 0]
+
+
+WIDE = "\n".join(
+    (
+        "| Operator | " + " | ".join(f"Plant {number}" for number in range(1, 11)) + " | Remark |",
+        "|---" * 12 + "|",
+        *(
+            f"| A rather long operator name GmbH {row} | "
+            + "18.5 MJ/kg | " * 10
+            + "needs sorted input from the recyclers |"
+            for row in range(1, 6)
+        ),
+    )
+)
+LINES = """(cell) => {
+  const range = document.createRange();
+  range.selectNodeContents(cell);
+  return new Set([...range.getClientRects()].map(({ top }) => top)).size;
+}"""
+
+
+async def test_a_wide_table_is_scrolled_and_not_squeezed(stage: Stage, visit: Visit) -> None:
+    stage.answers(reply(say(f"{WIDE}\n\n| a | b |\n|---|---|\n| 1 | short words only |\n"), stop()))
+    chat = await Chat.open(await visit())
+    await chat.asked("A table")
+    table, small = chat.log.locator(".md-table").first, chat.log.locator(".md-table").nth(1)
+    first = table.locator("tbody tr").first.locator("td").first
+    assert await first.evaluate(LINES) <= 3
+    assert await table.locator("tbody tr").first.locator("td").nth(1).evaluate(LINES) == 1, "a number is not broken"
+    scroll = table.locator(".md-scroll")
+    assert await scroll.evaluate("(box) => box.scrollWidth > box.clientWidth")
+    await expect(table).to_have_attribute("data-more", "true")
+    left = (await first.evaluate(BOX))[0]
+    await scroll.evaluate("(box) => { box.scrollLeft = box.scrollWidth; }")
+    await expect(table).not_to_have_attribute("data-more", "true")
+    assert (await first.evaluate(BOX))[0] == left, "the name of the row stays in sight"
+    assert await small.locator(".md-scroll").evaluate("(box) => box.scrollWidth <= box.clientWidth")
+    await expect(small).not_to_have_attribute("data-wide", "true")

@@ -1,0 +1,87 @@
+"""The footnotes of a report are those of an answer: with a verdict, a passage, and the way back to the report."""
+
+import re
+
+import pytest_asyncio
+from playwright.async_api import Locator, expect
+
+from browser.conftest import Visit
+from browser.page import Chat
+from browser.stage import SEARCH, Stage
+from cli.searching import article
+from upstream import call, reply, say, stop
+
+LITHIUM = "Recycling processes shall recover at least 50 percent of the lithium in waste batteries by 31 December 2027."
+NICKEL = "For cobalt, copper, lead and nickel the level of recovered materials shall be no less than 90 percent."
+COBALT = "From 18 August 2031 new electric vehicle batteries shall contain at least 16 percent recovered cobalt."
+REPORT = (
+    "# Batteries\n\n"
+    + "A paragraph that stands before the others.\n\n" * 40
+    + "New electric vehicle batteries shall contain at least 16 percent recovered cobalt [1].\n\n"
+    f"{LITHIUM[:-1]} [1].\n\n"
+    "It was invented in Hanoi in 1999 [1].\n"
+)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def asked(stage: Stage) -> str:
+    """A session with a report; its answer cites another sentence of the page than the report does first."""
+    stage.web.put("/en/Oxygen", article("Regulation on batteries", LITHIUM, NICKEL, COBALT))
+    stage.answers(
+        reply(call("web_search", SEARCH, id="call_search"), stop("toolUse")),
+        reply(say(f"{LITHIUM} [1]"), stop()),
+        reply(call("write_file", {"file_path": "/batteries.md", "content": REPORT}, id="call_write"), stop("toolUse")),
+        reply(say(f"I wrote a report. {LITHIUM[:-1]} [1]."), stop()),
+    )
+    session_id = await stage.me.session(title="Batteries")
+    await stage.me.told(session_id, "What does the law ask for?")
+    return session_id
+
+
+async def _opened(chat: Chat) -> tuple[Locator, Locator]:
+    """The report, and its passage beside it."""
+    await chat.log.locator(".chat-file-open").click()
+    await expect(chat.viewer.get_by_role("heading", name="Batteries", exact=True)).to_be_visible()
+    return chat.viewer, chat.viewer.get_by_role("complementary", name="Passage")
+
+
+async def test_a_footnote_of_a_report_opens_its_own_passage_beside_the_report(asked: str, visit: Visit) -> None:
+    chat = await Chat.open(await visit(), f"/s/{asked}")
+    viewer, passage = await _opened(chat)
+    chips = viewer.get_by_role("button", name="Footnote 1, supported")
+    await expect(chips).to_have_count(2)
+    await chips.first.hover()
+    card = chat.page.get_by_role("tooltip")
+    await expect(card).to_contain_text("Supported")
+    await expect(card).to_contain_text("16 percent recovered cobalt")
+    scrolled = await viewer.locator(".files-scroll").evaluate("(box) => box.scrollTop")
+    await chips.first.click()
+    await expect(passage.locator("mark")).to_have_text(re.compile("16 percent recovered cobalt"))
+    await expect(passage).to_contain_text("New electric vehicle batteries shall contain")
+    await expect(viewer.get_by_role("heading", name="batteries.md")).to_be_visible()
+    await chips.last.click()
+    await expect(passage.locator("mark")).to_have_text(re.compile("50 percent of the lithium"))
+    await chat.page.keyboard.press("Escape")
+    await expect(passage).to_have_count(0)
+    await expect(chips.last).to_be_focused()
+    assert await viewer.locator(".files-scroll").evaluate("(box) => box.scrollTop") == scrolled
+    await viewer.get_by_role("button", name="Footnote 1, not supported").click()
+    await expect(passage).to_contain_text("It was invented in Hanoi in 1999")
+    await chat.page.go_back()
+    await expect(passage).to_have_count(0)
+    await expect(viewer).to_be_visible()
+    await chat.page.keyboard.press("Escape")
+    await expect(viewer).to_have_count(0)
+
+
+async def test_on_a_phone_the_passage_covers_the_report_and_goes_back_to_it(asked: str, visit: Visit) -> None:
+    chat = await Chat.open(await visit(phone=True), f"/s/{asked}")
+    viewer, passage = await _opened(chat)
+    chip = viewer.get_by_role("button", name="Footnote 1, supported").first
+    await chip.tap()
+    await expect(passage.locator("mark")).to_have_text(re.compile("16 percent recovered cobalt"))
+    await expect(chip).not_to_be_visible()
+    assert (await passage.bounding_box() or {})["width"] == 390
+    await passage.get_by_role("button", name="Back to the file").tap()
+    await expect(passage).to_have_count(0)
+    await expect(chip).to_be_in_viewport()

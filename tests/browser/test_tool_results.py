@@ -1,0 +1,72 @@
+"""What comes of tools: a failure is seen at once, and images are shown."""
+
+import asyncio
+import json
+from typing import Any
+
+from playwright.async_api import Route, expect
+
+from browser.conftest import Visit
+from browser.page import Chat
+from browser.samples import FILES
+from browser.stage import SEARCH, Stage
+from server.forms import uploaded
+from upstream import call, reply, say, stop
+from web.providers import found
+
+
+async def test_a_call_that_failed_is_red_though_another_of_its_round_still_runs(stage: Stage, visit: Visit) -> None:
+    until = asyncio.Event()
+    stage.search.script(found("duckduckgo", (), until))
+    stage.answers(
+        reply(
+            call("web_search", SEARCH, id="call_search"),
+            call("read_file", {"file_path": "/missing.md"}, id="call_read"),
+            stop("toolUse"),
+        ),
+        # Where the provider finds nothing, the library is asked, and what it has is summarised.
+        reply(say("Nothing of that."), stop()),
+        reply(say("Done."), stop()),
+    )
+    chat = await Chat.open(await visit())
+    await chat.ask("Go on")
+    await stage.search.received(1)
+    card = chat.log.locator(".chat-tool").filter(has_text="/missing.md")
+    badge = card.locator(".ui-badge")
+    await expect(badge).to_have_text("failed")
+    await expect(badge).to_have_attribute("data-tone", "bad")
+    await expect(chat.log.locator(".chat-answer")).to_have_attribute("aria-busy", "true")
+    until.set()
+    await chat.ended()
+    await expect(badge).to_have_text("failed")
+
+
+async def test_an_image_that_a_tool_returned_is_shown_and_one_that_is_gone_says_so(stage: Stage, visit: Visit) -> None:
+    stage.answers(reply(call("list_files", {}, id="call_list"), stop("toolUse")), reply(say("Seen."), stop()))
+    session_id = await stage.me.session(title="Images")
+    await stage.me.told(session_id, "Show me")
+    path = (await uploaded(stage.me, session_id, ("chart.png", FILES["chart.png"]))).json["files"][0]["path"]
+    chart = {"file_path": path, "media_type": "image/png", "width": 320, "height": 200}
+    images = [
+        chart,
+        {**chart, "file_path": "/large_tool_results/gone.png"},
+        {"file_path": "https://evil.example/a.png"},
+    ]
+
+    async def with_images(route: Route) -> None:
+        answer = await route.fetch()
+        history: Any = await answer.json()
+        for message in history["messages"]:
+            if message["role"] == "tool":
+                message["images"] = images
+        await route.fulfill(response=answer, body=json.dumps(history))
+
+    visitor = await visit()
+    await visitor.context.route("**/history*", with_images)
+    chat = await Chat.open(visitor, f"/s/{session_id}")
+    for _ in range(2):
+        shown = chat.log.locator(".chat-tool").get_by_role("img")
+        await expect(shown).to_have_count(1)
+        await expect(shown).to_have_js_property("naturalWidth", 320)
+        await expect(chat.log).to_contain_text("The image is gone.")
+        await chat.page.reload()

@@ -1,0 +1,49 @@
+"""What it costs to judge the footnotes of a text: linear, and with an end."""
+
+import time
+
+import pytest
+
+from citations.reading import read
+from footnote.citations.check import MAX_CITATIONS, MAX_COMPARISONS, check
+from footnote.citations.claims import MAX_CHARACTERS, claims
+from footnote.citations.numbering import Sources
+
+SAID = "The market does not open on Sundays."
+LONG = {
+    "quotations in one paragraph": 'He said "so it is. So" then [1]. ',
+    "footnotes in one sentence": "and it was a day [1] ",
+    "code in one sentence": "`a` [1] ",
+    "statements": "It is so [1]. ",
+    "rows of a table": "| a | b [1] |\n",
+}
+
+
+@pytest.mark.parametrize("piece", LONG.values(), ids=LONG)
+def test_a_text_twenty_times_as_long_takes_no_more_than_that(piece: str):
+    claims(piece * 100)
+    short, long = (min(_seconds(piece * count) for _ in range(3)) for count in (400, 8_000))
+    assert long < 100 * short
+
+
+def _seconds(text: str) -> float:
+    began = time.thread_time()
+    claims(text)
+    return time.thread_time() - began
+
+
+def test_what_is_left_when_the_comparisons_are_used_up_is_unsupported_without_a_quotation():
+    found = check(f"{SAID} [1]\n\n" * (MAX_COMPARISONS + 10), read(SAID))
+    assert [(one.verdict, one.quote) for one in found] == [
+        *[("supported", SAID)] * MAX_COMPARISONS,
+        *[("unsupported", None)] * 10,
+    ]
+
+
+def test_a_text_of_nothing_but_footnotes_has_a_limited_number_of_citations():
+    assert len(check("So [1]. " * (MAX_CITATIONS + 10), Sources())) == MAX_CITATIONS
+
+
+def test_what_stands_behind_the_first_300_000_characters_is_not_judged():
+    text = f"{SAID} [1]\n\n{'x' * MAX_CHARACTERS}\n\n{SAID} [1]"
+    assert [one.start for one in check(text, read(SAID))] == [0]

@@ -1,0 +1,91 @@
+"""Who is next: one queue for each kind of job, in which users take turns."""
+
+import asyncio
+from collections.abc import Awaitable
+
+import pytest
+
+from footnote.protocol.errors import LimitReached
+from footnote.sandbox.jobs import Conversion, Reading, TextOf
+from footnote.sandbox.pool import SandboxPool
+from footnote.sandbox.queue import JobQueue, QueueLimits
+from sandbox.witness import Witness
+
+LIMITS = QueueLimits("converted", max_running=1, max_waiting_per_user=3, max_waiting=5)
+
+
+@pytest.fixture
+async def queue() -> JobQueue:
+    queue = JobQueue("convert", LIMITS)
+    await queue.acquire("first")
+    return queue
+
+
+async def begun(*waits: Awaitable[None]) -> list[asyncio.Task[None]]:
+    tasks = [asyncio.ensure_future(wait) for wait in waits]
+    await asyncio.sleep(0)
+    return tasks
+
+
+async def refused(queue: JobQueue, user: str) -> LimitReached:
+    with pytest.raises(LimitReached) as raised:
+        await queue.acquire(user)
+    return raised.value
+
+
+async def test_users_take_turns_however_many_jobs_one_of_them_has(queue: JobQueue) -> None:
+    order: list[str] = []
+
+    async def job(user: str) -> None:
+        await queue.acquire(user)
+        order.append(user)
+        queue.release()
+
+    tasks = await begun(job("many"), job("many"), job("many"), job("one"), job("other"))
+    queue.release()
+    await asyncio.gather(*tasks)
+    assert order == ["many", "one", "other", "many", "many"]
+    assert (queue.running, queue.waiting) == (0, 0)
+
+
+async def test_a_user_with_too_many_waiting_jobs_is_told_what_to_do_and_others_are_not_held_up(queue: JobQueue) -> None:
+    tasks = await begun(*(queue.acquire("many") for _ in range(3)))
+    error = await refused(queue, "many")
+    assert error.message == (
+        "3 files of yours are waiting to be converted already: wait until one of them is done, then try again."
+    )
+    assert (error.retry_after, error.retryable) == (30.0, True)
+    tasks += await begun(queue.acquire("one"), queue.acquire("other"))
+    assert (await refused(queue, "third")).message == "Too many files are waiting to be converted: try again later."
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert (queue.running, queue.waiting) == (1, 0)
+
+
+async def test_a_job_that_is_given_up_leaves_the_queue_and_gives_back_a_turn_that_just_came(queue: JobQueue) -> None:
+    waiting, given = await begun(queue.acquire("one"), queue.acquire("other"))
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    assert queue.waiting == 1
+    queue.release()
+    given.cancel()
+    await asyncio.wait([given])
+    assert (queue.running, queue.waiting) == (0, 0)
+    await queue.acquire("one")
+
+
+async def test_conversions_that_hang_hold_up_no_other_kind_of_job(tmp_path) -> None:
+    witness = Witness(tmp_path)
+    async with SandboxPool(worker="sandbox.workers:work", at_once=1, environ=witness.environ) as sandbox:
+        hanging = [
+            asyncio.create_task(sandbox.run(Conversion(target="pdf", markdown=f"hang {number}", filename="a.md")))
+            for number in range(3)
+        ]
+        await witness.begun()
+        read = await sandbox.run(Reading(content=b"words", filename="text 3", media_type="text/plain"))
+        assert read == TextOf(text="xxx")
+        for task in hanging:
+            task.cancel()
+        await asyncio.gather(*hanging, return_exceptions=True)
+    witness.close()

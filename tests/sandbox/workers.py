@@ -1,0 +1,187 @@
+"""What a document may make the process do that works on it: the name of the file says it. A FIFO in the temporary
+folder, opened before anything is given up, hears of it."""
+
+import ctypes
+import os
+import resource
+import signal
+import socket
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import IO, NoReturn
+
+from footnote.documents.worker import run
+from footnote.sandbox.jobs import Conversion, Converted, Job, Reading, Refused, Result, TextOf
+
+_WITNESS = Path(os.environ.get("TMPDIR", "/nowhere"), "witness")
+_witness = os.open(_WITNESS, os.O_WRONLY) if _WITNESS.is_fifo() else -1
+
+
+class Panic(BaseException):
+    """What libraries in other languages raise."""
+
+
+def work(work: Job, file: IO[bytes] | None = None) -> Result:
+    if file is not None:
+        return run(work, file)
+    if isinstance(work, Conversion) and work.markdown.startswith("hang"):
+        _hang(work, "")
+    if isinstance(work, Conversion):
+        return Converted(content=b"".join(work.images.values()) + work.markdown.encode(), notes=(*work.images,))
+    name, _, argument = work.filename.partition(" ")
+    return DEEDS[name](work, argument)
+
+
+def _size(reading: Reading, _: str) -> TextOf:
+    return TextOf(text=str(len(reading.content)), title=str(os.getpid()), author=str(os.getppid()))
+
+
+def _text(_: Reading, size: str) -> TextOf:
+    return TextOf(text="x" * int(size))
+
+
+def _hang(_: Job, __: str) -> NoReturn:
+    left = Path(tempfile.mkdtemp(), "left")
+    left.write_text("over")
+    os.write(_witness, f"{os.getpid()} {left}\n".encode())
+    while True:
+        pass
+
+
+def _killed(_: Reading, name: str) -> NoReturn:
+    signal.raise_signal(signal.Signals[name])
+    signal.pause()
+    raise AssertionError
+
+
+def _memory(_: Reading, __: str) -> TextOf:
+    return TextOf(text=str(len(bytearray(8_000_000_000))))
+
+
+def _fail(_: Reading, __: str) -> NoReturn:
+    raise ValueError("of ours")
+
+
+def _panic(_: Reading, __: str) -> NoReturn:
+    raise Panic("at the library")
+
+
+def _deep(_: Reading, __: str) -> NoReturn:
+    raise RecursionError
+
+
+def _missing(_: Reading, __: str) -> NoReturn:
+    raise ModuleNotFoundError("No module named 'typst'")
+
+
+def _refuse(_: Reading, __: str) -> Refused:
+    return Refused("It is hostile.")
+
+
+def _quit(_: Reading, __: str) -> NoReturn:
+    os._exit(0)
+
+
+def _noise(_: Reading, __: str) -> TextOf:
+    sys.stdout.write("noise")
+    sys.stdout.flush()
+    os.write(1, b"more noise")
+    return TextOf(text="quiet")
+
+
+def _lie(_: Reading, __: str) -> Converted:
+    return Converted(content=b"no text")
+
+
+def _environment(_: Reading, __: str) -> TextOf:
+    return TextOf(text=" ".join(sorted(os.environ)))
+
+
+def _write(_: Reading, path: str) -> TextOf:
+    Path(path or tempfile.mkdtemp(), "written").write_text("here")
+    return TextOf(text=tempfile.gettempdir())
+
+
+def _probe(_: Reading, path: str) -> TextOf:
+    """Tries all that must not work, and says what came of it."""
+    deeds = {
+        "socket": lambda: socket.socket().close(),
+        "socketpair": lambda: [end.close() for end in socket.socketpair()],
+        "datagram": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).close(),
+        "exec": lambda: os.execv("/bin/true", ["true"]),
+        "fork": os.fork,
+        "kill": lambda: os.kill(os.getppid(), 0),
+        "kill itself by number": lambda: os.kill(os.getpid(), 0),
+        "ptrace": lambda: _call("ptrace", 16, os.getppid(), 0, 0),
+        "io_uring": lambda: _call("syscall", 425, 1, 0),
+        "unshare": lambda: _call("unshare", 0x10000000),
+        "read": lambda: Path(path).read_text(),
+        "passwd": lambda: Path("/etc/passwd").read_text(),
+        "list": lambda: list(Path(path).parent.iterdir()),
+        "proc": lambda: Path(f"/proc/{os.getppid()}/environ").read_bytes(),
+        "write": lambda: Path(path).write_text("changed"),
+        "create": lambda: Path(path).with_name("new").write_text("new"),
+        "remove": lambda: Path(path).unlink(),
+        "link": lambda: Path(tempfile.mkdtemp(), "link").hardlink_to(path),
+        "read through a link": _through_a_link(path),
+        "limit": lambda: resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY)),
+        "chown": lambda: os.chown(tempfile.mkdtemp(), 1, 1),
+        "thread": _in_a_thread,
+        "temporary": lambda: Path(tempfile.mkdtemp(), "file").write_text("x"),
+        "random": lambda: os.urandom(1),
+        "module": lambda: __import__("calendar"),
+    }
+    return TextOf(text="\n".join(f"{name}: {_outcome(deed)}" for name, deed in deeds.items()))
+
+
+def _through_a_link(path: str):
+    def read() -> None:
+        link = Path(tempfile.mkdtemp(), "link")
+        link.symlink_to(path)
+        link.read_text()
+
+    return read
+
+
+def _in_a_thread() -> None:
+    thread = threading.Thread(target=int)
+    thread.start()
+    thread.join()
+
+
+def _call(name: str, *arguments: int) -> None:
+    library = ctypes.CDLL(None, use_errno=True)
+    if getattr(library, name)(*map(ctypes.c_long, arguments)) < 0:
+        raise OSError(ctypes.get_errno(), "")
+
+
+def _outcome(deed) -> str:
+    try:
+        deed()
+    except (PermissionError, ValueError):
+        return "refused"
+    except OSError as error:
+        return f"error {error.errno}"
+    return "done"
+
+
+DEEDS = {
+    "size": _size,
+    "text": _text,
+    "hang": _hang,
+    "killed": _killed,
+    "memory": _memory,
+    "fail": _fail,
+    "panic": _panic,
+    "deep": _deep,
+    "missing": _missing,
+    "refuse": _refuse,
+    "quit": _quit,
+    "noise": _noise,
+    "lie": _lie,
+    "environment": _environment,
+    "write": _write,
+    "probe": _probe,
+}

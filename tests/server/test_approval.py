@@ -1,0 +1,272 @@
+"""Calls that need a person's word, on a server: the run waits until somebody decides, or the time is up."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import engines
+from cli.process import environment, with_tool_server
+from cli.test_ask_approval import SHOUT
+from footnote.app import App
+from footnote.protocol.accounts import LOCAL_USER
+from footnote.protocol.sessions import Approval
+from runs.fold import Folded
+from runs.serving import Client, Process
+from server.house import SECONDS, Person, events, open_house
+from upstream import Upstream, call, reply, say, stop, together
+
+TOOL = "mcp__tools__shout"
+
+
+def _shouts(upstream: Upstream, *calls: Any) -> None:
+    upstream.script(*[step for one in calls for step in (reply(one, stop("toolUse")), reply(say("Done."), stop()))])
+
+
+async def _begun(person: Person, session_id: str) -> str:
+    asked = await person.ask(
+        "POST", f"/v2/sessions/{session_id}/messages", {"content": "Shout"}, accept="application/json"
+    )
+    assert asked.status == 202, asked
+    return asked.json["run_id"]
+
+
+async def _state(person: Person, run_id: str, wanted: str) -> None:
+    async with asyncio.timeout(SECONDS):
+        while (await person.ask("GET", f"/v2/runs/{run_id}")).json["state"] != wanted:
+            await asyncio.sleep(0.02)
+
+
+async def _waiting(person: Person, session_id: str) -> str:
+    run_id = await _begun(person, session_id)
+    await _state(person, run_id, "waiting")
+    return run_id
+
+
+async def _decide(person: Person, run_id: str, decision: str, call_id: str = "call_1", **more: str) -> Any:
+    return await person.ask("POST", f"/v2/runs/{run_id}/approvals/{call_id}", {"decision": decision, **more})
+
+
+async def _told(person: Person, run_id: str) -> list[dict[str, Any]]:
+    return events((await person.ask("GET", f"/v2/runs/{run_id}/events")).body)
+
+
+def _result(told: list[dict[str, Any]]) -> dict[str, Any]:
+    blocks = [event["content_block"] for event in told if event["type"] == "content_block_start"]
+    [result] = [block for block in blocks if block["type"] == "tool_result"]
+    return result
+
+
+def _asked(told: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [event for event in told if event["type"] == "approval_required"]
+
+
+async def test_a_call_waits_for_the_user_and_is_made_when_it_is_allowed(upstream: Upstream, tmp_path: Path) -> None:
+    with_tool_server(tmp_path, approval=True)
+    _shouts(upstream, SHOUT)
+    async with open_house(tmp_path, upstream) as house:
+        me = house.local
+        session_id = await me.session()
+        run_id = await _waiting(me, session_id)
+        history = (await me.ask("GET", f"/v2/sessions/{session_id}/history?turns=true")).json
+        again = await me.ask("POST", f"/v2/sessions/{session_id}/messages", {"content": "And?"})
+        allowed = await _decide(me, run_id, "once")
+        told = await _told(me, run_id)
+
+    assert history["turns"][-1]["state"] == "waiting"
+    assert history["active_run"]["run_id"] == run_id
+    assert (again.status, again.error) == (409, "run_active")
+    assert allowed.status == 200
+    [asked] = _asked(told)
+    assert asked == {
+        "type": "approval_required",
+        "tool_use_id": "call_1",
+        "name": TOOL,
+        "input": {"text": "hello\x1b[2J"},
+        "reasons": [{"kind": "setting"}],
+        "id": asked["id"],
+    }
+    order = [event.get("status") or event["type"] for event in told if event.get("tool_use_id") == "call_1"]
+    assert order == ["pending", "approval_required", "running", "done"]
+    assert _result(told)["content"] == "HELLO\x1b[2J"
+
+
+async def test_the_model_is_told_of_a_no_with_the_users_note(upstream: Upstream, tmp_path: Path) -> None:
+    with_tool_server(tmp_path, approval=True)
+    _shouts(upstream, SHOUT)
+    async with open_house(tmp_path, upstream) as house:
+        run_id = await _waiting(house.local, await house.local.session())
+        denied = await _decide(house.local, run_id, "deny", note="Not on a Friday.")
+        result = _result(await _told(house.local, run_id))
+    assert denied.status == 200
+    assert result["status"] == "error"
+    said = str(upstream.requests[1].body["messages"][-1])
+    assert "The user declined this call" in said
+    assert "Not on a Friday." in said
+
+
+@pytest.mark.parametrize(("decision", "asks_again"), [("session", True), ("always", False), ("once", True)])
+async def test_a_decision_holds_for_as_much_as_it_says(
+    upstream: Upstream, tmp_path: Path, decision: str, asks_again: bool
+) -> None:
+    with_tool_server(tmp_path, approval=True)
+    _shouts(upstream, *[call(TOOL, {"text": str(number)}, id=f"call_{number}") for number in (1, 2, 3)])
+    async with open_house(tmp_path, upstream) as house:
+        me = house.local
+        here = await me.session()
+        first = await _waiting(me, here)
+        assert (await _decide(me, first, decision)).status == 200
+        await _state(me, first, "done")
+        second = await _begun(me, here)
+        if decision == "once":
+            await _state(me, second, "waiting")
+            await _decide(me, second, "once", "call_2")
+        told = await _told(me, second)
+        assert bool(_asked(told)) is (decision == "once")
+        assert _result(told)["content"] == "2"
+        third = await _begun(me, await me.session())
+        await _state(me, third, "waiting" if asks_again else "done")
+        if asks_again:
+            await me.ask("POST", f"/v2/runs/{third}/cancel")
+
+
+async def test_what_is_allowed_in_a_session_lets_the_other_calls_that_wait_go_on(
+    upstream: Upstream, tmp_path: Path
+) -> None:
+    with_tool_server(tmp_path, approval=True)
+    calls = [call(TOOL, {"text": str(number)}, id=f"call_{number}") for number in (1, 2)]
+    _shouts(upstream, together(*calls))
+    async with open_house(tmp_path, upstream) as house:
+        run_id = await _waiting(house.local, await house.local.session())
+        assert (await _decide(house.local, run_id, "session")).status == 200
+        await _state(house.local, run_id, "done")
+
+
+async def test_the_same_decision_twice_is_one_and_another_one_is_too_late(upstream: Upstream, tmp_path: Path) -> None:
+    with_tool_server(tmp_path, approval=True)
+    _shouts(upstream, SHOUT)
+    async with open_house(tmp_path, upstream) as house:
+        me, other = house.local, await house.person("other")
+        run_id = await _waiting(me, await me.session())
+        refused = [
+            await _decide(other, run_id, "once"),
+            await _decide(me, run_id, "once", "call_9"),
+            await _decide(me, "run_0", "once"),
+            await _decide(me, run_id, "perhaps"),
+        ]
+        assert [answer.status for answer in refused] == [404, 404, 404, 400]
+        answers = [await _decide(me, run_id, decision) for decision in ("deny", "deny", "once")]
+        await _state(me, run_id, "done")
+        answers += [await _decide(me, run_id, decision) for decision in ("deny", "always")]
+    assert [answer.status for answer in answers] == [200, 200, 409, 200, 409]
+
+
+async def test_a_run_that_waits_can_be_cancelled_and_decides_nothing_after_that(
+    upstream: Upstream, tmp_path: Path
+) -> None:
+    with_tool_server(tmp_path, approval=True)
+    _shouts(upstream, SHOUT)
+    async with open_house(tmp_path, upstream) as house:
+        run_id = await _waiting(house.local, await house.local.session())
+        stopped = await house.local.ask("POST", f"/v2/runs/{run_id}/cancel")
+        late = await _decide(house.local, run_id, "once")
+        told = await _told(house.local, run_id)
+    assert stopped.json["state"] == "cancelled"
+    assert late.status == 409
+    assert _result(told)["content"] == "Stopped on request before this call began."
+
+
+async def test_nobody_waits_for_ever_and_the_model_is_told_that_nobody_answered(
+    upstream: Upstream, tmp_path: Path
+) -> None:
+    with_tool_server(tmp_path, approval=True)
+    _shouts(upstream, SHOUT)
+    async with open_house(tmp_path, upstream, FOOTNOTE_LIMITS_APPROVAL_SECONDS="1") as house:
+        run_id = await _begun(house.local, await house.local.session())
+        told = await _told(house.local, run_id)
+        late = await _decide(house.local, run_id, "once")
+    assert len(_asked(told)) == 1
+    assert _result(told)["content"].startswith("Nobody answered")
+    assert late.status == 409
+
+
+async def test_a_run_that_waits_keeps_nobody_else_from_being_answered(upstream: Upstream, tmp_path: Path) -> None:
+    with_tool_server(tmp_path, approval=True)
+    upstream.script(reply(SHOUT, stop("toolUse")), reply(say("Because."), stop()), reply(say("Done."), stop()))
+    async with open_house(tmp_path, upstream, FOOTNOTE_LIMITS_RUNS_AT_ONCE="1") as house:
+        run_id = await _waiting(house.local, await house.local.session())
+        await house.local.told(await house.local.session())
+        await _decide(house.local, run_id, "once")
+        await _state(house.local, run_id, "done")
+
+
+async def test_clients_of_other_apis_cannot_be_asked_and_the_model_learns_that(
+    upstream: Upstream, tmp_path: Path
+) -> None:
+    with_tool_server(tmp_path, approval=True)
+    _shouts(upstream, SHOUT)
+    async with open_house(tmp_path, upstream) as house:
+        body = {"model": "a", "messages": [{"role": "user", "content": "Shout"}]}
+        answer = await house.local.ask("POST", "/v1/chat/completions", body)
+    assert answer.status == 200
+    said = str(upstream.requests[1].body["messages"][-1])
+    assert "Nobody could be asked" in said
+    assert "declined this call" not in said
+
+
+async def test_what_a_removed_user_always_allowed_is_forgotten(upstream: Upstream, tmp_path: Path) -> None:
+    with_tool_server(tmp_path, approval=True)
+    _shouts(upstream, SHOUT)
+    async with open_house(tmp_path, upstream) as house:
+        ann = await house.person("ann")
+        run_id = await _waiting(ann, await ann.session())
+        await _decide(ann, run_id, "always")
+        await _state(ann, run_id, "done")
+        assert _always(tmp_path) == 1
+        removed = await house.local.ask("DELETE", f"/v2/users/{ann.id}")
+        assert removed.status == 204
+        assert _always(tmp_path) == 0
+
+
+def _always(home: Path) -> int:
+    [(count,)] = engines.rows(home / ".footnote", "SELECT count(*) FROM standing_approval")
+    return count
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("decided_before", [True, False])
+async def test_a_question_outlives_kill_9_and_is_asked_again_only_if_nobody_decided(
+    upstream: Upstream, tmp_path: Path, decided_before: bool
+) -> None:
+    with_tool_server(tmp_path, approval=True)
+    _shouts(upstream, SHOUT)
+    process = await Process.start(tmp_path, upstream)
+    try:
+        async with process.client() as client:
+            run_id = await client.start(await client.session())
+            await _client_state(client, run_id, "waiting")
+        await process.kill()
+        if decided_before:  # at another replica, while nobody carried the run on
+            async with App.open(home=tmp_path / ".footnote", environ=environment(tmp_path, upstream)) as app:
+                await app.runner.decide(LOCAL_USER, run_id, "call_1", Approval("once"))
+        process = await Process.start(tmp_path, upstream)
+        async with process.client() as client:
+            folded = Folded()
+            following = asyncio.create_task(client.follow(run_id, folded))
+            async with asyncio.timeout(SECONDS):
+                if not decided_before:
+                    while folded.questions < 2:
+                        await asyncio.sleep(0.02)
+                    await client.json("POST", f"/v2/runs/{run_id}/approvals/call_1", {"decision": "once"})
+                await following
+        assert folded.questions == (1 if decided_before else 2)
+        assert "HELLO" in str(folded.shown["blocks"])
+    finally:
+        await process.kill()
+
+
+async def _client_state(client: Client, run_id: str, wanted: str) -> None:
+    async with asyncio.timeout(SECONDS):
+        while (await client.json("GET", f"/v2/runs/{run_id}"))["state"] != wanted:
+            await asyncio.sleep(0.05)

@@ -1,0 +1,263 @@
+"""Nothing that is asked of a server keeps it from answering others: its event loop never stands still for long."""
+
+import asyncio
+import hashlib
+import io
+import json
+import sys
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import aiohttp
+import pytest
+
+from cli.process import Footnote, environment
+from footnote.server.routes import TABLE
+from server.largest_requests import Large, addresses, as_json, bodies, forms
+from upstream import Upstream, reply, say, stop, think
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="what a machine takes from a process is told by Linux"),
+]
+MAX_STALL_SECONDS = 0.1
+"""What the loop's own thread may compute at a stretch."""
+MAX_LOCK_SECONDS = 0.25
+"""What it may wait for another thread, in a call that does not give the interpreter's lock back: to decode one text of
+50 MB is such a call. A busy machine makes it longer than it is."""
+SECONDS = 300
+TOKEN = "a-token-of-the-test-0123456789"
+PROBE = Path(__file__).with_name("loop_probe.py")
+PROGRAM = f"import runpy, sys; runpy.run_path({str(PROBE)!r}, run_name='__main__')"
+NAMED = {"session_id": "none", "message_id": "none", "run_id": "none", "user_id": "none", "token_id": "none"}
+NAMED |= {"number:int": "1", "token": "none", "filename": "none", "domain": "none", "path:path": "none"}
+
+
+@dataclass
+class Watched:
+    """A server in a process of its own, whose event loop is watched, and which somebody else asks all the time."""
+
+    url: str
+    http: aiohttp.ClientSession
+    upstream: Upstream
+    file: Path
+    stalls: list[str] = field(default_factory=list[str])
+
+    async def ask(self, large: Large) -> bytes:
+        """The body of the answer. A stall that comes with it is noted under the name of the request."""
+        before = self._lines()
+        headers = {} if large.data is None else {"content-type": large.content_type}
+        data = None if large.data is None else io.BytesIO(large.data)
+        address = self.url + large.path
+        async with self.http.request(large.method, address, data=data, headers=headers) as response:
+            body = await response.read()
+        assert response.status < 500, (large.name, response.status, body[:1000])
+        for line in self._lines()[len(before) :]:
+            stall = json.loads(line)
+            if stall["computed"] > MAX_STALL_SECONDS or stall["seconds"] > MAX_LOCK_SECONDS:
+                self.stalls.append(f"{large.method} {large.path[:80]}, {large.name}: {line}")
+        return body
+
+    async def ask_all(self, requests: Iterable[Large]) -> None:
+        for large in requests:
+            await self.ask(large)
+
+    async def call(self, method: str, path: str, value: Any = None) -> Any:
+        answer = await self.ask(Large("", method, path, None if value is None else as_json(value)))
+        return json.loads(answer) if answer else None
+
+    async def session(self) -> str:
+        return (await self.call("POST", "/v2/sessions", {}))["id"]
+
+    def _lines(self) -> list[str]:
+        return self.file.read_text().splitlines()
+
+
+@asynccontextmanager
+async def watched(home: Path, upstream: Upstream) -> AsyncIterator[Watched]:
+    """Fails if the loop stood still, or if the other one was ever not answered."""
+    file = home / "stalls"
+    file.touch()
+    limits = {f"FOOTNOTE_LIMITS_{name}": "1000000" for name in ("RUNS_PER_USER", "REQUESTS_PER_MINUTE")}
+    env = environment(home, upstream, FOOTNOTE_TOKEN=TOKEN, LOOP_PROBE=str(file), **limits)
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    async with (
+        Footnote("serve", "--port", "0", env=env, program=PROGRAM) as process,
+        aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(SECONDS), headers=headers) as http,
+    ):
+        assert process.out is not None
+        await process.out.until("\n")
+        url = process.out.text.strip().partition("/login")[0]
+        server = Watched(url, http, upstream, file)
+        asking = asyncio.create_task(_ask_after_health(server))
+        try:
+            yield server
+        finally:
+            asking.cancel()
+        assert (await asyncio.gather(asking, return_exceptions=True))[0].__class__ is asyncio.CancelledError
+    assert not server.stalls, "\n".join(server.stalls)
+
+
+async def _ask_after_health(server: Watched) -> None:
+    while True:
+        async with server.http.get(f"{server.url}/healthz") as response:
+            assert response.status == 200
+        await asyncio.sleep(0.005)
+
+
+def test_bodies_that_are_not_json_are_asked_of_every_route_that_takes_them():
+    assert {route.path for route in TABLE if route.raw} == {"/v2/sessions/{session_id}/files", "/v2/bundles"}
+
+
+async def test_no_address_holds_up_the_event_loop(tmp_path: Path, upstream: Upstream):
+    async with watched(tmp_path, upstream) as server:
+        for route in TABLE:
+            await server.ask_all(addresses(route, {**NAMED, "session_id": await server.session()}))
+
+
+async def test_no_body_of_json_holds_up_the_event_loop(tmp_path: Path, upstream: Upstream):
+    upstream.script(lambda _: reply(say("Because."), stop()))
+    async with watched(tmp_path, upstream) as server:
+        for route in TABLE:
+            if route.body is not None:
+                await server.ask_all(bodies(route, {**NAMED, "session_id": await server.session()}))
+
+
+QUESTIONS = {
+    "words": "abcd efg " * 110_000,
+    "words that are all different": " ".join(map(str, range(140_000))),
+    "Chinese": "中文" * 490_000,
+    "marks": "e\u0301" * 490_000,
+    "numbers": "1," * 490_000,
+    "lines": "\n" * 989_999 + "x",
+    "spaces": "x" + " " * 989_000 + "y",
+    "footnotes": "So [1]. " * 120_000,
+}
+
+
+async def test_no_question_holds_up_the_event_loop(tmp_path: Path, upstream: Upstream):
+    upstream.script(lambda _: reply(say("Because."), stop()))
+    async with watched(tmp_path, upstream) as server:
+        for name, text in QUESTIONS.items():
+            path = f"/v2/sessions/{await server.session()}"
+            question = text.encode()[:3_900_000].decode(errors="ignore")
+            body = await server.ask(Large(name, "POST", f"{path}/messages", as_utf8(question)))
+            message = body.partition(b'"message":{"id":"')[2].partition(b'"')[0].decode()
+            await server.ask(Large(name, "POST", f"{path}/messages/{message}/edit", as_utf8(question)))
+            await server.ask(Large(name, "POST", f"{path}/messages/{message}/retry", b"{}"))
+            await server.ask_all(readings(path, name))
+        await server.ask_all(Large("search", "GET", f"/v2/sessions?query={quote(word)}") for word in SEARCHED)
+
+
+SEARCHED = ("abcd", "abc", "文", "中文", "nowhere", "1", "e", "abcd efg " * 100)
+
+
+def as_utf8(question: str) -> bytes:
+    return json.dumps({"content": question}, ensure_ascii=False).encode()
+
+
+def readings(session: str, name: str) -> Iterable[Large]:
+    return (Large(name, "GET", f"{session}/{rest}") for rest in ("history", "history?turns=true", "export"))
+
+
+ANSWERS = {
+    "words": say("word and " * 890_000),
+    "words that are all different": say(" ".join(map(str, range(1_000_000)))),
+    "many pieces": say(*["word and " * 110] * 8_000),
+    "a list": say("- an item here\n" * 530_000),
+    "brackets": say("[" * 8_000_000),
+    "footnotes": say("It is so [1]. " * 550_000),
+    "quotations": say('He said "so. So" then [1]. ' * 300_000),
+    "Chinese": say("中文" * 1_300_000),
+    "thoughts": think("word and " * 890_000),
+}
+
+
+async def test_no_answer_of_a_model_holds_up_the_event_loop(tmp_path: Path, upstream: Upstream):
+    told = list(ANSWERS.values())[:1]
+    upstream.script(lambda _: reply(told[-1], stop()))
+    async with watched(tmp_path, upstream) as server:
+        for name, answer in ANSWERS.items():
+            told.append(answer)
+            path = f"/v2/sessions/{await server.session()}"
+            body = await server.ask(Large(name, "POST", f"{path}/messages", as_json({"content": "Why?"})))
+            run = body.partition(b'"run_id":"')[2].partition(b'"')[0].decode()
+            assert body.endswith(b'"type":"message_stop"}\n\n')
+            await server.ask_all(readings(path, name))
+            await server.ask(Large(name, "GET", f"/v2/runs/{run}/events"))
+            told.append(say("Because."))
+            await server.ask(Large(name, "POST", f"{path}/messages", as_json({"content": "And?"})))
+        asked = {"model": "researcher", "max_tokens": 9, "messages": [{"role": "user", "content": "Why?"}]}
+        for name in ("many pieces", "footnotes"):
+            told.append(ANSWERS[name])
+            await server.ask(Large(name, "POST", "/v1/messages", as_json({**asked, "stream": True})))
+            await server.ask(Large(name, "POST", "/v1/chat/completions", as_json(asked)))
+        await server.ask_all(Large("search", "GET", f"/v2/sessions?query={quote(word)}") for word in SEARCHED)
+
+
+async def test_no_conversation_holds_up_the_event_loop(tmp_path: Path, upstream: Upstream):
+    upstream.script(lambda _: reply(say("Because."), stop()))
+    turn = [{"role": "user", "content": "And what of it?"}, {"role": "assistant", "content": "Some words."}]
+    last = [{"role": "user", "content": "Why?"}]
+    conversations = {
+        "10,000 messages": [*turn * 4_999, *last],
+        "100,000 messages": [*turn * 50_000, *last],
+        "100,000 messages of one side": [turn[0]] * 60_000,
+        "one long message": [{"role": "user", "content": "word and " * 800_000}, turn[1], *last],
+        "parts": [{"role": "user", "content": [{"type": "text", "text": "a"}] * 220_000}],
+        "long thoughts": [*last, {"role": "assistant", "content": [{"type": "thinking"}] * 300_000}, *last],
+    }
+    async with watched(tmp_path, upstream) as server:
+        for path in ("/v1/messages", "/v1/chat/completions"):
+            for name, messages in conversations.items():
+                asked = {"model": "researcher", "max_tokens": 9, "messages": messages}
+                await server.ask(Large(name, "POST", path, as_json(asked)))
+        found = (await server.call("GET", "/v2/sessions?origin=api"))["sessions"]
+        for session in found:
+            await server.ask_all(readings(f"/v2/sessions/{session['id']}", "a long conversation"))
+        bundle = await server.ask(Large("export", "GET", f"/v2/sessions/{found[-1]['id']}/export"))
+        await server.ask(Large("import", "POST", "/v2/bundles", bundle, "application/zip"))
+        await server.ask(Large("no bundle", "POST", "/v2/bundles", bytes(30_000_000), "application/zip"))
+        await server.ask(Large("delete", "DELETE", f"/v2/sessions/{found[-1]['id']}"))
+
+
+LINES = "".join(f"line {number} of the file, with some words\n" for number in range(20_000))
+FILES = {
+    "/large.md": ("alpha beta gamma\nx = y + 1\n\n" * 680_000, "alpha beta delta\nx = y + 1\n\n" * 680_000),
+    "/signs.txt": ("\u20ac" * 6_600_000, "\u20ac" * 6_000_000),
+    "/ends.txt": ("\n" * 19_000_000, "\r" * 19_000_000),
+    "/lines.md": (LINES, LINES.replace("1", "2")),
+    "/some.md": (LINES[:300_000], LINES[:250_000]),
+    "/table.csv": ("a,b,c,d\n" * 2_000_000, "1,2,3,4\n" * 2_000_000),
+    "/wide.csv": ((",".join("x" * 200_000) + "\n") * 40, "x"),
+    "/page.html": ("<p>hello</p>" * 1_500_000, "<p>hello"),
+    "/data.json": ("[" * 9_000_000 + "]" * 9_000_000, "[0" + ",0" * 9_000_000 + "]"),
+}
+
+
+async def test_no_file_holds_up_the_event_loop(tmp_path: Path, upstream: Upstream):
+    async with watched(tmp_path, upstream) as server:
+        session = f"/v2/sessions/{await server.session()}"
+        path = f"{session}/files"
+        await server.ask_all(forms(path))
+        for name, (older, newer) in FILES.items():
+            base = None
+            for content in (older, newer):
+                edit = {"file_path": name, "content": content, "base_hash": base}
+                await server.ask(Large(name, "PUT", f"{path}/content", as_json(edit)))
+                base = hashlib.sha256(content.encode()).hexdigest()
+        for name in (*FILES, "large.txt"):
+            for what in ("content", "versions", "diff", "versions/diff", "table", "text", "frame", "raw"):
+                await server.ask(Large(name, "GET", f"{path}/{what}?file_path={quote(name, safe='')}"))
+            if name in ("/some.md", "/large.md", "/table.csv"):
+                for kind in ("md", "docx", "pdf"):
+                    wanted = {"file_path": name, "convert_type": kind}
+                    await server.ask(Large(name, "POST", f"{path}/convert", as_json(wanted)))
+            restore = {"file_path": name, "version": 1}
+            await server.ask(Large(name, "POST", f"{path}/restore", as_json(restore)))
+        await server.ask_all(Large("all files", "GET", one) for one in (path, f"{path}/archive", f"{session}/export"))
+        await server.ask(Large("delete", "DELETE", session))

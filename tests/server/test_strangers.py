@@ -1,0 +1,81 @@
+"""Those who connect and say nothing, and those who say that they speak for others."""
+
+import asyncio
+import resource
+import socket
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, closing
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from cli.process import Footnote, environment
+from footnote.server.heads import MAX_WAITING
+from server.house import open_house
+from server.test_serve_command import base, started
+
+MORE = 20
+
+
+@pytest.fixture
+def _many_descriptors() -> Iterator[None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 2 * MAX_WAITING:
+        pytest.skip("this machine does not let a process have so many connections")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2 * MAX_WAITING), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_many_descriptors")
+async def test_of_too_many_silent_connections_the_oldest_are_closed_and_one_line_says_so(tmp_path: Path):
+    async with AsyncExitStack() as stack:
+        process = await stack.enter_async_context(Footnote("serve", "--port", "0", env=environment(tmp_path)))
+        http = await stack.enter_async_context(aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60)))
+        url = base(await started(process))
+        port = int(url.rpartition(":")[2])
+        silent = [stack.enter_context(closing(_connected(port))) for _ in range(MAX_WAITING)]
+        # One that begins a head and does not go on is as silent as one that never begins.
+        silent[0].send(b"GET /healthz HTTP/1.1\r\nHost:")
+        silent += [stack.enter_context(closing(_connected(port))) for _ in range(MORE)]
+        async with asyncio.timeout(60):
+            loop = asyncio.get_running_loop()
+            assert [await loop.sock_recv(one, 1) for one in silent[:MORE]] == [b""] * MORE
+        async with http.get(f"{url}/healthz") as response:
+            assert response.status == 200
+        with pytest.raises(BlockingIOError):
+            silent[-1].recv(1)
+        assert process.err.text.count("Connections closed on which no whole request had come") == 1
+
+
+def _connected(port: int) -> socket.socket:
+    connection = socket.create_connection(("127.0.0.1", port))
+    connection.setblocking(False)
+    return connection
+
+
+@pytest.mark.parametrize(
+    ("trusted", "logins_by"), [(None, "the client"), ('["10.0.0.0/8"]', "the proxy"), ('["127.0.0.1"]', "the client")]
+)
+async def test_who_asks_is_taken_from_a_trusted_proxy_alone(tmp_path: Path, trusted: str | None, logins_by: str):
+    """By how many wrong passwords are taken from one address: behind a proxy that is not believed, all are from it."""
+    settings = {"FOOTNOTE_SERVER_PUBLIC_URL": "https://footnote.example"}
+    if trusted is not None:
+        settings["FOOTNOTE_SERVER_TRUSTED_PROXIES"] = trusted
+    async with open_house(tmp_path, **settings) as house:
+        statuses = [
+            (
+                await house.ask(
+                    "POST",
+                    "/v2/auth/login",
+                    body={"name": f"nobody{number}", "password": "wrong password"},
+                    x_forwarded_for=f"203.0.{number}.7",
+                    origin="https://footnote.example",
+                )
+            ).status
+            for number in range(40)
+        ]
+    assert (429 in statuses) == (logins_by == "the proxy")
+    assert set(statuses) <= {401, 429}
