@@ -25,7 +25,7 @@ from footnote.server.incoming import Incoming, lingering
 from footnote.server.limits import Buckets, place_of
 from footnote.server.negotiation import locale_of
 from footnote.server.openapi import document_of
-from footnote.server.replies import Reply, as_json
+from footnote.server.replies import Reply, struct_as_json
 from footnote.server.site import Site
 from footnote.server.table import Answer, Call, Route
 from footnote.tracing import Work
@@ -103,7 +103,7 @@ class Dispatcher:
             _check_rights(route, asking.principal)
             check_origin(scope["method"], asking.headers, self._public_url)
             call = await self._call(route, found, asking, receive)
-            return route.name, _reply(route, await route.endpoint(call))
+            return route.name, await _reply(route, await route.endpoint(call))
         except Exception as error:  # noqa: BLE001 - whatever it is, somebody waits for an answer
             operator = asking.principal is not None and asking.principal.role == "admin"
             reply = reply_to(error, route.errors, operator=operator) if route else reply_to(error, operator=operator)
@@ -204,9 +204,9 @@ def _check_rights(route: Route, principal: Principal | None) -> None:
         raise NotAllowed("Only an admin of this server may do this.")
 
 
-def _reply(route: Route, answer: Struct | Answer | None) -> Answer:
+async def _reply(route: Route, answer: Struct | Answer | None) -> Answer:
     if isinstance(answer, Answer):
         return answer
     if answer is None:
         return Reply(status=204)
-    return as_json(answer, route.status)
+    return await struct_as_json(answer, route.status)

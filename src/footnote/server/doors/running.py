@@ -11,15 +11,19 @@ from typing import Any, Protocol
 from starlette.types import Receive, Scope, Send
 
 from footnote.protocol.errors import ConfigError, FootnoteError
-from footnote.protocol.events import ErrorBody
+from footnote.protocol.events import ErrorBody, Event
 from footnote.protocol.frames import EventDecoder
 from footnote.protocol.sessions import NewMessage, Started
 from footnote.server.doors.asking import Question, UnknownModel
-from footnote.server.doors.telling import BROKE_OFF, Failed, Teller, Told, Whole
+from footnote.server.doors.telling import BROKE_OFF, Failed, Grew, Teller, Told, Whole
 from footnote.server.failures import reply_to
 from footnote.server.replies import Reply, as_json
 from footnote.server.stream import PING_SECONDS, EventStream
 from footnote.server.table import Call, ErrorForm
+
+LARGE_PIECE = 65_536
+"""Bytes or characters of an answer in one piece from which on it is decoded and encoded in a thread: a model may send
+megabytes at once, which would hold up the event loop."""
 
 
 class Door(Protocol):
@@ -69,7 +73,7 @@ async def _told(call: Call, run: Started) -> AsyncGenerator[list[Told], None]:
             async for piece in pieces:
                 if not piece:
                     yield []
-                elif told := [one for _, event in decoder.push(piece) for one in teller.feed(event)]:
+                elif told := [one for _, event in await _decoded(decoder, piece) for one in teller.feed(event)]:
                     yield told
         if not teller.over:
             yield [Failed(BROKE_OFF)]
@@ -83,7 +87,20 @@ async def _told(call: Call, run: Started) -> AsyncGenerator[list[Told], None]:
 async def _written(call: Call, run: Started, door: Door) -> AsyncGenerator[bytes, None]:
     async with aclosing(_told(call, run)) as telling:
         async for told in telling:
-            yield b"".join(map(door.write, told))
+            if any(isinstance(one, Grew) and len(one.text) > LARGE_PIECE for one in told):
+                yield await asyncio.to_thread(_write_all, door, told)
+            else:
+                yield _write_all(door, told)
+
+
+async def _decoded(decoder: EventDecoder, piece: bytes) -> list[tuple[int, Event]]:
+    if len(piece) > LARGE_PIECE:
+        return await asyncio.to_thread(decoder.push, piece)
+    return decoder.push(piece)
+
+
+def _write_all(door: Door, told: list[Told]) -> bytes:
+    return b"".join(map(door.write, told))
 
 
 class _AtOnce(Reply):

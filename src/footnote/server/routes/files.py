@@ -31,7 +31,7 @@ from footnote.sandbox.jobs import Reading
 from footnote.sandbox.pool import SandboxPool
 from footnote.server.downloads import FileStream, begun
 from footnote.server.multipart import FORM, MOST_FILES, parts_of
-from footnote.server.replies import Reply, as_json
+from footnote.server.replies import Reply, as_json, struct_as_json
 from footnote.server.table import Call, Route
 from footnote.storage.disposition import attachment
 from footnote.workspace.archive import zipped
@@ -117,7 +117,7 @@ async def _content(call: Call) -> Reply:
     if text is None:
         path = await call.app.downloads.url(call.user_id, call.path["session_id"], version.hash, record.filename)
         url = _address(call, path)
-    return as_json(FileContent(text, record.filename, record.path, url), etag=f'"{version.hash}"')
+    return await struct_as_json(FileContent(text, record.filename, record.path, url), etag=f'"{version.hash}"')
 
 
 async def _text(opened: Opened, sandbox: SandboxPool, user_id: str) -> str | None:

@@ -1,9 +1,8 @@
 """Files of a session as the page shows them: tables, texts, images, and what could run only where it can do nothing."""
 
-import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Annotated, cast
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
@@ -11,7 +10,7 @@ from footnote.documents.inspection.signatures import seen_in
 from footnote.protocol.errors import Unworkable, WrongKind
 from footnote.protocol.files import FilePath, FileTable, FileText
 from footnote.server.downloads import FORBIDDEN, FileStream, begun, is_known
-from footnote.server.replies import Reply, json_string
+from footnote.server.replies import Reply
 from footnote.server.routes.files import FILES, ContentQuery, FileQuery, workspace_of
 from footnote.server.table import Call, Route
 from footnote.storage.disposition import attachment
@@ -19,8 +18,6 @@ from footnote.workspace.files import NotText, Opened
 
 ANYTHING = "*/*"
 MOST_ROWS = 1_000
-LONG_TEXT = 1_000_000
-"""Characters from which on a text is encoded in a thread."""
 MOST_FRAME_BYTES = 20_000_000
 IMAGES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 SVG = "image/svg+xml"
@@ -70,11 +67,9 @@ async def _text(call: Call) -> FileText:
     workspace = await workspace_of(call)
     record = await workspace.record(wanted.file_path)
     try:
-        text = await workspace.text_of(wanted.file_path)
+        return FileText(record.path, record.filename, await workspace.text_of(wanted.file_path))
     except NotText as error:
         raise Unworkable(error.message) from error
-    content = text if len(text) < LONG_TEXT else await asyncio.to_thread(json_string, text)
-    return FileText(record.path, record.filename, cast("str", content))
 
 
 async def _frame(call: Call) -> FileStream:
