@@ -1,5 +1,6 @@
 """A page that tells a model to send files out in addresses, and a model that obeys: nothing arrives."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -185,3 +186,30 @@ async def test_an_address_is_known_from_the_users_words_from_searches_and_from_p
     else:
         with pytest.raises(ToolFailed, match="this session holds files"):
             await addresses.allowed(asked)
+
+
+async def test_calls_of_one_round_all_know_the_links_of_a_long_page() -> None:
+    numbers = range(20_000)
+    page = Snapshot(
+        url="https://found.test/page",
+        text="words of a long page, " * 20_000,
+        links=tuple(Link(f"https://linked.test/{number}", 0, 5) for number in numbers),
+    )
+    message, sources = _found("https://found.test/page", page)
+    workspace = workspace_in_memory()
+    await workspace.write("/plan.md", SECRET, message_id="m1")
+    addresses = Addresses([user(""), message], sources, workspace)
+    wanted = [f"https://linked.test/{number}" for number in numbers[-8:]]
+    assert await asyncio.gather(*map(addresses.allowed, wanted)) == wanted
+
+
+@pytest.mark.parametrize("url", ["http://[x]/", "http://a\u2100b/d=x", "http://[1.2.3.4]/"])
+@pytest.mark.parametrize("holds_files", [False, True])
+async def test_what_cannot_be_taken_apart_as_an_address_is_not_read_and_the_model_is_told_so(
+    url: str, holds_files: bool
+) -> None:
+    workspace = workspace_in_memory()
+    if holds_files:
+        await workspace.write("/plan.md", SECRET, message_id="m1")
+    with pytest.raises(ToolFailed, match="is not the address of a page"):
+        await Addresses([user("")], Sources(), workspace).allowed(url)

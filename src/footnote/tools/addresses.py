@@ -52,11 +52,15 @@ class Addresses:
         self._known: dict[str, str] | None = None
         self._linked: dict[str, str] = {}
         self._seen: set[str] = set()
+        self._finding = asyncio.Lock()
+        """Calls of one round look up side by side: each waits until the pages are read whole, or it would find half of
+        their links."""
         self._own = 0
 
     async def allowed(self, url: str) -> str:
         """The address to read: of several spellings, the one that is known. `ToolFailed`: it may not be read."""
-        known = await asyncio.to_thread(self._find, url)
+        async with self._finding:
+            known = await asyncio.to_thread(self._find, url)
         if known is not None:
             return known
         if reason := await self._reason(url):
@@ -70,7 +74,10 @@ class Addresses:
 
     async def _reason(self, url: str) -> str | None:
         """Why an address of the model's own is not read."""
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+        except ValueError as error:
+            raise ToolFailed(f"Not read: {url[:200]} is not the address of a page: {error}.") from error
         if len(parts.query) > MAX_QUERY or len(parts.path) > MAX_PATH or len(parts.netloc) > MAX_HOST:
             return "it is so long that it may carry data out"
         if self._workspace is not None and await self._workspace.list():
