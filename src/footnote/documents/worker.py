@@ -27,12 +27,12 @@ with contextlib.suppress(ImportError):
     importlib.import_module("footnote_fonts")
 
 _PAGE_READERS = ("extract.html", "extract.feeds", "extract.plain", "extract.pdf")
-_OFFICE_READERS = ("reading.word", "reading.slides", "reading.sheets", "reading.open_text")
+_OFFICE_READERS = ("office.word", "office.slides", "office.sheets", "office.open_text")
 _INSPECTION = ("inspection.inspection", "pictures")
 _MODULES: dict[type[Job], tuple[str, ...]] = {
     Conversion: ("markdown", "pdf", "docx"),
     Reading: ("reading", *_PAGE_READERS, *_OFFICE_READERS),
-    Tabling: ("reading.tables", "reading.sheets"),
+    Tabling: ("reading.tables", "office.sheets"),
     Extraction: ("extract", *_PAGE_READERS),
     **dict.fromkeys((Inspection, Listing, Unpacking, ImageCheck), _INSPECTION),
 }

@@ -1,0 +1,24 @@
+"""What the fork server loads before the first job of a kind."""
+
+import sys
+from typing import get_args
+
+import pytest
+
+from footnote.documents import worker
+from footnote.sandbox.jobs import Conversion, Extraction, Job, Reading, Tabling
+
+READERS = {"word", "slides", "sheets", "open_text"}
+
+
+@pytest.mark.parametrize("kind", get_args(Job))
+def test_all_parsers_of_a_kind_of_job_are_loaded_before_its_first_job(kind: type[Job]) -> None:
+    worker.preload(kind)  # an `ImportError` is taken for a package that is not installed: each job would load it anew
+    loaded = {name.removeprefix("footnote.documents.") for name in sys.modules}
+    wanted = {
+        Conversion: {"markdown", "pdf", "docx"},
+        Reading: {"reading", "extract.html", "extract.pdf", *(f"office.{reader}" for reader in READERS)},
+        Tabling: {"reading.tables", "office.sheets"},
+        Extraction: {"extract.html", "extract.feeds", "extract.plain", "extract.pdf"},
+    }
+    assert wanted.get(kind, {"inspection.inspection", "pictures"}) <= loaded
