@@ -7,6 +7,7 @@ from contextlib import aclosing
 
 import pytest
 
+from footnote.documents.extract import Unreadable
 from footnote.net.client import Net
 from footnote.web_search.reading import fetch
 from footnote.web_search.reading.crawl import Crawler, Page
@@ -267,6 +268,30 @@ async def test_one_with_a_shorter_deadline_gives_up_alone(net: Net):
         [read_] = await patient
     assert (late.report.failure, late.report.reason) == ("timeout", "not finished within 0.2 seconds")
     assert read_.report.status == "read"
+    assert len(web.requests) == 1
+
+
+async def test_whoever_joins_one_with_a_shorter_deadline_has_a_time_of_their_own(net: Net):
+    gate = asyncio.Event()
+
+    async def when_opened() -> AsyncGenerator[bytes | None, None]:
+        await gate.wait()
+        yield b"<p>Read.</p>"
+
+    class Punctual(PlainText):
+        async def extract(self, body: bytes, content_type: str, url: str, *, seconds: float, owner: str = ""):
+            if seconds <= 0:
+                raise Unreadable("timeout", "its turn did not come")
+            return await super().extract(body, content_type, url, seconds=seconds, owner=owner)
+
+    async with Web({"/page": Reply(stream=when_opened)}) as web:
+        crawler = Crawler(net, Punctual())
+        hurried = asyncio.create_task(anext(read(crawler, web, "/page", seconds=0.2)))
+        patient = asyncio.create_task(many(crawler, web, "/page", 1, respect_robots=False))
+        late = await hurried
+        gate.set()
+        [read_] = await patient
+    assert (late.report.failure, read_.report.status) == ("timeout", "read")
     assert len(web.requests) == 1
 
 

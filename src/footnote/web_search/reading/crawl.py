@@ -70,11 +70,12 @@ class _Reading(Struct, frozen=True):
 class _Landing(Course):
     """One page on its way, for all who wait for it: how far it has come, and in the end its text or why there is none.
 
-    `to_keep` is for the cache; whoever puts it there takes it away here.
+    `deadline` is the latest one of them. `to_keep` is for the cache; whoever puts it there takes it away here.
     """
 
     def __init__(self) -> None:
         super().__init__()
+        self.deadline = 0.0
         self.cut = False
         self.cache: Literal["fresh", "revalidated"] | None = None
         self.to_keep: CachedPage | None = None
@@ -164,6 +165,7 @@ class Crawler:
         key = "\n".join([url, f"{reading.terms.respect_robots} {reading.anew}", *sorted(reading.terms.private_hosts)])
         is_first = key not in self._flights
         landing = self._landings[key] = _Landing() if is_first else self._landings[key]
+        landing.deadline = max(landing.deadline, reading.deadline)
         try:
             # The span is entered first: the task of the flight inherits it, with all that is done there.
             with PAGES() as span:
@@ -228,7 +230,7 @@ class Crawler:
 
     async def _text(self, document: Document, landing: _Landing, reading: _Reading) -> Snapshot:
         fetched_at = datetime.fromtimestamp(self._clock.wall(), UTC).isoformat(timespec="seconds")
-        left = reading.deadline - asyncio.get_running_loop().time()
+        left = landing.deadline - asyncio.get_running_loop().time()
         extracted = await self._extractor.extract(
             document.body or b"", document.content_type, str(document.url), seconds=left, owner=reading.owner
         )
