@@ -208,6 +208,13 @@ async def test_what_holds_no_text_for_people_is_not_read(kind: str, net: Net, we
     assert (report.failure, report.reason, report.bytes) == ("media_type", f"{kind} is not read", 0)
 
 
+async def test_an_old_office_document_is_refused_by_the_name_of_its_kind(net: Net, web: Web):
+    body = bytes.fromhex("d0cf11e0a1b11ae1") + bytes(4_000)
+    url = web.put("/old.doc", Reply(headers={"Content-Type": "application/msword"}, body=body))
+    report = (await read(net, web, url)).report
+    assert (report.failure, report.reason) == ("media_type", "application/msword is not read")
+
+
 @pytest.mark.parametrize(
     ("declared", "told"),
     [

@@ -28,7 +28,14 @@ _READABLE = frozenset(
         *("application/json", "text/json", "application/x-ndjson", "application/pdf", "application/x-pdf"),
     }
 )
-_NOTHING_SAID = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/x-download", "unknown"})
+_NOTHING_SAID = frozenset(
+    {
+        *("", "unknown", "application/octet-stream", "binary/octet-stream", "application/x-download"),
+        *("application/download", "application/force-download", "application/x-force-download"),
+    }
+)
+_OLD_OFFICE = frozenset(("application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint"))
+"""Formats before 2007, which are not read. Many servers give these types to the newer formats, and to HTML."""
 
 
 def media_type(content_type: str) -> str:
@@ -43,7 +50,7 @@ def is_readable(content_type: str, url: str = "") -> bool:
         return _named_type(url) is not None
     return (
         kind in _OFFICE.values()
-        or kind in _READABLE | _NOTHING_SAID
+        or kind in _READABLE | _NOTHING_SAID | _OLD_OFFICE
         or (kind.endswith(("+xml", "+json")) and not kind.startswith("image/"))
     )
 
@@ -56,6 +63,8 @@ def seen_type(content_type: str, beginning: bytes, url: str = "") -> str | None:
         return PDF
     if beginning.startswith(_ZIP):
         return _package_type(declared, beginning, url)
+    if declared in _OLD_OFFICE:
+        return "text/html" if beginning.lstrip().startswith(b"<") else None
     if declared not in _NOTHING_SAID and declared not in _OFFICE.values() and declared not in _ZIPPED:
         return content_type
     if b"\0" in beginning and wide_encoding(beginning, content_type) is None:

@@ -26,7 +26,10 @@ DOCUMENTS = {
 
 
 @pytest.mark.parametrize("suffix", DOCUMENTS)
-@pytest.mark.parametrize("declared", ["as it is", "application/octet-stream", "", PACKAGE])
+@pytest.mark.parametrize(
+    "declared",
+    ["as it is", "application/octet-stream", "", PACKAGE, "application/msword", "application/force-download"],
+)
 def test_an_office_document_is_read(suffix: str, declared: str) -> None:
     kind, body = DOCUMENTS[suffix]
     said, url = kind if declared == "as it is" else declared, f"https://a.test/files/Report.{suffix}?download=1"
@@ -57,6 +60,13 @@ def test_a_zip_file_that_is_no_document_is_not_read() -> None:
 def test_an_error_page_in_the_place_of_a_document_is_read_as_a_page() -> None:
     body = b"<!doctype html><p>Please log in to read this document.</p>"
     assert seen_type(DOCX, body, "https://a.test/a.docx") == "text/html"
+
+
+def test_an_old_office_document_is_not_read_and_a_page_that_is_called_one_is() -> None:
+    old = bytes.fromhex("d0cf11e0a1b11ae1") + bytes(504)
+    assert seen_type("application/msword", old, "https://a.test/a.doc") is None
+    assert seen_type("application/msword", b"{\\rtf1 Text.}", "https://a.test/a.doc") is None
+    assert seen_type("application/msword", b"\n<html><p>Text.", "https://a.test/a.doc") == "text/html"
 
 
 @pytest.mark.parametrize(

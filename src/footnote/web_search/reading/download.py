@@ -36,6 +36,7 @@ _NAMED = frozenset(
     }
 )
 """Kinds that are repeated when they are not read. A header can say anything, and the reason is told to a model."""
+_UNKNOWN = "it is no document of a known kind"
 _FAMILIES = {"image": "an image", "audio": "a recording", "video": "a video", "font": "a font"}
 
 
@@ -118,7 +119,7 @@ class Downloader:
         await _read(response, body, SNIFFED, course)
         content_type = media.seen_type(declared, bytes(body.data[:SNIFFED]), str(url))
         if content_type is None:
-            raise PageFailed("media_type", "it is no document of a known kind")
+            raise PageFailed("media_type", _why_not_read(declared))
         is_whole = content_type in media.WHOLE
         if is_whole:
             self._check_size(response, content_type)
@@ -141,6 +142,11 @@ class Downloader:
 def _kind(declared: str) -> str:
     kind = media.media_type(declared)
     return kind if kind in _NAMED else _FAMILIES.get(kind.partition("/")[0], "a document of an unknown kind")
+
+
+def _why_not_read(declared: str) -> str:
+    """Of a document whose beginning was looked at."""
+    return f"{_kind(declared)} is not read" if media.media_type(declared) in _NAMED else _UNKNOWN
 
 
 async def _read(response: Response, body: Body, enough: int, course: Course) -> None:
