@@ -102,7 +102,7 @@ asyncio.run(main())
 
 
 FULL_DISK = """
-import asyncio, os, pathlib, subprocess, sys
+import asyncio, pathlib, subprocess, sys
 from db.scripts import names, note
 from footnote.db.engine import Database
 from footnote.db.script import script, sql
@@ -112,32 +112,76 @@ from footnote.protocol.errors import FootnoteError
 def forget(name):
     yield sql("DELETE FROM library_fact WHERE name = ?", name)
 
-async def main(home):
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=120m", "none", home], check=True)
-    async with Database.open("sqlite:footnote.db", home) as database:
-        for name in "abcd":
-            await database.write(note(name, "x" * 1_000_000))
-        with open(home / "filler", "wb", buffering=0) as filler:
+def fill(home):
+    "Somebody else takes what is free, to the last byte."
+    with open(home / "filler", "ab", buffering=0) as filler:
+        for size in (100_000, 1):
             try:
-                while filler.write(bytes(100_000)) == 100_000:
+                while filler.write(bytes(size)) == size:
                     pass
             except OSError:
                 pass
-        try:
-            for round in range(100):
-                await database.write(note(f"more {round}", "x" * 1_000_000))
-        except FootnoteError as error:
-            print(error.type)
-        await database.write(forget("a"), erase=True)
-        await database.write(forget("b"), erase=True)
-        await database.write(note("e", "x" * 1_000_000))
-        print([name for name in await database.read(names()) if len(name) == 1])
+
+async def fill_database(database, why=""):
+    try:
+        for round in range(100):
+            await database.write(note(f"more {why}{round}", "x" * 1_000_000))
+    except FootnoteError as error:
+        print(error.type)
+
+async def kept(database):
+    print([name for name in await database.read(names()) if len(name) == 1])
+
+def opened(home):
+    return Database.open("sqlite:footnote.db", home)
+
+async def main(home):
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=120m", "none", home], check=True)
+    async with opened(home) as database:
+        for name in "abcd":
+            await database.write(note(name, "x" * 1_000_000))
+__BODY__
 
 asyncio.run(main(pathlib.Path(sys.argv[1])))
 """
+DELETING = """
+        fill(home)
+        await fill_database(database)
+        await database.write(forget("a"), erase=True)
+        await database.write(forget("b"), erase=True)
+        await database.write(note("e", "x" * 1_000_000))
+        await kept(database)
+"""
+DELETING_AGAIN = """
+        for name in "abc":
+            fill(home)
+            await fill_database(database, name)
+            await database.write(forget(name), erase=True)
+        await kept(database)
+"""
+DELETING_AFTER_A_START = """
+    fill(home)
+    async with opened(home) as database:
+        await kept(database)
+        fill(home)
+        await database.write(forget("a"), erase=True)
+    fill(home)
+    async with opened(home) as database:
+        await database.write(forget("b"), erase=True)
+        await kept(database)
+"""
 
 
-def test_on_a_full_disk_room_is_made_by_deleting(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (DELETING, ["database_full", "['c', 'd', 'e']"]),
+        (DELETING_AGAIN, [*["database_full"] * 3, "['d']"]),
+        (DELETING_AFTER_A_START, ["['a', 'b', 'c', 'd']", "['c', 'd']"]),
+    ],
+    ids=["once", "again and again", "after a start"],
+)
+def test_on_a_full_disk_room_is_made_by_deleting(tmp_path: Path, body: str, told: list[str]) -> None:
     """On a small disk of its own, which Linux lets anybody have who may make a namespace."""
     own_mounts = ("unshare", "--user", "--map-root-user", "--mount")
     try:
@@ -145,13 +189,13 @@ def test_on_a_full_disk_room_is_made_by_deleting(tmp_path: Path) -> None:
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("no disk can be mounted in a namespace here")
     done = subprocess.run(
-        [*own_mounts, sys.executable, "-c", FULL_DISK, tmp_path],
+        [*own_mounts, sys.executable, "-c", FULL_DISK.replace("__BODY__", body), tmp_path],
         capture_output=True,
         text=True,
         check=False,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
-    assert done.stdout.splitlines() == ["database_full", "['c', 'd', 'e']"], done.stderr
+    assert done.stdout.splitlines() == told, done.stderr
 
 
 @pytest.mark.parametrize("content", [b"This is no database.\n" * 100, b"{}"])

@@ -1,6 +1,8 @@
 """Connections to SQLite, scripts played on them, and its errors in our words."""
 
+import errno
 import os
+import shutil
 import sqlite3
 import threading
 import time
@@ -18,6 +20,8 @@ T = TypeVar("T")
 BUSY_SECONDS = 5.0
 """How long a process waits for another one that writes."""
 _LOG_BYTES = 16 * 1024 * 1024
+_LOG_INDEX_BYTES = 64 * 1024
+"""More than SQLite's log and its index need at their beginning."""
 # FULL: a commit is on the disk before it counts as done. With NORMAL, a power cut takes the last ones away.
 _SETTINGS = (
     "PRAGMA synchronous = FULL",
@@ -85,17 +89,22 @@ def in_our_words(path: Path, busy_seconds: float) -> Generator[None, None, None]
     try:
         yield
     except sqlite3.Error as error:
-        raise _explained(error, str(path), busy_seconds) from error
+        raise _explained(error, path, busy_seconds) from error
     except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise DatabaseFull(str(path)) from error
         raise DatabaseUnwritable(str(path), error.strerror or type(error).__name__) from error
 
 
-def _explained(error: sqlite3.Error, name: str, busy_seconds: float) -> DatabaseFailed:
+def _explained(error: sqlite3.Error, path: Path, busy_seconds: float) -> DatabaseFailed:
+    name = str(path)
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the higher bits are details
     match code:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return DatabaseLocked(name, busy_seconds)
         case sqlite3.SQLITE_FULL:
+            return DatabaseFull(name)
+        case sqlite3.SQLITE_IOERR if _is_full(path):
             return DatabaseFull(name)
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_AUTH:
             return DatabaseUnwritable(name, str(error))
@@ -103,6 +112,14 @@ def _explained(error: sqlite3.Error, name: str, busy_seconds: float) -> Database
             return DatabaseBroken(name, str(error))
         case _:
             return DatabaseFailed(f"{name} could not be used: {error}. `footnote doctor` looks at disk and folder.")
+
+
+def _is_full(path: Path) -> bool:
+    """Where SQLite finds no room for the index of its log, it tells of an error of the disk and no more."""
+    try:
+        return shutil.disk_usage(path.parent).free < _LOG_INDEX_BYTES
+    except OSError:
+        return False
 
 
 def _connect(where: Path | str, busy_seconds: float) -> sqlite3.Connection:

@@ -29,8 +29,10 @@ class SqliteFile:
     def __init__(self, path: Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
         self._path = path
         self._in_our_words = partial(in_our_words, path, busy_seconds)
-        self._open = partial(open_file, path, busy_seconds)
-        self._writer = Writer(self._open, self._in_our_words, Reserve(path))
+        self._busy_seconds = busy_seconds
+        self._reserve = Reserve(path)
+        self._was_opened = False
+        self._writer = Writer(self._open, self._in_our_words, self._reserve)
         self._readers = ThreadPoolExecutor(READERS, "footnote-db-reader")
         self._mine = threading.local()
         self._connections: list[sqlite3.Connection] = []
@@ -58,6 +60,16 @@ class SqliteFile:
                 return play(script, connection)
             finally:
                 roll_back(connection)
+
+    def _open(self) -> sqlite3.Connection:
+        # The first time alone: a connection that is made anew after a write failed would take the room of a deletion.
+        if self._was_opened or not self._reserve.give_up_to_open():
+            self._was_opened = True
+            return open_file(self._path, self._busy_seconds)
+        self._was_opened = True
+        connection = open_file(self._path, self._busy_seconds)
+        self._reserve.keep()
+        return connection
 
     def _reading(self) -> sqlite3.Connection:
         """The connection of this thread."""

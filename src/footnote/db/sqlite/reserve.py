@@ -2,7 +2,7 @@
 
 SQLite writes every change into its log before it counts, a deletion too. On a full disk nothing could be deleted, so
 that no room could be made. While a disk is nearly full, a file of some megabytes stands beside the database; it is
-given up for the first deletion that finds no room.
+given up for a deletion that finds no room, and made again in what is then free, before anything else is written there.
 """
 
 import os
@@ -13,6 +13,12 @@ from pathlib import Path
 RESERVE_BYTES = 16 * 1024 * 1024
 _NEARLY_FULL = 256 * 1024 * 1024
 """Free bytes of a disk below which the reserve is made. Above four times as much it is removed again."""
+_LEFT_FREE = 2 * 1024 * 1024
+"""Bytes that a reserve leaves to everything else: what a deletion made free inside the database is written to again, by
+way of its log."""
+_SMALLEST = 2 * 1024 * 1024
+_OPENING_BYTES = 256 * 1024
+"""Without so many free bytes a database cannot be opened: SQLite makes files beside it."""
 
 
 class Reserve:
@@ -27,8 +33,16 @@ class Reserve:
             free = shutil.disk_usage(self._path.parent).free
             if free > 4 * _NEARLY_FULL:
                 self._path.unlink(missing_ok=True)
-            elif 4 * RESERVE_BYTES < free < _NEARLY_FULL and not self._path.exists():
-                self._make()
+            elif free < _NEARLY_FULL and not self._path.exists():
+                size = min(RESERVE_BYTES, free - _LEFT_FREE)
+                if size >= _SMALLEST:
+                    self._make(size)
+
+    def give_up_to_open(self) -> bool:
+        """A database on a full disk can be opened then, and something deleted. False: there is room, or no reserve."""
+        with suppress(OSError):
+            return shutil.disk_usage(self._path.parent).free < _OPENING_BYTES and self.give_up()
+        return False
 
     def give_up(self) -> bool:
         """Frees its room. False: there was none."""
@@ -37,11 +51,11 @@ class Reserve:
             return True
         return False
 
-    def _make(self) -> None:
+    def _make(self, size: int) -> None:
         descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             # Written, because not every system can allocate room without that.
-            for _ in range(RESERVE_BYTES // len(_PIECE)):
+            for _ in range(size // len(_PIECE)):
                 os.write(descriptor, _PIECE)
         finally:
             os.close(descriptor)

@@ -126,8 +126,7 @@ class Writer:
             for job in refused:
                 job.error = None
             self._write(refused)
-        else:
-            self._reserve.keep()
+        self._reserve.keep()
 
     def _play(self, job: _Job, connection: sqlite3.Connection) -> None:
         """A script that fails takes back what it did, and nothing of the others."""
