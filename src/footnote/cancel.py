@@ -19,10 +19,11 @@ class Cancelled(Exception):
 class CancelScope:
     """One per run. `cancel()` may be called from anywhere in the event loop, any number of times."""
 
-    __slots__ = ("_waiting", "cancelled")
+    __slots__ = ("_loop", "_waiting", "cancelled")
 
     def __init__(self) -> None:
         self.cancelled = False
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._waiting: set[asyncio.Task[Any]] = set()
 
     def cancel(self) -> None:
@@ -39,7 +40,9 @@ class CancelScope:
         if self.cancelled:
             awaited.close()
             raise Cancelled
-        task = asyncio.current_task()
+        # The loop is kept because asking for the running one is a system call, and this is asked for every delta.
+        self._loop = self._loop or asyncio.get_running_loop()
+        task = asyncio.current_task(self._loop)
         assert task is not None  # noqa: S101 - a coroutine always runs in a task
         self._waiting.add(task)
         try:

@@ -14,6 +14,7 @@ from footnote.models import failures, measured
 from footnote.models.accumulate import Accumulator
 from footnote.models.base import Context, Endpoint, Options
 from footnote.models.profiles import Profile
+from footnote.models.read_pace import ReadPace
 from footnote.models.repair import images_in, without
 from footnote.models.retry import Retry
 from footnote.models.wire import Unreadable, dumps
@@ -25,6 +26,7 @@ from footnote.protocol.stream import Failed, Start, StreamEvent
 
 log = logging.getLogger(__name__)
 
+PACE = ReadPace()
 ERROR_BODY_BYTES = 64_000
 LONG_CONVERSATION = 500
 
@@ -127,6 +129,7 @@ class HttpModel:
         *,
         net: Net,
         retry: Retry | None = None,
+        pace: ReadPace = PACE,
     ) -> None:
         self.id = f"{endpoint.provider}/{name}"
         self.profile = profile
@@ -134,6 +137,7 @@ class HttpModel:
         self._endpoint = endpoint
         self._net = net
         self._retry = retry or Retry()
+        self._pace = pace
         self._refused: frozenset[Image] = frozenset()
 
     async def stream(
@@ -141,7 +145,7 @@ class HttpModel:
     ) -> AsyncGenerator[StreamEvent, None]:
         yield Start(self.id)
         answer = _Answer(self._api, self._endpoint, self.id, call_ids(context.messages))
-        with measured.CALLS(self.id) as call:
+        with measured.CALLS(self.id) as call, self._pace.reading():
             try:
                 with measured.BEGINNINGS(self.id):
                     events = await cancel.wait(self._begin(answer, context, options))
@@ -150,7 +154,7 @@ class HttpModel:
                         yield event
                     if answer.ended or answer.response is None:
                         break
-                    events = await cancel.wait(answer.read(answer.response))
+                    events = await cancel.wait(self._read_on(answer, answer.response))
                 if answer.response is not None:
                     await answer.response.drain()
             except Cancelled:
@@ -162,6 +166,10 @@ class HttpModel:
             finally:
                 answer.close()
                 measured.ended(call, self.id, answer.fold.message)
+
+    async def _read_on(self, answer: _Answer, response: Response) -> list[StreamEvent]:
+        await self._pace.rest(response)
+        return await answer.read(response)
 
     async def _begin(self, answer: _Answer, context: Context, options: Options) -> Iterable[StreamEvent]:
         """Asks until an answer begins, with images and, where they are what is refused, without."""

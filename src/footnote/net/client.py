@@ -43,6 +43,21 @@ class Response:
         finally:
             self._waiting_since = None
 
+    def pause(self) -> None:
+        """Leaves what arrives in the socket's buffer until `resume`: then it is read in one piece."""
+        if transport := self._transport:
+            transport.pause_reading()
+
+    def resume(self) -> None:
+        if transport := self._transport:
+            transport.resume_reading()
+
+    @property
+    def _transport(self) -> asyncio.Transport | None:
+        """None: the body has ended, or the connection is lost."""
+        connection = self._inner.connection
+        return connection.transport if connection is not None else None
+
     def _look(self) -> None:
         """Ends a wait that has lasted too long. One timer a response: the client's own is set anew for every
         chunk, which costs more than reading it."""

@@ -22,6 +22,7 @@ class Followed:
         self.moved = False
         """It has ended here, and what comes after stands elsewhere."""
         self._waiting: list[tuple[asyncio.Future[None], float]] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def last_id(self) -> int:
@@ -35,7 +36,8 @@ class Followed:
 
     async def news(self, seconds: float | None) -> bool:
         """Waits for another event, or for the end; False: that took longer than `seconds`."""
-        loop = asyncio.get_running_loop()
+        # Kept, because asking for the running one is a system call, and followers wait for every delta.
+        loop = self._loop = self._loop or asyncio.get_running_loop()
         waiter: asyncio.Future[None] = loop.create_future()
         until = loop.time() + seconds if seconds is not None else float("inf")
         known = self.last_id
