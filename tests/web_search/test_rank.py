@@ -11,6 +11,7 @@ from footnote.web_search.rank import passages, quotes
 from footnote.web_search.rank.query import key_of, understand, words
 from footnote.web_search.rank.skim import Page
 from footnote.web_search.rank.spelling import respelled
+from footnote.web_search.rank.survey import survey
 from web.site import articles
 
 OXYGEN = """# Oxygen
@@ -169,6 +170,23 @@ def test_a_typing_error_in_a_name_is_forgiven(mistyped: str):
     assert "Lavoisier" in found.passages[0].text
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [("votes", "votes"), ("vote", "votes"), ("laws", "law"), ("law", "laws"), ("buses", "bus"), ("voted", "voted")],
+)
+def test_a_short_word_is_found_in_its_other_forms(asked: str, said: str):
+    texts = "Nothing here.", f"Somebody counted the {said} in the end."
+    found = quotes({at: Snapshot(url="http://a/", text=text) for at, text in enumerate(texts)}, asked, asked, count=1)
+    assert [one.text for one in found.passages] == [texts[1]]
+
+
+def test_a_short_word_is_not_found_at_the_beginning_of_another():
+    found = survey(
+        {1: Snapshot(url="http://a/", text="The window is closed. The lawn is green.")}, "win law", "win law"
+    )
+    assert found.sentences == ()
+
+
 def test_a_word_that_a_page_has_is_not_taken_for_an_error():
     page = Page(1, "The planet. The plants.", "the planet. the plants.", ())
     asked = understand("planet pluto", "planet pluto")
@@ -193,7 +211,17 @@ def test_words_of_every_script_are_told_apart(text: str, found: list[str]):
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("университета", "университеты"), ("والجامعة", "جامعات"), ("किताबें", "किताबों"), ("books", "book")]
+    ("one", "other"),
+    [
+        ("университета", "университеты"),
+        ("والجامعة", "جامعات"),
+        ("किताबें", "किताबों"),
+        ("books", "book"),
+        ("votes", "vote"),
+        ("cases", "case"),
+        ("buses", "bus"),
+        ("shares", "share"),
+    ],
 )
 def test_the_forms_of_a_word_have_one_key(one: str, other: str):
     assert key_of(comparable(one, marked=True)) == key_of(comparable(other, marked=True))

@@ -39,6 +39,7 @@ def sides(found: Quoted) -> list[tuple[int, str]]:
         ("When did it open?", "The museum opened in March 1954.", "The museum opened in May 1954."),
         ("Is the bridge safe?", "The bridge was declared safe.", "The bridge was not declared safe."),
         ("Is the bridge safe?", "The bridge isn't open to the public.", "The bridge is open to the public."),
+        ("Is the bridge safe?", "The bridge is safe for heavy cars.", "The bridge is unsafe for heavy cars."),
         ("Who designed the bridge?", "It was designed by Anna Berg in Oslo.", "It was designed by Olaf Lund in Oslo."),
         ("Did prices rise?", "Prices of bread rose sharply in the town.", "Prices of bread fell sharply in the town."),
         ("Cầu dài bao nhiêu mét?", "Cây cầu dài 1.200 mét và rộng.", "Cây cầu dài 1.500 mét và rộng."),
@@ -48,6 +49,7 @@ def sides(found: Quoted) -> list[tuple[int, str]]:
         ("这座塔建于哪一年？", "这座铁塔建于1889年，位于河边。", "这座铁塔建于1912年，位于河边。"),
         ("这座塔有几层？", "这座古老的塔一共有七层。", "这座古老的塔一共有九层。"),
         ("这座桥安全吗？", "专家认为这座桥是安全的。", "专家并不认为这座桥是安全的。"),
+        ("这种药安全吗？", "这种药对儿童是安全的。", "这种药对儿童是不安全的。"),
         ("这座桥开放了吗？", "这座桥已经向公众开放。", "这座桥没有向公众开放。"),
     ],
 )

@@ -43,7 +43,9 @@ không chưa chẳng chả đừng
 
 DENYING_CHARACTERS: Final = _words("""
 从来没有 并没有 没有 从未 并未 尚未 未曾 未能 并不 并非 绝非 而非 不是 不再 无法 毫无 并无 否认 不 没 未
+不安全 不安装 不安排 没收到 未来得及
 """)
+"""The last of them begin with a word that denies nothing: `不安` (uneasy), but `不安全` (unsafe)."""
 
 NOT_DENYING: Final = _words("""
 no+doubt no+later no+one no+matter no+less no+more no+fewer

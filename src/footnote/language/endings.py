@@ -15,6 +15,7 @@ _ENDINGS = (
     ("s", ""),
 )
 _SHORTEST = 3
+_SHORT_PLURAL = re.compile(r"(?!buses|gases|[a-z]{2}[hox])[a-z]{3}es")
 
 _CYRILLIC = re.compile(r"[\u0400-\u04ff]+")
 _CYRILLIC_ENDINGS = """
@@ -76,7 +77,8 @@ def stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
             if ending == "s" and word[-2] in "sui":
                 break
-            word = word.removesuffix(ending) + instead
+            # Of `votes` and `cases` only the s goes, as `vote` and `case` are too short to lose their e.
+            word = word[:-1] if _SHORT_PLURAL.fullmatch(word) else word.removesuffix(ending) + instead
             break
     if len(word) > _SHORTEST and word[-1] == word[-2] and word[-1] not in "lsz":
         word = word[:-1]

@@ -22,8 +22,12 @@ ALIKE_OTHERWISE = 0.6
 MIN_WORDS = 3
 """Sentences with fewer words in common, apart from what they differ in, are about different things."""
 
+MIN_STEM = 4
+"""Letters of a word that can be denied by what it begins with: `union` is not the opposite of `ion`."""
+
 Relation: TypeAlias = Literal["same", "contradiction"]
 
+_UNDOING = ("un", "in", "im", "il", "ir", "dis", "non")
 _DIGIT = re.compile(r"\d")
 
 
@@ -67,6 +71,7 @@ def contrast(one: Statement, other: Statement) -> Contrast | None:
         places += [Span(value.start, value.end) for value in numbers or one.values]
     places += _codes(mine) if _codes(theirs) else []
     places += _names(mine) if _names(theirs) else []
+    places += _undone(mine, theirs)
     places += _turned(one.text, other.text)
     denied = len(one.denials) != len(other.denials)
     places += one.denials if denied else ()
@@ -117,6 +122,20 @@ def _codes(tokens: Sequence[Token]) -> list[Span]:
 
 def _names(tokens: Sequence[Token]) -> list[Span]:
     return [Span(one.start, one.end) for one in tokens if one.capital and one.content and one.start]
+
+
+def _undone(mine: Sequence[Token], theirs: Sequence[Token]) -> list[Span]:
+    """Words that one side has with a beginning that denies: `safe`, `unsafe`."""
+    others = {token.key for token in theirs}
+    return [Span(one.start, one.end) for one in mine if any(_is_undoing(one.key, other) for other in others)]
+
+
+def _is_undoing(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    if len(short) < MIN_STEM:
+        return False
+    # The key of a short word keeps its e.
+    return any(long.removesuffix("e") == beginning + short.removesuffix("e") for beginning in _UNDOING)
 
 
 def _turned(one: str, other: str) -> list[Span]:

@@ -11,12 +11,13 @@ from math import log1p
 from msgspec import Struct
 
 from footnote.language.terms import has_unspaced
-from footnote.web_search.rank.query import Query
+from footnote.web_search.rank.query import Query, key_of
 from footnote.web_search.rank.sections import Section
 
 _ARABIC = re.compile(r"[\u0620-\u06d3]")
+_FORM = re.compile(r"[^\W_]{1,12}+(?![^\W_])")
 _STEM = 4
-"""A word of fewer letters is searched for as it is; a longer one may have another ending."""
+"""A key of fewer letters begins too many words: what is found must be a form of the very word."""
 
 
 class Page(Struct, frozen=True):
@@ -62,13 +63,13 @@ def skim(pages: Sequence[Page], query: Query) -> Skimmed:
 
 
 class _Needle(Struct, frozen=True):
-    """`apart`: it must begin a word. `whole`: it must also end it; a long word may have another ending. `word` is the
-    key of the query's word, empty for a pair."""
+    """`apart`: it must begin a word. `exact`: of which it must be the key. `word` is the key of the query's word, empty
+    for a pair."""
 
     word: str
     text: str
     apart: bool
-    whole: bool
+    exact: bool
 
 
 def _needles(query: Query) -> Iterator[_Needle]:
@@ -78,7 +79,7 @@ def _needles(query: Query) -> Iterator[_Needle]:
         yield _Needle(key, key[:-1] if len(key) > _STEM and key[-1] == "y" else key, apart, apart and len(key) < _STEM)
     for first, second in query.pairs:
         if len(first) == len(second) == 1 and has_unspaced(first + second):
-            yield _Needle("", first + second, apart=False, whole=False)
+            yield _Needle("", first + second, apart=False, exact=False)
 
 
 def _having(page: Page, starts: list[int], needle: _Needle) -> Iterator[int]:
@@ -90,7 +91,7 @@ def _having(page: Page, starts: list[int], needle: _Needle) -> Iterator[int]:
         index = bisect_right(starts, at) - 1
         if (
             (needle.apart and at and plain[at - 1].isalnum())
-            or (needle.whole and plain[end : end + 1].isalnum())
+            or (needle.exact and plain[end : end + 1].isalnum() and not _is_form(plain, at, needle.word))
             or index < 0
             or at >= page.sections[index].end
         ):
@@ -98,3 +99,9 @@ def _having(page: Page, starts: list[int], needle: _Needle) -> Iterator[int]:
         else:
             yield index
             at = plain.find(text, page.sections[index].end)
+
+
+def _is_form(plain: str, at: int, key: str) -> bool:
+    """Whether the word that begins there has that key: `votes` has `vot`, `law` is that of `laws`."""
+    found = _FORM.match(plain, at)
+    return found is not None and key_of(found.group()) == key
