@@ -3,7 +3,7 @@
 import asyncio
 import resource
 import socket
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
 
@@ -11,9 +11,10 @@ import aiohttp
 import pytest
 
 from cli.process import Footnote, environment
-from footnote.server.heads import MAX_WAITING
-from server.house import open_house
+from footnote.server.heads import MAX_SILENT
+from server.house import LOCAL_TOKEN, open_house
 from server.test_serve_command import base, started
+from upstream import Upstream, hold, reply, say, stop
 
 MORE = 20
 
@@ -21,9 +22,9 @@ MORE = 20
 @pytest.fixture
 def _many_descriptors() -> Iterator[None]:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard != resource.RLIM_INFINITY and hard < 2 * MAX_WAITING:
+    if hard != resource.RLIM_INFINITY and hard < 2 * MAX_SILENT:
         pytest.skip("this machine does not let a process have so many connections")
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2 * MAX_WAITING), hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2 * MAX_SILENT), hard))
     yield
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
@@ -36,7 +37,7 @@ async def test_of_too_many_silent_connections_the_oldest_are_closed_and_one_line
         http = await stack.enter_async_context(aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60)))
         url = base(await started(process))
         port = int(url.rpartition(":")[2])
-        silent = [stack.enter_context(closing(_connected(port))) for _ in range(MAX_WAITING)]
+        silent = [stack.enter_context(closing(_connected(port))) for _ in range(MAX_SILENT)]
         # One that begins a head and does not go on is as silent as one that never begins.
         silent[0].send(b"GET /healthz HTTP/1.1\r\nHost:")
         silent += [stack.enter_context(closing(_connected(port))) for _ in range(MORE)]
@@ -47,7 +48,67 @@ async def test_of_too_many_silent_connections_the_oldest_are_closed_and_one_line
             assert response.status == 200
         with pytest.raises(BlockingIOError):
             silent[-1].recv(1)
-        assert process.err.text.count("Connections closed on which no whole request had come") == 1
+        assert process.err.text.count("Silent connections closed") == 1
+
+
+LOGIN = b"POST /v2/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n"
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_many_descriptors")
+@pytest.mark.parametrize("begun", [LOGIN, HEALTH, HEALTH + b"\r\n"], ids=["no body", "no more", "line break"])
+async def test_whoever_falls_silent_after_the_first_words_is_capped_as_well(tmp_path: Path, begun: bytes):
+    async with AsyncExitStack() as stack:
+        limits = {"FOOTNOTE_LIMITS_REQUESTS_PER_MINUTE": "1000000"}
+        process = await stack.enter_async_context(Footnote("serve", "--port", "0", env=environment(tmp_path, **limits)))
+        http = await stack.enter_async_context(aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60)))
+        url = base(await started(process))
+        silent: list[socket.socket] = []
+        for _ in range(MAX_SILENT + MORE):
+            silent.append(stack.enter_context(closing(_connected(int(url.rpartition(":")[2])))))
+            silent[-1].send(begun)
+        async with asyncio.timeout(60):
+            loop = asyncio.get_running_loop()
+            for one in silent[:MORE]:
+                while await loop.sock_recv(one, 1_000):
+                    pass
+        async with http.get(f"{url}/healthz") as response:
+            assert response.status == 200
+        assert process.err.text.count("Silent connections closed") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_many_descriptors")
+async def test_silent_connections_close_neither_a_stream_nor_an_upload_that_comes(tmp_path: Path, upstream: Upstream):
+    words, is_over = asyncio.Event(), asyncio.Event()
+    upstream.script(reply(say("So"), hold(words), say(" it is."), stop()))
+
+    async def body() -> AsyncIterator[bytes]:
+        yield b'{"title":'
+        await is_over.wait()
+        yield b'"Tea"}'
+
+    async with AsyncExitStack() as stack:
+        env = environment(tmp_path, upstream, FOOTNOTE_TOKEN=LOCAL_TOKEN)
+        process = await stack.enter_async_context(Footnote("serve", "--port", "0", env=env))
+        headers = {"authorization": f"Bearer {LOCAL_TOKEN}", "content-type": "application/json"}
+        http = await stack.enter_async_context(
+            aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60), headers=headers)
+        )
+        url = base(await started(process))
+        async with http.post(f"{url}/v2/sessions", json={}) as made:
+            session = f"{url}/v2/sessions/{(await made.json())['id']}"
+        stream = await stack.enter_async_context(http.post(f"{session}/messages", json={"content": "Why?"}))
+        silent = [stack.enter_context(closing(_connected(int(url.rpartition(":")[2])))) for _ in range(MAX_SILENT)]
+        patching = asyncio.create_task(http.patch(session, data=body()).__aenter__())
+        async with asyncio.timeout(60):
+            assert await asyncio.get_running_loop().sock_recv(silent[0], 1) == b""
+        words.set()
+        assert (await stream.read()).endswith(b'"type":"message_stop"}\n\n')
+        is_over.set()
+        async with await patching as changed:
+            assert (changed.status, (await changed.json())["title"]) == (200, "Tea")
 
 
 def _connected(port: int) -> socket.socket:

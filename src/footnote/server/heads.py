@@ -1,4 +1,4 @@
-"""The head of a request has a size and a time that are enough for everybody, and not more."""
+"""A client has room and time enough for what it sends, and not more. Of those that send nothing, only some may stay."""
 
 import asyncio
 import logging
@@ -8,31 +8,34 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 MOST_HEAD_BYTES = 65_536
 HEAD_SECONDS = 60.0
 """How long the head of a request may take to come, from the first moment of the connection on."""
-MAX_WAITING = 1_000
-"""Connections on which no whole head has come yet. Everybody else's comes within milliseconds."""
+MAX_SILENT = 1_000
+"""Connections on which something is to come from the client: the head of a request, the rest of its body, or the next
+request. Streams and other answers under way are not among them."""
 LOG_SECONDS = 60.0
 _WHOLE = -1
 
 log = logging.getLogger(__name__)
 
 
-class WaitingConnections:
-    """The connections of one server on which the head of a request is waited for. Where there are too many, the one
-    that has waited longest is closed: strangers who send nothing cannot keep others out."""
+class SilentConnections:
+    """The connections of one server that wait for their clients. Where there are too many, the one that has been silent
+    for longest is closed: strangers who send nothing cannot keep others out."""
 
-    def __init__(self, max_waiting: int = MAX_WAITING) -> None:
-        self._max_waiting = max_waiting
-        self._waiting: dict[BoundedProtocol, None] = {}
+    def __init__(self, max_silent: int = MAX_SILENT) -> None:
+        self._max_silent = max_silent
+        self._silent: dict[BoundedProtocol, None] = {}
+        """The one that is silent for longest stands first."""
         self._closed = 0
         self._logging: asyncio.TimerHandle | None = None
 
     def add(self, connection: "BoundedProtocol") -> None:
-        self._waiting.setdefault(connection)
-        if len(self._waiting) > self._max_waiting:
-            self.close(next(iter(self._waiting)))
+        """Its silence begins now, or goes on: the first letters of a head do not end it."""
+        self._silent.setdefault(connection)
+        if len(self._silent) > self._max_silent:
+            self.close(next(iter(self._silent)))
 
     def remove(self, connection: "BoundedProtocol") -> None:
-        self._waiting.pop(connection, None)
+        self._silent.pop(connection, None)
 
     def close(self, connection: "BoundedProtocol") -> None:
         """Counts it, and logs one line for all that are closed within a minute."""
@@ -46,11 +49,11 @@ class WaitingConnections:
         self._logging = None
         if self._closed:
             log.warning(
-                "Connections closed on which no whole request had come: %d. Each has %d seconds for its head, and %d "
-                "may wait at once.",
+                "Silent connections closed: %d. The head of a request has %d seconds to come, and %d connections may "
+                "wait for their clients at once.",
                 self._closed,
                 HEAD_SECONDS,
-                self._max_waiting,
+                self._max_silent,
             )
             self._closed = 0
             self._logging = asyncio.get_running_loop().call_later(LOG_SECONDS, self._log)
@@ -59,35 +62,44 @@ class WaitingConnections:
 class BoundedProtocol(HttpToolsProtocol):
     """Refuses a request whose head does not end: the parser beneath would keep it all in memory, and wait for ever."""
 
-    # A slot, since one attribute more would make the dict of every connection a kilobyte larger.
-    __slots__ = ("_head_bytes", "_late")
-    waiting = WaitingConnections()
+    # Slots, since one attribute more would make the dict of every connection a kilobyte larger.
+    __slots__ = ("_awaits_body", "_head_bytes", "_is_idle", "_late")
+    silent = SilentConnections()
     """Of all connections of a server: each has a class of its own (`bounded`)."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         self._head_bytes = 0
+        self._awaits_body = self._is_idle = False
         self._late: asyncio.TimerHandle | None = None
         super().connection_made(transport)
         self._expect_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._expect_nothing()
+        self._stop_timer()
+        self.silent.remove(self)
         super().connection_lost(exc)
 
     def _expect_head(self) -> None:
-        if self._late is not None:
-            self._late.cancel()
-        self._late = self.loop.call_later(HEAD_SECONDS, self.waiting.close, self)
-        self.waiting.add(self)
+        self._is_idle = False
+        self._stop_timer()
+        self._late = self.loop.call_later(HEAD_SECONDS, self.silent.close, self)
+        self.silent.add(self)
 
-    def _expect_nothing(self) -> None:
+    def _stop_timer(self) -> None:
         if self._late is not None:
             self._late.cancel()
             self._late = None
-            self.waiting.remove(self)
 
     def data_received(self, data: bytes) -> None:
+        if self._is_idle:
+            # Also a line break, which begins no head, but ends the wait for the next request.
+            self._head_bytes = 0
+            self.silent.remove(self)
+            self._expect_head()
         super().data_received(data)
+        if self._awaits_body:
+            self.silent.remove(self)
+            self.silent.add(self)
         if self._head_bytes != _WHOLE:
             self._head_bytes += len(data)
             if self._head_bytes > MOST_HEAD_BYTES and not self.transport.is_closing():
@@ -100,10 +112,22 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._head_bytes = _WHOLE
-        self._expect_nothing()
+        self._stop_timer()
+        self._awaits_body = True
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._awaits_body = False
+        self.silent.remove(self)
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.timeout_keep_alive_task is not None and self._late is None:
+            self._is_idle = True
+            self.silent.add(self)
 
 
 def bounded() -> type[BoundedProtocol]:
     """The protocol of one server, which counts its own connections."""
-    return type("BoundedProtocolOfServer", (BoundedProtocol,), {"__slots__": (), "waiting": WaitingConnections()})
+    return type("BoundedProtocolOfServer", (BoundedProtocol,), {"__slots__": (), "silent": SilentConnections()})
