@@ -170,6 +170,13 @@ def test_a_file_is_what_its_bytes_say(kept, filename: str, content: bytes, media
             b"MIME-Version: 1.0\n",
             f"a.MHT is a web archive, which can hold scripts, and is not taken. {SHOWN}",
         ),
+        ("a.hta. .", PAGE, f"a.hta. . is a script of the system, and is not taken. {SHOWN}"),
+        ("a.LNK ", b"words", f"a.LNK  is a shortcut, which can start programs, and is not taken. {SHOWN}"),
+        (
+            "a.desktop",
+            b"[Desktop Entry]",
+            f"a.desktop is a shortcut, which can start programs, and is not taken. {SHOWN}",
+        ),
         ("a.txt", LNK, "a.txt is a shortcut of Windows, whatever it is called. Programs are not taken."),
         ("a.exe", MZ, "a.exe is a program for Windows, whatever it is called. Programs are not taken."),
         (

@@ -66,8 +66,11 @@ _WITH_MACROS = {
     **dict.fromkeys(("pptm", "potm", "ppam", "ppsm"), "pptx"),
 }
 _OPENED_AS_PROGRAMS = {
-    **dict.fromkeys(("lnk", "pif", "scf", "library-ms", "search-ms"), "a shortcut, which can start programs"),
-    **dict.fromkeys(("url", "webloc"), "a shortcut to an address"),
+    **dict.fromkeys(
+        ("lnk", "pif", "scf", "library-ms", "search-ms", "appref-ms", "settingcontent-ms", "jnlp", "desktop"),
+        "a shortcut, which can start programs",
+    ),
+    **dict.fromkeys(("url", "website", "webloc"), "a shortcut to an address"),
     **dict.fromkeys(("hta", "wsf", "wsh", "jse", "vbe", "scr", "sct", "msc", "chm"), "a script of the system"),
     **dict.fromkeys(("mht", "mhtml"), "a web archive, which can hold scripts"),
 }
@@ -126,7 +129,8 @@ def inspect(file: IO[bytes], filename: str) -> Inspected:
 
 
 def _suffix(filename: str) -> str:
-    _, dot, suffix = filename.lower().rpartition(".")
+    """Without what Windows drops at the end of a name: there, "a.lnk. " is opened as a shortcut."""
+    _, dot, suffix = filename.lower().rstrip(". \t\u00a0").rpartition(".")
     return suffix.strip() if dot else ""
 
 
