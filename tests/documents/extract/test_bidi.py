@@ -27,6 +27,21 @@ def test_text_of_both_directions_is_read_as_it_was_written(name: str) -> None:
     assert MIXED[name] in read(f"# تقرير عن الطاقة\n\nوجد الباحثون أن النتائج جيدة.\n\n{MIXED[name]}")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "האוניברסיטה העברית בירושלים (The Hebrew University) נוסדה בשנת 1918.",
+        "زر الموقع https://example.org/ar/page?id=5 لمزيد من التفاصيل.",
+        "The Arabic motto of the university, العلم نور والجهل ظلام والحكمة ضالة المؤمن, was chosen in 1950.",
+    ],
+)
+@pytest.mark.parametrize("before", ["The words before are English.", "وجد الباحثون أن النتائج جيدة."])
+def test_a_line_with_as_many_letters_of_both_directions_is_read_from_the_side_without_its_full_stop(
+    text: str, before: str
+) -> None:
+    assert text in read(f"{before}\n\n{text}")
+
+
 def test_a_paragraph_from_right_to_left_stays_one_over_its_lines() -> None:
     text = " ".join([MIXED["names of two words in Arabic"]] * 4)
     assert text in read(text)

@@ -18,17 +18,27 @@ _HEBREW_NUMBER = re.compile(r"[+$€£#]?\d+(?:[.,:/\u066b\u066c+-]\d+)*%?")
 _ARABIC = re.compile("[\u0600-\u07bf\u08a0-\u08ff\ufb50-\ufdff\ufe70-\ufeff]")
 _MIRRORED = dict(zip("()[]{}«»‹›", ")(][}{»«›‹", strict=True))
 _OPENING = frozenset("([{«‹")
-_CLEAR = 0.2
+_CLEAR = 0.15
 """Of the letters: with so many more than half of one direction, the line has that direction."""
+_ENDING = frozenset(".!?؟۔:;؛,،")
+"""What a line ends with in the direction in which it is read."""
 
 
 def reads_right_to_left(shown: str, *, otherwise: bool) -> bool:
-    """Whether a line does of which `shown` are the characters from left to right. `otherwise` is said of one that has
-    about as many letters of either direction: most often it reads as what stands before it."""
+    """Whether a line does of which `shown` are the characters from left to right. Of one that has about as many letters
+    of either direction the side of its full stop tells, or letters of one direction at both ends; `otherwise` is said
+    of one without: most often it reads as what stands before it."""
     kinds = [*map(_kind, shown)]
     right, left = kinds.count("R"), kinds.count("L")
     share = right / (right + left or 1)
-    return share > 0.5 if abs(share - 0.5) >= _CLEAR else otherwise
+    if abs(share - 0.5) >= _CLEAR:
+        return share > 0.5
+    ends = shown.strip()
+    on_left, on_right = ends[:1] in _ENDING, ends[-1:] in _ENDING
+    if right and on_left is not on_right:
+        return on_left
+    letters = [kind for kind in kinds if kind in "LR"]
+    return letters[0] == "R" if letters and letters[0] == letters[-1] else otherwise
 
 
 def order(shown: str, *, from_right: bool) -> list[int]:

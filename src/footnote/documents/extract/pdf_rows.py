@@ -99,15 +99,18 @@ def _in_reading_order(glyphs: Glyphs, rows: list[Row]) -> Iterator[Row]:
         return
     from_right = bidi.reads_right_to_left("".join(texts), otherwise=True)
     for row, text in zip(rows, texts, strict=True):
-        from_right = bidi.reads_right_to_left(text, otherwise=from_right)
         size = glyphs[row.indexes[0]].size
-        is_turned = size is None or not bidi.RIGHT_TO_LEFT.search(text)
-        yield row if is_turned else _reordered(glyphs, row, size or 1.0, from_right=from_right)
+        if size is None or not bidi.RIGHT_TO_LEFT.search(text):
+            from_right = bidi.reads_right_to_left(text, otherwise=from_right)
+            yield row
+        else:
+            cells = [*_with_spaces(_cells(glyphs, row), size)]
+            shown = "".join(chr(cell.letters[0]) for cell in cells)
+            from_right = bidi.reads_right_to_left(shown, otherwise=from_right)
+            yield _reordered(cells, shown, from_right=from_right)
 
 
-def _reordered(glyphs: Glyphs, row: Row, size: float, *, from_right: bool) -> Row:
-    cells = [*_with_spaces(_cells(glyphs, row), size)]
-    shown = "".join(chr(cell.letters[0]) for cell in cells)
+def _reordered(cells: list[_Cell], shown: str, *, from_right: bool) -> Row:
     ordered = [cells[at] for at in bidi.order(shown, from_right=from_right)]
     said = bidi.with_brackets("".join(chr(letter) for cell in ordered for letter in cell.letters))
     return Row([*map(ord, said)], [index for cell in ordered for index in cell.indexes], from_right)
