@@ -6,7 +6,7 @@
 
 A pair is an article of XQuAD and its copy, in which one sentence that answers a question has another number, or is
 denied. A provider finds both and three other pages; the crawler reads them; the reader answers. Both sides are shown
-if a quotation of each page has that page's version of the sentence.
+if a quotation of each page has that page's version of the sentence; the bar is for both shown and told.
 """
 
 import argparse
@@ -142,7 +142,7 @@ def _row(language: str, kind: str, found: list[Shown]) -> tuple[str, ...]:
     both = sum(one.true and one.false for one in found)
     told = sum(one.true and one.false and one.told for one in found)
     only_false = sum(one.false and not one.true for one in found)
-    bar = f"≥ {AT_LEAST}", "pass" if both >= AT_LEAST * len(found) else "FAIL"
+    bar = f"≥ {AT_LEAST}", "pass" if told >= AT_LEAST * len(found) else "FAIL"
     return language, kind, str(len(found)), share(both), share(told), share(only_false), *bar
 
 

@@ -62,16 +62,17 @@ def text_of(page: Page) -> str:
         return ""
 
 
-def table(benchmark: Benchmark, theirs: Sequence[str], version: str) -> Table:
-    """F1 by kind of page, beside that of texts which trafilatura found in the same run."""
-    ours, other = (benchmark.scores(texts) for texts in ([*map(text_of, benchmark.pages)], theirs))
+def table(benchmark: Benchmark, theirs: Sequence[str] | None, peer: str) -> Table:
+    """F1 by kind of page, beside that of the texts which the peer found in the same run, if it could be run."""
+    ours = benchmark.scores([*map(text_of, benchmark.pages)])
+    other = benchmark.scores(theirs) if theirs is not None else {}
     bars = {"all": ALL_AT_LEAST, "listing": LISTING_AT_LEAST}
     rows: list[tuple[str, ...]] = []
     for kind in sorted(ours, key=lambda kind: (kind == "all", kind)):
         count = sum(1 for page in benchmark.pages if kind in ("all", page.kind))
         bar = bars.get(kind)
         verdict = "" if bar is None else "pass" if ours[kind] >= bar else "FAIL"
-        scores = (f"{ours[kind]:.3f}", f"{other[kind]:.3f}")
+        scores = (f"{ours[kind]:.3f}", f"{other[kind]:.3f}" if other else "-")
         rows.append((kind, str(count), *scores, "" if bar is None else f"≥ {bar:.3f}", verdict))
-    columns = ("F1 of words", "pages", "Footnote", f"trafilatura {version}", "bar", "")
+    columns = ("F1 of words", "pages", "Footnote", peer, "bar", "")
     return Table(f"Web content extraction benchmark (WCXB), {SPLIT} split, {len(benchmark.pages)} pages", columns, rows)

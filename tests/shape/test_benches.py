@@ -1,6 +1,10 @@
 """The benchmarks run on a fresh machine: what they are compared with is pinned, and all of them can be made quick."""
 
+import gzip
+import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -35,3 +39,31 @@ def test_every_benchmark_can_be_made_quick(bench: str) -> None:
     command = [sys.executable, str(ROOT / "bench" / f"{bench}.py"), "--help"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert (done.returncode, "--quick" in done.stdout) == (0, True), done.stderr
+
+
+@pytest.mark.slow
+def test_where_a_peer_cannot_be_made_that_is_one_line_and_the_rest_is_measured(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "bench", tmp_path / "bench")
+    split = tmp_path / "pages" / "test"
+    (split / "ground-truth").mkdir(parents=True)
+    (split / "html").mkdir()
+    (tmp_path / "pages" / "evaluate.py").write_text(
+        "def get_page_type(told): return told['kind']\ndef word_f1(text, wanted): return 1, 1, float(wanted in text)\n"
+    )
+    told = {"kind": "article", "ground_truth": {"main_content": "A sentence about a bridge."}}
+    (split / "ground-truth" / "1.json").write_text(json.dumps(told))
+    (split / "html" / "1.html.gz").write_bytes(gzip.compress(b"<p>A sentence about a bridge.</p>"))
+    script = "import pathlib, search; print(search.on_all_kinds_of_pages(pathlib.Path('../pages')))"
+    environment = {**os.environ, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "PIP_CONFIG_FILE": os.devnull}
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path / "bench",
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    said = [line for line in done.stdout.splitlines() if line]
+    assert said[0].startswith("trafilatura is left out, and what is compared with it: ERROR: ")
+    assert [cell.strip() for cell in said[-1].split("|")][1:5] == ["all", "1", "1.000", "-"]
