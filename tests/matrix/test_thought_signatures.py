@@ -15,6 +15,7 @@ SIGNATURE = {"google": {"thought_signature": "c2lnbmVk"}}
 FIELDS = [
     {"extra_content": SIGNATURE},
     {"thought_signature": "c2lnbmVk"},
+    {"thoughtSignature": "c2lnbmVk"},
     {"provider_specific_fields": {"thought_signature": "c2lnbmVk"}},
 ]
 

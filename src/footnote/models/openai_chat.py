@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, Literal, cast
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from footnote.models import failures
 from footnote.models.accumulate import Accumulator
@@ -153,20 +153,27 @@ class _Function(Struct):
 
 
 class _CallDelta(Struct):
-    """The last three are where servers put the signature of the thought that led to a call: Google's own endpoint in
-    `extra_content`, proxies before it in either of the others. A model that thinks refuses its call without it."""
+    """The last four are where servers put the signature of the thought that led to a call: Google's own endpoint in
+    `extra_content`, proxies before it in any of the others. A model that thinks refuses its call without it."""
 
     index: int | None = None
     id: str | None = None
     function: _Function | None = None
     extra_content: Any = None
     thought_signature: Any = None
+    thought_signature_of_gemini: Any = field(default=None, name="thoughtSignature")
     provider_specific_fields: Any = None
 
     @property
     def extra(self) -> dict[str, Any]:
-        names = ("extra_content", "thought_signature", "provider_specific_fields")
-        return {name: value for name in names if (value := getattr(self, name))}
+        """By the names that they came under."""
+        found = {
+            "extra_content": self.extra_content,
+            "thought_signature": self.thought_signature,
+            "thoughtSignature": self.thought_signature_of_gemini,
+            "provider_specific_fields": self.provider_specific_fields,
+        }
+        return {name: value for name, value in found.items() if value}
 
 
 class _Delta(Struct):
