@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
@@ -108,3 +109,40 @@ async def test_what_was_closed_by_hand_costs_no_second_step_back(asked: str, vis
     await expect(chat.page).to_have_url(re.compile("/$"))
     await chat.page.go_forward()
     await expect(chat.log).to_contain_text("Lavoisier")
+
+
+@pytest.mark.parametrize("phone", [False, True], ids=["desk", "phone"])
+async def test_back_closes_the_settings_and_stays_in_the_conversation(asked: str, visit: Visit, *, phone: bool) -> None:
+    chat = await Chat.open(await visit(phone=phone))
+    await chat.show_sidebar()
+    await chat.sidebar.get_by_role("link", name="Names of gases").click()
+    await expect(chat.log).to_contain_text("Lavoisier")
+    await chat.open_settings()
+    await expect(chat.page).to_have_url(re.compile(rf"/s/{asked}\?panel=settings$"))
+    await chat.page.go_back()
+    await expect(chat.viewer).to_have_count(0)
+    await expect(chat.page).to_have_url(re.compile(f"/s/{asked}$"))
+    await expect(chat.log).to_contain_text("Lavoisier")
+    await chat.page.go_forward()
+    await expect(chat.page.get_by_role("dialog", name="Settings")).to_be_visible()
+    # Closed by hand, it costs no second step back; nor does the list on a phone that it was opened from.
+    await chat.page.keyboard.press("Escape")
+    await expect(chat.viewer).to_have_count(0)
+    await chat.page.go_back()
+    await expect(chat.page).to_have_url(re.compile("/$"))
+    await expect(chat.log).to_have_count(0)
+
+
+async def test_back_takes_away_a_question_and_nothing_behind_it(asked: str, visit: Visit) -> None:
+    chat = await Chat.open(await visit())
+    await chat.page.get_by_role("link", name="Names of gases").click()
+    await expect(chat.log).to_contain_text("Lavoisier")
+    await chat.choose(chat.button("Actions for “Names of gases”"), "Delete")
+    question = chat.page.get_by_role("dialog", name=re.compile("Delete"))
+    await expect(question).to_be_visible()
+    await chat.page.go_back()
+    await expect(question).to_have_count(0)
+    await expect(chat.page).to_have_url(re.compile(f"/s/{asked}$"))
+    await expect(chat.log).to_contain_text("Lavoisier")
+    await chat.page.go_back()
+    await expect(chat.page).to_have_url(re.compile("/$"))

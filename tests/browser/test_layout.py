@@ -136,5 +136,7 @@ async def test_a_wide_table_is_scrolled_and_not_squeezed(stage: Stage, visit: Vi
     await scroll.evaluate("(box) => { box.scrollLeft = box.scrollWidth; }")
     await expect(table).not_to_have_attribute("data-more", "true")
     assert (await first.evaluate(BOX))[0] == left, "the name of the row stays in sight"
+    line = await first.evaluate("(cell) => getComputedStyle(cell, '::after').borderInlineEndWidth")
+    assert line == "1px", "with a line of its own: that of a collapsed border would be scrolled away"
     assert await small.locator(".md-scroll").evaluate("(box) => box.scrollWidth <= box.clientWidth")
     await expect(small).not_to_have_attribute("data-wide", "true")

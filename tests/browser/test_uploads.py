@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from playwright.async_api import Route, expect
 
 from browser.conftest import Visit
@@ -188,3 +189,23 @@ async def test_a_file_is_mentioned_by_its_name_and_not_by_where_it_is_stored(sta
     await chat.page.keyboard.press("Enter")
     await expect(chat.attached("plan.txt")).to_have_count(1)
     await expect(chat.attached("exported.txt")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"), [("报告", "越南报告.txt"), ("báo cáo n", "Báo cáo năng lượng.txt"), ("de c", "Đề cương.txt")]
+)
+async def test_a_file_is_mentioned_in_every_script_and_by_more_than_one_word(
+    stage: Stage, visit: Visit, typed: str, name: str
+) -> None:
+    desk = await stage.session(title="Files")
+    names = ("plan.txt", "Đề cương.txt", "越南报告.txt", "Báo cáo năng lượng.txt")
+    await uploaded(stage.me, desk.session_id, *((one, b"Words.") for one in names))
+    chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
+    await chat.composer.press_sequentially("Read @")
+    await expect(chat.page.get_by_role("option")).to_have_count(4)
+    # As an input method, dictation or the clipboard does it: a text, and no key.
+    await chat.page.keyboard.insert_text(typed)
+    await expect(chat.page.get_by_role("option")).to_have_text([name])
+    await chat.page.keyboard.press("Enter")
+    await expect(chat.attached(name)).to_have_count(1)
+    await expect(chat.composer).to_have_value(f"Read {name} ")

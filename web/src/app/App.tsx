@@ -8,6 +8,7 @@ import { Button } from "../ui/Button";
 import "./app.css";
 import { listenForShortcuts } from "./keys";
 import { Login } from "./Login";
+import { closeQuestionOnStep } from "./questions";
 import { Shell } from "./Shell";
 import { Toasts } from "./Toasts";
 import { words } from "./words";
@@ -19,6 +20,7 @@ const ShortcutsDialog = lazy(async () => ({ default: (await import("../features/
 export function App() {
   const visit = useStore(catalog, (known) => known.visit);
   useEffect(() => (visit === "known" ? listenForShortcuts() : undefined), [visit]);
+  useEffect(closeQuestionOnStep, []);
   return (
     <>
       <Boundary>

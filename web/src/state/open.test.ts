@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { isOpening, type Open, openFrom, queryOf } from "./open";
 
-const NONE: Open = { drawer: null, file: null, beside: null, sheet: false };
+const NONE: Open = { drawer: null, file: null, beside: null, sheet: false, dialog: null };
 const source = { number: 3, citation: null, passage: "2" };
 
 test.each<[string, Open]>([
@@ -11,6 +11,7 @@ test.each<[string, Open]>([
   ["?file=/a.md&source=3&passage=2", { ...NONE, file: "/a.md", beside: source }],
   ["?panel=sources", { ...NONE, drawer: { kind: "sources" } }],
   ["?panel=conversations", { ...NONE, sheet: true }],
+  ["?panel=settings", { ...NONE, dialog: "settings" }],
 ])("what is open on a phone and %j are the same", (query, open) => {
   expect(queryOf(open, true)).toBe(query);
   expect(openFrom(query, NONE, true)).toEqual(open);

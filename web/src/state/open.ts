@@ -2,17 +2,22 @@
 
 import type { OpenedSource, View } from "./view";
 
-export type Open = Pick<View, "drawer" | "file" | "beside" | "sheet">;
+export type Open = Pick<View, "drawer" | "file" | "beside" | "sheet" | "dialog">;
 
 const LISTS = ["sources", "files"] as const;
+const DIALOGS = ["settings", "shortcuts"] as const;
 
-export function openIn({ drawer, file, beside, sheet }: View): Open {
-  return { drawer, file, beside, sheet };
+export function openIn({ drawer, file, beside, sheet, dialog }: View): Open {
+  return { drawer, file, beside, sheet, dialog };
 }
 
 export function isSameOpen(one: Open, other: Open): boolean {
   return (
-    one.drawer === other.drawer && one.file === other.file && one.beside === other.beside && one.sheet === other.sheet
+    one.drawer === other.drawer &&
+    one.file === other.file &&
+    one.beside === other.beside &&
+    one.sheet === other.sheet &&
+    one.dialog === other.dialog
   );
 }
 
@@ -20,9 +25,10 @@ export function isSameOpen(one: Open, other: Open): boolean {
  * The query of the address. Where the lists lie beside the conversation (`overlay` false) they are part of how somebody likes
  * the page, like the width of a panel, and not in the address; over the conversation they are, so that Back closes them.
  */
-export function queryOf({ drawer, file, beside, sheet }: Open, overlay: boolean): string {
+export function queryOf({ drawer, file, beside, sheet, dialog }: Open, overlay: boolean): string {
   const query = new URLSearchParams();
-  if (sheet) query.set("panel", "conversations");
+  if (dialog !== null) query.set("panel", dialog);
+  else if (sheet) query.set("panel", "conversations");
   else if (overlay && drawer && drawer.kind !== "source" && file === null) query.set("panel", drawer.kind);
   if (file !== null) query.set("file", file);
   const inDrawer = drawer?.kind === "source" ? drawer : null;
@@ -49,6 +55,7 @@ export function openFrom(search: string, known: Open, overlay: boolean): Open {
     file,
     beside: file === null ? null : source,
     sheet: overlay && panel === "conversations",
+    dialog: DIALOGS.find((one) => one === panel) ?? null,
   };
 }
 
@@ -59,8 +66,10 @@ function sourceIn(query: URLSearchParams): OpenedSource | null {
 }
 
 /** Whether something came to be open that Back is to close again. From passage to passage and from file to file is no such
- * step: one Back closes what is open. */
+ * step: one Back closes what is open. Nor are settings that were opened from the list of conversations on a phone, which
+ * closes by that. */
 export function isOpening(before: Open, now: Open, overlay: boolean): boolean {
+  if (now.dialog !== null) return before.dialog === null && !before.sheet;
   if (now.file !== null) return before.file === null || (now.beside !== null && before.beside === null);
   if (now.drawer?.kind === "source" && before.drawer?.kind !== "source") return true;
   return (now.sheet && !before.sheet) || (overlay && now.drawer !== null && before.drawer === null);

@@ -104,14 +104,23 @@ view.subscribe(() => {
   enter(isOpening(shown.open, open, isOverlay()) ? "push" : "replace", location.pathname);
 });
 
-let inTheWay: (() => boolean) | null = null;
+/** A step of the browser's history, back or forward. */
+export interface Step {
+  /** It takes the open file away. */
+  leavesFile: boolean;
+}
 
-/** `listener` is asked before the browser's way back or forward takes the open file away: true, and what is shown stays. */
-export function whenLeaving(listener: () => boolean): () => void {
-  inTheWay = listener;
-  return () => {
-    if (inTheWay === listener) inTheWay = null;
-  };
+const listeners = new Set<(step: Step) => boolean>();
+
+/** `listener` is asked before each step: true, and what is shown stays. The first that says so is the last to be asked. */
+export function whenLeaving(listener: (step: Step) => boolean): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function isHeld(step: Step): boolean {
+  for (const holds of listeners) if (holds(step)) return true;
+  return false;
 }
 
 addEventListener("popstate", ({ state }) => {
@@ -121,7 +130,7 @@ addEventListener("popstate", ({ state }) => {
   };
   const address = location.pathname + location.search;
   const isSameSession = location.pathname === shown.address.split("?", 1)[0];
-  if ((!isSameSession || entry.open.file !== view.get().file) && inTheWay?.()) {
+  if (isHeld({ leavesFile: !isSameSession || entry.open.file !== view.get().file })) {
     // The browser has gone there already: it is brought back to what is shown.
     const { open } = shown;
     shown = { ...shown, at: entry.at + 1 };

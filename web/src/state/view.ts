@@ -86,7 +86,7 @@ export function toggleDrawer(kind: "sources" | "files"): void {
 }
 
 /** What the address says is open, or an earlier entry of the browser's history. */
-export const showOpen = (open: Pick<View, "drawer" | "file" | "beside" | "sheet">) => change(open);
+export const showOpen = (open: Pick<View, "drawer" | "file" | "beside" | "sheet" | "dialog">) => change(open);
 
 /** Another session: what was open belonged to the last one. A list stays open, a passage or a file does not. */
 export function leaveSession(): void {

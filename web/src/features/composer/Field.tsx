@@ -54,7 +54,11 @@ export function Field({ field, onSubmit, onStop }: FieldProps) {
         rows={1}
         enterKeyHint="send"
         value={text}
-        onChange={(event) => change({ text: event.target.value, notice: null })}
+        onChange={(event) => {
+          change({ text: event.target.value, notice: null });
+          // Not every input comes with a key, after which `onSelect` is told of: pasting, dictating and composing do not.
+          mention.look();
+        }}
         onSelect={mention.look}
         onBlur={mention.leave}
         onKeyDown={press}

@@ -26,9 +26,14 @@ describe("mentionAt", () => {
     expect(mentionAt("请看@报告", 5)).toEqual({ at: 2, name: "报告" });
   });
 
-  it("is no address of mail, and ends with a space", () => {
+  it("is no address of mail, and ends with its line", () => {
     expect(mentionAt("ann@example.org", 15)).toBeNull();
-    expect(mentionAt("@report ", 8)).toBeNull();
+    expect(mentionAt("@ report", 8)).toBeNull();
+    expect(mentionAt("@report\nand", 11)).toBeNull();
+  });
+
+  it("goes on behind a space, since names have some", () => {
+    expect(mentionAt("Read @báo cáo", 13)).toEqual({ at: 5, name: "báo cáo" });
   });
 });
 
@@ -40,6 +45,8 @@ describe("mentioned", () => {
       "Báo cáo Đà Nẵng.docx",
     ]);
     expect(mentioned(files, { at: 0, name: "da" })).toHaveLength(1);
+    expect(mentioned(files, { at: 0, name: "bao cao da" })).toHaveLength(1);
+    expect(mentioned(files, { at: 0, name: "table " })).toEqual([]);
   });
 
   it("finds nothing by where an upload is stored", () => {

@@ -1,5 +1,6 @@
 /** `@` and the beginning of a name, before the caret. */
 
+import { fold } from "../../lib/fold";
 import type { FileRecord } from "../../protocol/events.gen";
 
 export interface Mention {
@@ -9,8 +10,9 @@ export interface Mention {
 }
 
 const MOST = 8;
-/** Not behind a letter: that is an address of mail. Chinese has no spaces to ask for. */
-const BEFORE_CARET = /(?:^|[^A-Za-z0-9._-])@([^\s@]{0,60})$/u;
+/** Not behind a letter: that is an address of mail. Chinese has no spaces to ask for. Names have spaces in them, so that the
+ * words behind the first one belong to the mention for as long as there is a file of such a name. */
+const BEFORE_CARET = /(?:^|[^A-Za-z0-9._-])@((?:[^\s@][^\n@]{0,59})?)$/u;
 
 export function mentionAt(text: string, caret: number): Mention | null {
   const found = BEFORE_CARET.exec(text.slice(Math.max(0, caret - 80), caret));
@@ -25,7 +27,7 @@ export function visiblePath({ source, path, filename }: FileRecord): string | nu
 
 /** The files that may be meant: those whose name begins so, then the others; the newest of each first. */
 export function mentioned(files: readonly FileRecord[], { name }: Mention): FileRecord[] {
-  const wanted = folded(name);
+  const wanted = fold(name);
   return files
     .map((file) => ({ file, rank: rankOf(file, wanted) }))
     .filter(({ rank }) => rank < NO_MATCH)
@@ -38,7 +40,7 @@ const NO_MATCH = 4;
 
 /** The less, the better: the beginning of the name, of a word or folder in it, a place inside of it. */
 function rankOf(file: FileRecord, wanted: string): number {
-  const [name, path] = [folded(file.filename), folded(visiblePath(file) ?? "")];
+  const [name, path] = [fold(file.filename), fold(visiblePath(file) ?? "")];
   if (name.startsWith(wanted)) return 0;
   if (beginsWordOf(name, wanted) || beginsWordOf(path, wanted)) return 1;
   if (name.includes(wanted)) return 2;
@@ -49,9 +51,4 @@ function beginsWordOf(text: string, wanted: string): boolean {
   for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1))
     if (at === 0 || !/[\p{L}\p{N}]/u.test(text.charAt(at - 1))) return true;
   return false;
-}
-
-/** So that `báo cáo` is found by `bao cao`, however it is encoded. */
-function folded(text: string): string {
-  return text.normalize("NFD").replace(/\p{M}/gu, "").replace(/đ/gi, "d").toLowerCase();
 }

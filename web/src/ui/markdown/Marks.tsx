@@ -37,9 +37,11 @@ export function MarkRunView({ run: { space, marks, punctuation } }: { run: MarkR
     );
   }
   const chips = marks.flatMap(({ node }) => chipsOf(node, context));
+  // Punctuation may still follow, where the footnote is the last part of a word in bold or in a quotation.
+  const openEnd = { "data-open-end": punctuation === "" || undefined };
   if (chips.length <= MAX_TOGETHER) {
     return (
-      <span className="md-cited">
+      <span className="md-cited" {...openEnd}>
         {chips}
         {punctuation}
       </span>
@@ -49,7 +51,7 @@ export function MarkRunView({ run: { space, marks, punctuation } }: { run: MarkR
     <>
       <span className="md-cited">{chips[0]}</span>
       {chips.slice(1, -1)}
-      <span className="md-together">
+      <span className="md-together" {...openEnd}>
         {chips.at(-1)}
         {punctuation}
       </span>

@@ -20,8 +20,8 @@ export function useGuard(): Guard {
     dirty.current = now;
   }, []);
   useEffect(() => {
-    return whenLeaving(() => {
-      if (!dirty.current) return false;
+    return whenLeaving(({ leavesFile }) => {
+      if (!leavesFile || !dirty.current) return false;
       // The browser is brought back to the file, and sent there again if that is wanted.
       const then = () => {
         dirty.current = false;
