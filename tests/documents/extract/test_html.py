@@ -171,6 +171,32 @@ def test_pages_that_hold_nothing_say_why(body: str, failure: str):
     assert raised.value.failure == failure
 
 
+NOTICE = (
+    "<div class=cookie-consent><p>We use cookies and similar technologies. You agree to our use of cookies.</p></div>"
+)
+FOOTER = "<footer><p>Copyright 2024 Example. Cookie settings.</p></footer>"
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("<h1>Opening hours</h1><p>Monday to Friday 9 to 17</p>", "# Opening hours\n\nMonday to Friday 9 to 17"),
+        (
+            "<h1>Repairs</h1><ul><li><a href=/1>A leaking tap</a><li><a href=/2>Damp walls</a></ul>",
+            "# Repairs\n\n- A leaking tap\n- Damp walls",
+        ),
+    ],
+)
+def test_a_short_page_with_a_notice_about_cookies_is_no_wall(body: str, text: str):
+    assert read(f"{NOTICE}<div>{body}</div>{FOOTER}").text == text
+
+
+def test_a_notice_about_cookies_with_nothing_beside_it_is_a_wall():
+    with pytest.raises(Unreadable) as raised:
+        read(f"<header>The Daily Planet</header>{NOTICE}{FOOTER}")
+    assert raised.value.failure == "consent_wall"
+
+
 def test_an_article_about_captchas_is_an_article():
     text = f"Sites ask people to verify you are human. {PROSE} {PROSE} {PROSE} {PROSE} {PROSE}"
     assert read(f"<main><h1>The captcha</h1><p>{text}</p></main>").text.endswith(PROSE)

@@ -22,6 +22,9 @@ TINY = 0.3
 """Of the text: if so little is prose, the prose is not what the page is about, whatever it calls itself."""
 REST = 250
 """Letters that are left of a page without a part that is certainly no content."""
+SHORT = 2_000
+SOMETHING = 30
+"""Letters without navigation, footers and notices: a short page that has so many says something."""
 MUCH = 1_500
 LISTS = HEADINGS | {"ul", "ol", "li", "dl", "dt", "dd", "p"}
 """In documentation and on overviews a list of links is content; news has related stories there."""
@@ -73,12 +76,13 @@ def _talk(root: Node) -> Callable[[Node], bool]:
 def _frame(root: Node) -> Callable[[Node], bool]:
     """Parts of the frame. The more there is in one, the surer its name must be."""
     total = root.prose
+    rest = _without(root, _is_furniture).size if root.size <= SHORT else 0
 
     def goes(node: Node) -> bool:
         if part(node) is not Part.FRAME:
             return False
         if node.tag == "footer" or asks_for_consent(node):
-            return root.size - node.size >= REST
+            return root.size - node.size >= REST or rest >= SOMETHING
         if node.tag in ("nav", "aside", "menu", "dialog"):
             return node.prose <= 0.3 * total
         if is_named_surely(node) and total - node.prose >= max(REST, 0.25 * total):
@@ -88,6 +92,11 @@ def _frame(root: Node) -> Callable[[Node], bool]:
         return node.prose <= 0.15 * total or (node.linked >= 0.25 * node.size and node.prose <= 0.5 * total)
 
     return goes
+
+
+def _is_furniture(node: Node) -> bool:
+    """Whatever else a page has, this is not what it says."""
+    return node.tag in FRAME_TAGS or asks_for_consent(node)
 
 
 def _without_frame(root: Node) -> Node:

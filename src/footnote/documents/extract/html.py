@@ -22,7 +22,7 @@ def read(text: str, url: str) -> Extracted:
     found = facts(document, url, everything)
     chosen = markdown(content(document, url), url)
     if len(chosen.text) < LITTLE and size <= SMALL:
-        walls.check(document, everything, prose)
+        walls.check(document, everything, prose, chosen.text)
     if not chosen.text:
         raise Unreadable("empty", "there is no text in it")
     kept = _cut(chosen)

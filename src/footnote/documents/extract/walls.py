@@ -2,6 +2,7 @@
 
 import re
 
+from footnote.documents.extract.content import SOMETHING
 from footnote.documents.extract.document import Unreadable
 from footnote.documents.extract.tree import Document
 
@@ -28,11 +29,13 @@ _WALL = re.compile(
 )
 
 
-def check(document: Document, everything: str, prose: int) -> None:
+def check(document: Document, everything: str, prose: int, content: str) -> None:
     """Raises `Unreadable` for a page without content. `everything` is all the text that it shows, frame included, and
-    `prose` how much of it stands in paragraphs."""
+    `prose` how much of it stands in paragraphs; `content` is what would be read of it. A notice about cookies beside a
+    short text is no wall."""
     shown = " ".join(everything.split())
-    if len(shown) <= WALL and (_WALL.search(shown) or _WALL.search(document.title)):
+    says_something = len(content) >= SOMETHING and not _WALL.search(content)
+    if len(shown) <= WALL and (_WALL.search(document.title) or (_WALL.search(shown) and not says_something)):
         raise Unreadable("consent_wall", "it asks for consent, a login or a proof of being human first")
     wants_script = any(_WANTS_SCRIPT.search(text) for text in (*document.noscript, shown))
     if len(shown) < SHORT and (wants_script or (document.scripts and not prose)):
