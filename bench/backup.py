@@ -99,8 +99,8 @@ def file_rows(session: str, number: int, content: bytes, place: str | None) -> I
     digest = hashlib.sha256(content).hexdigest()
     file_id = f"file_{session}_{number}"
     yield "blob", (digest, len(content), place, None if place else content)
-    yield "workspace_file", (session, f"/{number}.md", file_id, "agent", "2026-01-01", None, 1, 1)
-    yield "file_version", (file_id, 1, digest, "agent", None, None, "", "2026-01-01")
+    yield "workspace_file", (session, f"/{number}.md", file_id, "agent", "2026-01-01", None, 1, 1, 0)
+    yield "file_version", (file_id, 1, digest, "agent", None, None, "", "2026-01-01", None)
 
 
 @script

@@ -67,3 +67,15 @@ def test_where_a_peer_cannot_be_made_that_is_one_line_and_the_rest_is_measured(t
     said = [line for line in done.stdout.splitlines() if line]
     assert said[0].startswith("trafilatura is left out, and what is compared with it: ERROR: ")
     assert [cell.strip() for cell in said[-1].split("|")][1:5] == ["all", "1", "1.000", "-"]
+
+
+@pytest.mark.slow
+def test_the_rows_that_are_backed_up_have_the_columns_of_their_tables() -> None:
+    script = (
+        "import backup, random\n"
+        "for name, row in backup.session_rows(random.Random(1), 1):\n"
+        "    assert len(row) == len(backup.TABLES[name].columns), name\n"
+    )
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT / "bench")
+    assert (done.returncode, done.stderr) == (0, "")
