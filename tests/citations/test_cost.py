@@ -5,7 +5,7 @@ import time
 import pytest
 
 from citations.reading import read
-from footnote.citations.check import MAX_CITATIONS, MAX_COMPARISONS, check
+from footnote.citations.check import MAX_CITATIONS, MAX_COMPARED, MAX_COMPARISONS, check
 from footnote.citations.claims import MAX_CHARACTERS, claims
 from footnote.citations.numbering import Sources
 
@@ -38,6 +38,14 @@ def test_what_is_left_when_the_comparisons_are_used_up_is_unsupported_without_a_
         *[("supported", SAID)] * MAX_COMPARISONS,
         *[("unsupported", None)] * 10,
     ]
+
+
+def test_long_pages_are_compared_less_often():
+    page = SAID + " Nothing else is said here, however long it is." * 8_000
+    often = MAX_COMPARED // len(page)
+    found = check(f"{SAID} [1]\n\n" * (often + 10), read(page))
+    assert often < MAX_COMPARISONS
+    assert [one.verdict for one in found] == [*["supported"] * often, *["unsupported"] * 10]
 
 
 def test_a_text_of_nothing_but_footnotes_has_a_limited_number_of_citations():

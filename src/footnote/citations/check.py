@@ -19,8 +19,10 @@ _LONGEST = 1500
 """Characters of a claim that are looked at: of one that is longer, a source can support no more than a part."""
 MAX_CITATIONS = 10_000
 MAX_COMPARISONS = 4_000
-"""How often a statement of one text is held against a page, each a few milliseconds. It is a number and not a time, so
-that the same text always gets the same verdicts."""
+MAX_COMPARED = 400_000_000
+"""How often a statement of one text is held against a page, and how many characters these pages may have in all: some
+seconds of work, whatever the pages. They are numbers and not a time, so that the same text always gets the same
+verdicts."""
 _RANKS = ("unsupported", "partial", "supported")
 
 
@@ -44,14 +46,16 @@ class _Comparing:
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
         self._left = MAX_COMPARISONS
+        self._left_characters = MAX_COMPARED
 
     def found(self, text: str, number: int) -> Finding:
         """What a source has of a claim: its last reading, if that bears it, otherwise the reading that does so best."""
         best = Finding("unsupported")
         for page in self.sources.pages(number):
-            if self._left == 0:
+            if self._left == 0 or self._left_characters < len(page.text):
                 break
             self._left -= 1
+            self._left_characters -= len(page.text)
             finding = _found_on(page, text)
             if finding.verdict == "supported":
                 return finding
