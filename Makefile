@@ -85,7 +85,7 @@ browser: $(DEV) ## find a Chromium for the tests of the page, or install Debian'
 screenshots: $(DEV) ## pictures of the page in every main state, into docs/images/page
 	cd tests && PYTHONPATH=../scripts ../$(BIN)/python -m browser.screenshots $(ARGS)
 
-bench: $(DEV) ## the benchmarks, with their references in the same run; BENCH=engine for one of them
+bench: $(DEV) $(PAGE) ## the benchmarks, with their references in the same run; BENCH=engine for one of them
 	for bench in $(BENCH); do $(BIN)/python bench/$$bench.py $(ARGS) || exit; done
 
 # uv resolves for every platform at once, which pip cannot. It stays in a venv of its own and is needed by nobody else.

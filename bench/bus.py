@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
 
 from service_kinds import Postgres, Redis
 from service_process import free_ports
+from services import missing
 
 from footnote.app import App
 from footnote.db.runs import Lease
@@ -125,4 +126,7 @@ if __name__ == "__main__":
     parser.add_argument("--events", type=int, default=100)
     parser.add_argument("--quick", action="store_true", help="a tenth of the runs")
     chosen = parser.parse_args()
+    if lacking := missing():
+        print("\n".join(["The bus was not measured:", *lacking]))
+        sys.exit()
     asyncio.run(main(chosen.runs // 10 if chosen.quick else chosen.runs, chosen.events))

@@ -49,7 +49,11 @@ def main() -> None:
         figures = json.loads(KNOWN.read_text())
     else:
         from capacity_measure import measured  # noqa: PLC0415 - it needs the services
+        from services import missing  # noqa: PLC0415 - found once the measurement is imported
 
+        if lacking := missing():
+            print("\n".join(["What replicas cost was not measured:", *lacking]))
+            return
         figures = measured(_say)
     made = sections(figures)
     print("\n\n".join(made.values()))

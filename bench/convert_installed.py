@@ -32,7 +32,7 @@ def installed() -> Path:
         for arguments in (("--require-hashes", "--requirement", str(LOCK)), ("--no-build-isolation", str(FONTS))):
             done = subprocess.run([*install, *arguments], capture_output=True, text=True, check=False)
             if done.returncode:
-                raise venvs.Unavailable(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "pip failed")
+                raise venvs.Unavailable(venvs.cause(done.stderr, "pip failed"))
         stamp.write_text(wanted)
     return home
 

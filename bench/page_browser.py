@@ -47,7 +47,7 @@ def browser() -> Iterator[Callable[..., Tab]]:
     """Opens tabs, each in a context of its own."""
     path = chromium.find()
     if path is None:
-        raise SystemExit(f"There is no Chromium to measure the page with. {chromium.ADVICE}")
+        raise venvs.Unavailable(f"there is no Chromium to measure it with. {chromium.ADVICE}")
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=path, args=list(_FLAGS))
 

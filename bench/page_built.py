@@ -47,7 +47,7 @@ def peers() -> Path:
         command = node.command("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(HOME))
         done = subprocess.run(command, cwd=HOME, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise venvs.Unavailable(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "npm failed")
+            raise venvs.Unavailable(venvs.cause(done.stderr, "npm failed"))
         stamp.write_text(wanted)
     return HOME
 

@@ -17,6 +17,7 @@ from replicas_load import Load, Place, carry
 from replicas_processes import Services, cluster
 from replicas_report import tables
 from running import run
+from services import missing
 
 import upstream
 
@@ -53,6 +54,9 @@ def measure(*, quick: bool) -> Figures:
     few = 200 if quick else 600
     seconds = 4.0 if quick else 10.0
     figures: Figures = {}
+    if lacking := missing():
+        print("\n".join(["Replicas were not measured:", *lacking]))
+        sys.exit()
     with Services() as services, upstream.running(on_uvloop=True) as port:
         _say(f"one embedded process, {streams[0]} streams")
         figures["embedded"] = embedded(port, Load(streams[0], seconds))

@@ -123,7 +123,7 @@ def trafilatura_on(pages: list[str], reps: int) -> dict[str, Any]:
         command = [str(place.python), "peers/trafilatura_texts.py", file.name, str(reps)]
         done = subprocess.run(command, cwd=venvs.BENCH, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise venvs.Unavailable(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "it failed")
+        raise venvs.Unavailable(venvs.cause(done.stderr, "it failed"))
     return json.loads(done.stdout.splitlines()[-1])
 
 

@@ -1,6 +1,7 @@
 """An environment for each peer, and one with only Footnote's core, under `.venv-bench/`; made once and kept."""
 
 import hashlib
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,13 @@ HOME = ROOT / ".venv-bench"
 
 class Unavailable(Exception):
     """The environment could not be made, most often because there is no package index to be reached."""
+
+
+def cause(stderr: str, otherwise: str) -> str:
+    """The line of a program's complaint that says what went wrong: pip and npm end theirs with advice."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    named = (line for line in lines if re.match(r"ERROR: (?!Could not find a version)|npm error (?!code )", line))
+    return next(named, lines[-1] if lines else otherwise)
 
 
 class Environment(NamedTuple):
@@ -34,10 +42,16 @@ def peer(key: str) -> Environment:
 
 
 def core() -> Environment:
-    """Footnote as `pip install .` leaves it, without extras; made anew when the sources change."""
+    """Footnote as `pip install .` leaves it, without extras, in the locked versions; made anew when the sources
+    change."""
+    lock = ROOT / "requirements.lock"
     sources = sorted(path for path in (ROOT / "src").rglob("*") if path.is_file() and path.suffix != ".pyc")
-    content = b"".join(path.read_bytes() for path in (ROOT / "pyproject.toml", *sources))
-    return _environment("footnote", [str(ROOT)], content)
+    content = b"".join(path.read_bytes() for path in (ROOT / "pyproject.toml", lock, *sources))
+    HOME.mkdir(exist_ok=True)
+    # With the hashes, pip would want one of this folder too.
+    constraints = HOME / "footnote.constraints"
+    constraints.write_text("\n".join(re.findall(r"^[^\s#][^\\\n]*", lock.read_text(), re.MULTILINE)) + "\n")
+    return _environment("footnote", ["--constraint", str(constraints), str(ROOT)], content)
 
 
 def _environment(name: str, arguments: list[str], content: bytes) -> Environment:
@@ -52,7 +66,7 @@ def _environment(name: str, arguments: list[str], content: bytes) -> Environment
         command = [sys.executable, "-m", "pip", "--python", str(home), "install", "--quiet", *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise Unavailable(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "pip failed")
+            raise Unavailable(cause(done.stderr, "pip failed"))
         stamp.write_text(wanted)
     return Environment(home / "bin" / "python", next(home.glob("lib/python*/site-packages")))
 

@@ -50,6 +50,11 @@ def test_what_is_installed_is_not_installed_again(copy: Path) -> None:
     assert " npm " not in planned.stdout
 
 
+def test_the_benchmarks_find_what_the_page_is_built_with(copy: Path) -> None:
+    planned = _make(copy, "--dry-run", "bench")
+    assert "npm ci" in planned.stdout.partition("for bench in")[0]
+
+
 def test_a_changed_lock_is_installed(copy: Path) -> None:
     _pretend_installed(copy)
     planned = _make(copy, "--dry-run", "--what-if=requirements-dev.lock", "check")
