@@ -131,6 +131,7 @@ def test_a_wheel_has_the_same_pages(tmp_path: Path) -> None:
     (wheel,) = wheels.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(installed)
+    assert not [*installed.rglob("*.webp")]
     program = "import footnote.library.documentation as it; print(it.__file__, it.documentation().edition)"
     environ = {**os.environ, "PYTHONPATH": str(installed)}
     done = subprocess.run([sys.executable, "-c", program], env=environ, check=True, capture_output=True, text=True)
