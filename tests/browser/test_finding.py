@@ -58,6 +58,48 @@ async def test_what_is_searched_for_is_reached_by_keyboard_and_marked_where_it_s
     await chat.page.wait_for_function(f"() => ({MARKED})().length === 0")
 
 
+NOW = """() => {
+  const [range] = CSS.highlights.get("chat-found-now") ?? [];
+  return range ? `${range} at ${range.startOffset}` : null;
+}"""
+
+
+async def test_all_places_of_a_conversation_are_walked_through_and_not_only_the_first(
+    stage: Stage, visit: Visit
+) -> None:
+    answers = ("The LITHIUM cell was first.", *("Nothing." for _ in range(8)), "Năng lượng lithium, and lithium.")
+    stage.answers(*(reply(say(answer), stop()) for answer in answers))
+    desk = await stage.session(title="Cells")
+    for number in range(len(answers)):
+        await stage.me.told(desk.session_id, f"Question {number}?")
+    chat = await Chat.open(await visit())
+    await chat.show_sidebar()
+    await chat.page.get_by_role("searchbox").fill("nang luong lithium")
+    hit = chat.sidebar.get_by_role("link", name="Cells")
+    await expect(hit).to_contain_text("LITHIUM")
+    await hit.click()
+    bar = chat.page.get_by_role("region", name="Search results in this conversation")
+    at = bar.get_by_role("status")
+    await expect(at).to_have_text("1 of 3")
+    assert await chat.page.evaluate(MARKED) == ["LITHIUM", "Năng lượng lithium", "lithium"]
+    assert await chat.page.evaluate(NOW) == "LITHIUM at 4"
+    later, earlier = bar.get_by_role("button", name="Next result"), bar.get_by_role("button", name="Previous result")
+    await later.click()
+    await expect(at).to_have_text("2 of 3")
+    assert await chat.page.evaluate(NOW) == "Năng lượng lithium at 0"
+    await expect(chat.log.get_by_text("Năng lượng")).to_be_in_viewport()
+    await later.click()
+    await expect(at).to_have_text("3 of 3")
+    await later.click()
+    await expect(at).to_have_text("1 of 3")
+    await expect(chat.log.get_by_text("The LITHIUM cell was first.")).to_be_in_viewport()
+    await earlier.click()
+    await expect(at).to_have_text("3 of 3")
+    await chat.page.get_by_role("button", name="Clear the search").click()
+    await expect(bar).to_have_count(0)
+    assert await chat.page.evaluate(NOW) is None
+
+
 async def test_what_is_found_in_a_file_is_named_and_opened(stage: Stage, visit: Visit) -> None:
     desk = await stage.session(title="Reports")
     await desk.write("/reports/battery.md", "# Battery\n\nMost of the cobalt is recovered.\n")

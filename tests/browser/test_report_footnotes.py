@@ -1,6 +1,7 @@
 """The footnotes of a report are those of an answer: with a verdict, a passage, and the way back to the report."""
 
 import re
+from pathlib import Path
 
 import pytest_asyncio
 from playwright.async_api import Locator, expect
@@ -9,6 +10,7 @@ from browser.conftest import Visit
 from browser.page import Chat
 from browser.stage import SEARCH, Stage
 from cli.searching import article
+from server.forms import uploaded
 from upstream import call, reply, say, stop
 
 LITHIUM = "Recycling processes shall recover at least 50 percent of the lithium in waste batteries by 31 December 2027."
@@ -57,7 +59,7 @@ async def test_a_footnote_of_a_report_opens_its_own_passage_beside_the_report(as
     scrolled = await viewer.locator(".files-scroll").evaluate("(box) => box.scrollTop")
     await chips.first.click()
     await expect(passage.locator("mark")).to_have_text(re.compile("16 percent recovered cobalt"))
-    await expect(passage).to_contain_text("New electric vehicle batteries shall contain")
+    await expect(passage).to_contain_text("The file says: New electric vehicle batteries shall contain")
     await expect(viewer.get_by_role("heading", name="batteries.md")).to_be_visible()
     await chips.last.click()
     await expect(passage.locator("mark")).to_have_text(re.compile("50 percent of the lithium"))
@@ -85,3 +87,25 @@ async def test_on_a_phone_the_passage_covers_the_report_and_goes_back_to_it(aske
     await passage.get_by_role("button", name="Back to the file").tap()
     await expect(passage).to_have_count(0)
     await expect(chip).to_be_in_viewport()
+
+
+async def test_a_report_that_comes_back_as_pdf_keeps_its_numbers_apart_from_its_footnotes(
+    stage: Stage, asked: str, visit: Visit
+) -> None:
+    chat = await Chat.open(await visit(), f"/s/{asked}")
+    await _opened(chat)
+    async with chat.page.expect_download() as coming:
+        await chat.export("PDF")
+    exported = Path(await (await coming.value).path())
+    desk = await stage.session(title="Sent on")
+    await uploaded(stage.me, desk.session_id, ("batteries.pdf", exported.read_bytes()))
+    stage.answers(
+        reply(call("read_page", {"url": "footnote://files/batteries.pdf"}, id="call_read"), stop("toolUse")),
+        reply(say(f"{LITHIUM[:-1]} [1]."), stop()),
+    )
+    await chat.page.goto(f"{stage.origin}/s/{desk.session_id}")
+    await chat.asked("What does it say?")
+    await chat.footnote(1, "supported").click()
+    text = chat.drawer.get_by_role("region", name="The text as it was read")
+    await expect(text.locator("mark").first).to_contain_text("31 December 2027¹")
+    await expect(text).not_to_contain_text("20271")

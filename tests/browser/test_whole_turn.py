@@ -4,8 +4,11 @@ from playwright.async_api import expect
 
 from browser.conftest import Visit
 from browser.page import Chat
-from browser.stage import QUESTION, Stage, oxygen
+from browser.stage import NAMED, QUESTION, Stage, oxygen
+from documents.samples import png
+from server.images import picture
 from upstream import reply, say, stop
+from web import Reply
 
 
 async def test_a_footnote_opens_the_passage_that_was_read(stage: Stage, visit: Visit) -> None:
@@ -72,6 +75,22 @@ async def test_the_title_of_a_source_leads_to_the_page_and_a_button_to_what_was_
     await chat.drawer.get_by_role("button", name="All sources").click()
     await chat.drawer.get_by_role("button", name="Open what was read").first.click()
     await expect(chat.drawer.locator("mark").first).to_be_visible()
+
+
+async def test_the_icon_that_a_page_names_is_shown_and_comes_through_the_server(stage: Stage, visit: Visit) -> None:
+    head = '<title>Oxygen</title><link rel="icon" href="/static/icon.png">'
+    article = f"<!doctype html><html><head>{head}</head><body><article><p>{NAMED[:-5]}.</p></article></body></html>"
+    stage.web.put("/en/Oxygen", Reply(headers={"Content-Type": "text/html; charset=utf-8"}, body=article.encode()))
+    stage.web.put("/static/icon.png", picture(png(32, 32)))
+    stage.answers(*oxygen())
+    # A visit fails by itself when anything is asked for elsewhere than at its own server.
+    chat = await Chat.open(await visit())
+    await chat.asked(QUESTION)
+    await chat.open_sources()
+    icon = chat.drawer.locator(".ui-favicon img").first
+    await expect(icon).to_have_js_property("naturalWidth", 32)
+    await expect(icon).to_have_attribute("src", "/v2/favicons/127.0.0.1")
+    assert len(stage.web.asked_for("/static/icon.png")) == 1
 
 
 async def test_a_file_that_was_written_is_a_card_and_stands_in_the_workspace(stage: Stage, visit: Visit) -> None:

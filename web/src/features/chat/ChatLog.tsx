@@ -4,16 +4,15 @@ import { number } from "../../lib/format";
 import { useLocale, useWords } from "../../lib/i18n";
 import { useStore } from "../../lib/store";
 import { conversation } from "../../state/conversation";
-import { sessionList } from "../../state/sessions";
 import type { Turn } from "../../state/turns";
-import { lookFor, view } from "../../state/view";
 import { Boundary } from "../../ui/Boundary";
 import { Button } from "../../ui/Button";
 import "./chat.css";
-import { markFound, unmarkFound } from "./found";
+import { FoundBar } from "./FoundBar";
 import { NotShown } from "./NotShown";
 import { StatusLine } from "./StatusLine";
-import { type Scrolling, useScrolling } from "./scrolling";
+import { useScrolling } from "./scrolling";
+import { useSought } from "./sought";
 import { TurnView } from "./TurnView";
 import { words } from "./words";
 
@@ -26,7 +25,8 @@ export function ChatLog() {
   const state = useStore(conversation, (known) => known.state);
   const turns = useStore(conversation, (known) => known.turns);
   const sessionId = useStore(conversation, (known) => known.sessionId);
-  const { log, column, isAtEnd, goToEnd, hold, reveal } = useScrolling();
+  const scrolling = useScrolling();
+  const { log, column, isAtEnd, goToEnd, hold } = scrolling;
   const { first, showFrom } = useEarlier(sessionId, turns.length);
 
   const last = turns.at(-1);
@@ -42,7 +42,7 @@ export function ChatLog() {
     if (state === "ready" && sessionId !== null) goToEnd();
   }, [state, sessionId, goToEnd]);
 
-  useSought(turns, first, showFrom, reveal);
+  const walk = useSought({ turns, first, showFrom }, scrolling);
 
   return (
     <div className="chat">
@@ -68,6 +68,7 @@ export function ChatLog() {
           {t.jump}
         </Button>
       )}
+      {walk && <FoundBar walk={walk} />}
       <StatusLine />
     </div>
   );
@@ -98,32 +99,4 @@ function useEarlier(sessionId: string | null, count: number) {
   const first = Math.max(0, Math.min(from, count - DRAWN));
   const showFrom = useCallback((at: number) => setWanted({ sessionId, from: Math.max(0, at) }), [sessionId]);
   return { first, showFrom };
-}
-
-/** Brings the message that a search found into sight, also one that is not drawn yet. */
-function useSought(
-  turns: readonly Turn[],
-  first: number,
-  showFrom: (at: number) => void,
-  reveal: Scrolling["reveal"],
-): void {
-  const sought = useStore(view, (shown) => shown.message);
-  const query = useStore(view, (shown) => shown.query);
-  const searched = useStore(sessionList, (list) => list.query);
-  const sessionId = useStore(conversation, (known) => known.sessionId);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: marks belong to the session in which something was found.
-  useEffect(() => unmarkFound, [sessionId]);
-  useEffect(() => {
-    if (searched === "") unmarkFound();
-  }, [searched]);
-  const at = sought ? turns.findIndex((turn) => turn.questionId === sought || turn.answer.messageId === sought) : -1;
-  useEffect(() => {
-    if (at < 0) return;
-    if (at < first) {
-      showFrom(at);
-      return;
-    }
-    reveal(at - first, (turn) => markFound(turn, query));
-    lookFor(null);
-  }, [at, first, query, showFrom, reveal]);
 }

@@ -1,9 +1,10 @@
 /** The words that a message was found by, marked where they stand. */
 
-import { placesOf } from "../../lib/fold";
+import { type Place, placesOf } from "../../lib/fold";
 
-/** The name that `chat.css` draws these marks by. */
+/** The names that `chat.css` draws these marks by: all of them, and the one that is looked at. */
 const NAME = "chat-found";
+const NOW = "chat-found-now";
 const MAX_MARKS = 500;
 
 /** Marks them without changing the page, where the browser can do that, and says where they stand. */
@@ -14,8 +15,17 @@ export function markFound(room: HTMLElement, query: string): readonly Range[] {
   return ranges;
 }
 
+export function markNow(range: Range): void {
+  if (!isAble()) return;
+  const mark = new Highlight(range);
+  mark.priority = 1;
+  CSS.highlights.set(NOW, mark);
+}
+
 export function unmarkFound(): void {
-  if (isAble()) CSS.highlights.delete(NAME);
+  if (!isAble()) return;
+  CSS.highlights.delete(NAME);
+  CSS.highlights.delete(NOW);
 }
 
 function isAble(): boolean {
@@ -26,8 +36,11 @@ function rangesIn(room: HTMLElement, query: string): Range[] {
   const ranges: Range[] = [];
   const texts = document.createTreeWalker(room, NodeFilter.SHOW_TEXT);
   for (let node = texts.nextNode(); node && ranges.length < MAX_MARKS; node = texts.nextNode()) {
-    if (node.parentElement?.closest(".ui-hidden, button")) continue;
-    for (const { start, end } of placesOf(query, node.textContent ?? "")) {
+    const around = node.parentElement;
+    const text = node.textContent ?? "";
+    // What is folded away cannot be gone to.
+    if (!around || around.closest(".ui-hidden, button") || !around.checkVisibility()) continue;
+    for (const { start, end } of joined(placesOf(query, text), text)) {
       const range = document.createRange();
       range.setStart(node, start);
       range.setEnd(node, end);
@@ -35,4 +48,15 @@ function rangesIn(room: HTMLElement, query: string): Range[] {
     }
   }
   return ranges;
+}
+
+/** Words that follow each other are one place. */
+function joined(places: readonly Place[], text: string): Place[] {
+  const all: Place[] = [];
+  for (const place of places) {
+    const last = all.at(-1);
+    if (last && text.slice(last.end, place.start).trim() === "") last.end = place.end;
+    else all.push({ ...place });
+  }
+  return all;
 }

@@ -10,8 +10,10 @@ export interface Scrolling {
   goToEnd: () => void;
   /** Keeps what is read in its place while something is put above it. */
   hold: () => void;
-  /** Goes to a turn, by its place among those that are drawn; in it, to the first place that is found and in sight. */
-  reveal: (at: number, find: (turn: HTMLElement) => readonly Range[]) => void;
+  /** Goes to a turn, by its place among those that are drawn; in it, to the place that is found. */
+  reveal: (at: number, find: (turn: HTMLElement) => Range | undefined) => void;
+  /** Brings a place into sight. */
+  show: (range: Range) => void;
 }
 
 /** Follows the end of the conversation for as long as the reader is there. Any move up lets go. */
@@ -34,20 +36,25 @@ export function useScrolling(): Scrolling {
     return follow(box, inner, follows, setAtEnd);
   }, []);
 
-  const reveal = useCallback((at: number, find: (turn: HTMLElement) => readonly Range[]) => {
+  const show = useCallback((range: Range) => {
     follows.current = false;
-    const turn = column.current?.querySelectorAll<HTMLElement>(".chat-turn")[at];
-    turn?.scrollIntoView({ block: "start" });
     const box = log.current;
-    const place =
-      turn &&
-      find(turn)
-        .find((range) => range.getClientRects().length > 0)
-        ?.getBoundingClientRect();
-    if (!box || !place) return;
-    const room = box.getBoundingClientRect();
-    if (place.bottom > room.bottom - NEAR_PX) box.scrollTop += place.top - room.top - room.height / 3;
+    if (!box) return;
+    const [place, room] = [range.getBoundingClientRect(), box.getBoundingClientRect()];
+    const isInSight = place.top >= room.top + NEAR_PX && place.bottom <= room.bottom - NEAR_PX;
+    if (!isInSight) box.scrollTop += place.top - room.top - room.height / 3;
   }, []);
+
+  const reveal = useCallback(
+    (at: number, find: (turn: HTMLElement) => Range | undefined) => {
+      follows.current = false;
+      const turn = column.current?.querySelectorAll<HTMLElement>(".chat-turn")[at];
+      turn?.scrollIntoView({ block: "start" });
+      const range = turn && find(turn);
+      if (range) show(range);
+    },
+    [show],
+  );
 
   const hold = useCallback(() => {
     const element = column.current?.querySelector(".chat-turn");
@@ -66,7 +73,7 @@ export function useScrolling(): Scrolling {
     });
   });
 
-  return { log, column, isAtEnd, goToEnd, hold, reveal };
+  return { log, column, isAtEnd, goToEnd, hold, reveal, show };
 }
 
 /** Keeps the end in sight while it grows, or else what is read. What it returns ends that. */

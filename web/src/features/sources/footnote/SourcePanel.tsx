@@ -90,6 +90,7 @@ function Opened({ source, opened: opening, preferred }: OpenedProps) {
         <VerdictNote
           citation={citation}
           sentence={sentence}
+          inFile={claim !== undefined}
           differing={differences.claim}
           found={first >= 0}
           kept={isKept(source, citation)}

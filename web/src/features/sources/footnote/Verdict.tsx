@@ -7,8 +7,9 @@ import { words } from "./words";
 
 interface NoteProps {
   citation: Citation;
-  /** What the answer says, in plain words. */
+  /** What the answer or the file says, in plain words. */
   sentence: string | null;
+  inFile: boolean;
   /** Its words that the passage has otherwise, or not at all. */
   differing: readonly Range[];
   /** The passage stands in the text that is shown. */
@@ -22,12 +23,12 @@ interface NoteProps {
 /** What the answer says, beside whether the source says it too. */
 export function VerdictNote(props: NoteProps) {
   const t = useWords(words);
-  const { citation, sentence, differing, found, onReturn } = props;
+  const { citation, sentence, inFile, differing, found, onReturn } = props;
   return (
     <section className="sources-verdict" data-verdict={citation.verdict}>
       {sentence && (
         <blockquote dir="auto">
-          <span className="ui-hidden">{t.answerSays}: </span>
+          <span className="ui-hidden">{inFile ? t.fileSays : t.answerSays}: </span>
           <Claim sentence={sentence} differing={differing} />
         </blockquote>
       )}
