@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from agent.stage import Stage, answering, tool, working
+from footnote.agent.calls import TOO_LONG
 from footnote.agent.turn import CallBegun, CallEnded, Kept, Resumed
 from footnote.models.scripted import Call, End, ScriptedModel, call, fails, text, thinking
 from footnote.protocol.events import (
@@ -188,6 +189,14 @@ async def test_malformed_arguments_are_an_error_that_the_model_reads():
     assert play.blocks[1].status == "error"
     assert "not a JSON object" in play.blocks[1].content
     assert "{nonsense" in play.blocks[1].content
+
+
+async def test_arguments_that_are_too_long_to_be_read_are_an_error_that_says_what_to_do():
+    pieces = ('{"at": "', *["x" * 1_000_000] * 3, '"}')
+    model = ScriptedModel([[Call("look", pieces, "c1")], [text("Shorter, then.")]])
+    play = await Stage(model, [answering("look")]).play()
+    assert isinstance(play.blocks[1], ToolResultBlock)
+    assert (play.blocks[1].status, play.blocks[1].content) == ("error", TOO_LONG)
 
 
 async def test_an_unknown_tool_is_an_error_that_names_the_tools_that_exist():

@@ -18,7 +18,7 @@ import pytest
 from cli.process import Footnote, environment
 from footnote.server.routes import TABLE
 from server.largest_requests import Large, addresses, as_json, bodies, forms
-from upstream import Upstream, reply, say, stop, think
+from upstream import Upstream, call, reply, say, stop, think
 
 pytestmark = [
     pytest.mark.slow,
@@ -197,6 +197,37 @@ async def test_no_answer_of_a_model_holds_up_the_event_loop(tmp_path: Path, upst
             await server.ask(Large(name, "POST", "/v1/messages", as_json({**asked, "stream": True})))
             await server.ask(Large(name, "POST", "/v1/chat/completions", as_json(asked)))
         await server.ask_all(Large("search", "GET", f"/v2/sessions?query={quote(word)}") for word in SEARCHED)
+
+
+LONG = "word and \n" * 700_000
+CALLS = {
+    "a long file": call("write_file", {"file_path": "/a.txt", "content": LONG}),
+    "a file as long as a call may be": call("write_file", {"file_path": "/a.txt", "content": LONG[:1_700_000]}),
+    "a tool that there is not": call("no_tool", {"content": LONG[:1_700_000]}),
+    "parameters that there are not": call("write_file", {f"k{number}": 0 for number in range(120_000)}),
+    "lines of a long file": call("read_file", {"file_path": "/ends.txt", "offset": 10_000_000}),
+    "words of long files": call("search_files", {"query": "nowhere"}),
+    "an edit that finds nothing": call("edit_file", {"file_path": "/a.md", "old_string": "No such", "new_string": ""}),
+    "an edit everywhere": call(
+        "edit_file", {"file_path": "/a.md", "old_string": "a", "new_string": "b", "replace_all": True}
+    ),
+}
+
+
+async def test_no_call_of_a_tool_holds_up_the_event_loop(tmp_path: Path, upstream: Upstream):
+    asked: list[Any] = []
+    upstream.script(lambda _: reply(asked.pop(), stop("toolUse")) if asked else reply(say("Done."), stop()))
+    async with watched(tmp_path, upstream) as server:
+        for name, wanted in CALLS.items():
+            path = f"/v2/sessions/{await server.session()}"
+            for file, content in (("/ends.txt", "\n" * 19_000_000), ("/a.md", FILES["/large.md"][0])):
+                edit = {"file_path": file, "content": content, "base_hash": None}
+                await server.ask(Large(name, "PUT", f"{path}/files/content", as_json(edit)))
+            asked.append(wanted)
+            body = await server.ask(Large(name, "POST", f"{path}/messages", as_json({"content": "Go on."})))
+            assert b'"type":"tool_result"' in body
+            await server.ask_all(readings(path, name))
+            await server.ask(Large(name, "DELETE", path))
 
 
 async def test_no_conversation_holds_up_the_event_loop(tmp_path: Path, upstream: Upstream):

@@ -1,3 +1,4 @@
+import time
 from cProfile import Profile
 from typing import Annotated, Any, Literal
 
@@ -8,7 +9,7 @@ from jsonschema import Draft202012Validator
 from msgspec import Meta, Struct, field
 
 from footnote.protocol.errors import InvalidArguments
-from footnote.tools.schema import parse, schema_of
+from footnote.tools.schema import MAX_PROBLEMS, parse, schema_of
 
 
 class Place(Struct, frozen=True):
@@ -139,6 +140,16 @@ def test_every_violation_is_told_at_once() -> None:
 def test_a_parameter_of_a_tool_that_takes_none_is_unknown() -> None:
     with pytest.raises(InvalidArguments, match=r"- x: unknown parameter; the tool takes none\."):
         parse(Nothing, {"x": 1})
+
+
+def test_of_very_many_violations_the_first_are_told() -> None:
+    arguments: dict[str, Any] = {f"{number} {'x' * 1_000}": number for number in range(100_000)}
+    began = time.thread_time()
+    with pytest.raises(InvalidArguments) as invalid:
+        parse(Order, arguments)
+    assert time.thread_time() - began < 1, "milliseconds; to look for a name that each may mean takes a minute"
+    assert invalid.value.message.count("unknown parameter") == MAX_PROBLEMS
+    assert len(invalid.value.message) < 10_000
 
 
 def test_long_arguments_are_shown_shortened() -> None:

@@ -10,6 +10,7 @@ from footnote.workspace.text import (
     Lines,
     Page,
     count_lines,
+    line_pieces,
     numbered,
     replace,
     slice_lines,
@@ -132,6 +133,12 @@ def test_slices_put_together_are_all_lines(text: str, size: int) -> None:
     slices = [slice_lines(text, offset, size).lines for offset in range(0, whole.total, size)]
     assert sum(slices, ()) == whole.lines
     assert count_lines(text) == whole.total
+
+
+@given(text=texts, size=st.integers(0, 12))
+def test_pieces_of_a_text_have_all_its_lines_and_whole_ones(text: str, size: int) -> None:
+    lines = [line for piece in line_pieces(text, size) for line in piece.split("\n")]
+    assert lines == (text.removesuffix("\n").split("\n") if text else [])
 
 
 def test_lines_are_numbered_from_one() -> None:

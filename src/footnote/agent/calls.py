@@ -12,6 +12,7 @@ from msgspec import UNSET, to_builtins
 from footnote.agent import repeats
 from footnote.agent.turn import CallBegun, CallEnded, Resumed
 from footnote.cancel import Cancelled, CancelScope
+from footnote.models.accumulate import MAX_ARGUMENTS
 from footnote.models.wire import dumps
 from footnote.protocol.errors import FootnoteError, ToolFailed
 from footnote.protocol.events import (
@@ -60,6 +61,10 @@ TOO_MANY = (
     "still need in the next response."
 )
 NOT_JSON = "Not executed: the arguments are not a JSON object. They began with: {start}"
+TOO_LONG = (
+    f"Not executed: the arguments have more than {MAX_ARGUMENTS:,} characters. Make the call again with less in it; a "
+    "long file can be written in several calls."
+)
 
 
 CallStep: TypeAlias = Event | CallBegun | CallEnded
@@ -155,7 +160,8 @@ class Calls:
         call = pending.call
         tool = self._toolbox.get(call.name)
         if call.invalid is not None:
-            pending.result = failed(NOT_JSON.format(start=call.invalid[:200]))
+            is_too_long = len(call.invalid) > MAX_ARGUMENTS
+            pending.result = failed(TOO_LONG if is_too_long else NOT_JSON.format(start=call.invalid[:200]))
         elif tool is None:
             known = ", ".join(self._toolbox.names) or "none"
             pending.result = failed(f"There is no tool called {call.name!r}. Tools that exist: {known}.")

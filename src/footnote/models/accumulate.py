@@ -40,6 +40,9 @@ from footnote.protocol.stream import (
 )
 
 DEEPEST = 64
+MAX_ARGUMENTS = 2_000_000
+"""Characters of the arguments of one call: several times what any model can say in one response. More is kept, and not
+read, because reading it would hold up everybody else."""
 _SIGNS = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
 
 
@@ -85,6 +88,8 @@ class _OpenCall:
     def grow(self, delta: str) -> dict[str, Any]:
         self.parts.append(delta)
         self.length += len(delta)
+        if self.length > MAX_ARGUMENTS:
+            return self.preview
         ended = not self.whole and delta.rstrip().endswith("}") and self._is_whole()
         if ended or self.length * 8 > self.read * 9:
             self.read = self.length
@@ -243,6 +248,8 @@ def _preview(text: str, last: dict[str, Any]) -> dict[str, Any]:
 
 def _finished_call(call_id: str, name: str, text: str) -> ToolCall:
     """Only a whole JSON object counts as arguments; nothing is repaired, because it would be executed."""
+    if len(text) > MAX_ARGUMENTS:
+        return ToolCall(call_id, name, {}, invalid=text)
     try:
         value: Any = loads(text) if text.strip() else {}
     except Unreadable:

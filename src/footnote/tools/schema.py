@@ -18,6 +18,9 @@ from footnote.tools.words import expected, received
 
 T = TypeVar("T", bound=Struct)
 Json = dict[str, Any]
+MAX_PROBLEMS = 20
+"""That are told: who mends these finds out about the others."""
+MAX_SHOWN_NAME = 100
 
 
 def schema_of(parameters: type[Struct]) -> Json:
@@ -35,7 +38,8 @@ def parse(parameters: type[T], arguments: Json) -> T:
         problems = ["They are nested too deeply."]
         value = {}
     if problems:
-        listed = "\n".join(f"- {problem}" for problem in problems)
+        listed = "\n".join(f"- {problem}" for problem in problems[:MAX_PROBLEMS])
+        listed += "\n- …" if len(problems) > MAX_PROBLEMS else ""
         raise InvalidArguments(
             f"The arguments do not fit the tool's parameters:\n{listed}\nReceived: {received(arguments)}\n"
             "Call the tool again with all of this corrected."
@@ -83,9 +87,12 @@ def _struct(kind: type[Struct], value: Json, path: str, problems: list[str]) -> 
     known = _fields(kind)
     checked: Json = {}
     for name, item in value.items():
+        if len(problems) > MAX_PROBLEMS:
+            break
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            problems.append(f"{path}{name}: unknown parameter; " + _instead(near, known))
+            shown = name[:MAX_SHOWN_NAME]
+            near = difflib.get_close_matches(shown, known, n=1)
+            problems.append(f"{path}{shown}: unknown parameter; " + _instead(near, known))
         elif not _means_absent(known[name], item):
             checked[name] = _value(known[name].type, item, f"{path}{name}", problems)
     problems.extend(

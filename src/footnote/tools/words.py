@@ -1,5 +1,6 @@
 """Schemas and values in words, for error messages that a model reads."""
 
+from itertools import islice
 from typing import Any, cast
 
 import msgspec
@@ -7,6 +8,8 @@ import msgspec
 _MAX_RECEIVED = 600
 _MAX_STRING = 80
 _MAX_DEPTH = 20
+_MAX_ITEMS = _MAX_RECEIVED
+"""Each has a character at least, so that what is left out would be cut."""
 _LIMITS = {
     "minimum": "at least {}",
     "exclusiveMinimum": "more than {}",
@@ -54,7 +57,8 @@ def _shortened(value: Any, depth: int = 0) -> Any:
     if isinstance(value, list | dict) and depth == _MAX_DEPTH:
         return "…"
     if isinstance(value, list):
-        return [_shortened(item, depth + 1) for item in cast("list[Any]", value)]
+        return [_shortened(item, depth + 1) for item in cast("list[Any]", value)[:_MAX_ITEMS]]
     if isinstance(value, dict):
-        return {str(key): _shortened(item, depth + 1) for key, item in cast("dict[Any, Any]", value).items()}
+        items = islice(cast("dict[Any, Any]", value).items(), _MAX_ITEMS)
+        return {_shortened(str(key)): _shortened(item, depth + 1) for key, item in items}
     return value

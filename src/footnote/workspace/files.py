@@ -166,7 +166,7 @@ class Workspace:
                     " are not lost, and write it then."
                 )
             content = None if held is None else await self._bytes(held.version)
-            change = how(content)
+            change = await asyncio.to_thread(how, content)
             writing = Writing(
                 content=_data(key, change.content),
                 author="agent",

@@ -4,6 +4,8 @@ Lines end at LF only. A form feed or U+2028 is a character like any other, so th
 in what was read and in what is edited.
 """
 
+from collections.abc import Iterator
+
 from msgspec import Struct
 
 from footnote.protocol.errors import UsageError
@@ -11,6 +13,10 @@ from footnote.protocol.errors import UsageError
 BOM = "\ufeff"
 MAX_ROW = 2000
 MAX_PAGE = 50_000
+PIECE = 1 << 20
+MAX_HINTED = 2_000_000
+"""Characters of a text in which something alike is looked for when an edit finds nothing."""
+NOT_FOUND = "old_string was not found. Read the file again and copy the text exactly, without the line numbers."
 
 
 class EditRefused(UsageError):
@@ -76,11 +82,27 @@ def count_lines(text: str) -> int:
 
 def slice_lines(text: str, offset: int, limit: int) -> Lines:
     """At most `limit` lines from the line `offset` on."""
-    lines = text.removeprefix(BOM).split("\n")
-    if not lines[-1]:
-        lines.pop()
-    chosen = lines[offset : offset + limit]
-    return Lines(tuple(line.removesuffix("\r") for line in chosen), offset, len(lines))
+    chosen: list[str] = []
+    total = 0
+    for piece in line_pieces(text.removeprefix(BOM)):
+        lines = piece.count("\n") + 1
+        if total + lines > offset and len(chosen) < limit:
+            start = max(0, offset - total)
+            chosen += piece.split("\n")[start : start + limit - len(chosen)]
+        total += lines
+    return Lines(tuple(line.removesuffix("\r") for line in chosen), offset, total)
+
+
+def line_pieces(text: str, size: int = PIECE) -> Iterator[str]:
+    """Whole lines of a text, at least `size` characters at a time, without the line end after the last of them. To
+    split a text of millions of lines at once would hold up every thread."""
+    position = 0
+    while position < len(text):
+        end = text.find("\n", position + size)
+        end = len(text) if end < 0 else end
+        piece = text[position:end]
+        yield piece.removesuffix("\n") if end == len(text) else piece
+        position = end + 1
 
 
 def numbered(lines: Lines, column: int = 0) -> Page:
@@ -134,8 +156,10 @@ def _why_not_found(text: str, old: str) -> str:
         return "old_string was not found: the text is there, but without the line end after it. Leave that out."
     if (bare := old.strip()) and bare in text:
         return "old_string was not found: the text is there, but with other spaces or lines around it."
+    if len(text) > MAX_HINTED:
+        return NOT_FOUND
     if (bare := "".join(old.split())) and bare in "".join(text.split()):
         return "old_string was not found: the same words are there with other spaces or line breaks between them."
     if old.casefold() in text.casefold():
         return "old_string was not found: the same text is there in other upper and lower case letters."
-    return "old_string was not found. Read the file again and copy the text exactly, without the line numbers."
+    return NOT_FOUND

@@ -1,3 +1,4 @@
+import asyncio
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -46,7 +47,9 @@ async def read_file(params: ReadFile, context: ToolContext) -> ToolResult:
         return ToolResult(content, artifact=artifact_of(record), images=shown)
     # First, so that what a user writes at this moment counts as not seen.
     await workspace.see(record.path)
-    lines = slice_lines(await workspace.text_of(record.path), params.offset, params.limit)
+    text = await workspace.text_of(record.path)
+    # In a thread: a file may have millions of lines.
+    lines = await asyncio.to_thread(slice_lines, text, params.offset, params.limit)
     if lines.total == 0:
         return said(f"{record.path} exists, but it is empty.", artifact=artifact_of(record))
     if params.offset >= lines.total:

@@ -1,3 +1,4 @@
+import asyncio
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from itertools import islice
@@ -10,6 +11,7 @@ from footnote.tools.base import ToolContext
 from footnote.tools.define import tool
 from footnote.tools.workspace import artifact_of, is_on, workspace_of
 from footnote.workspace.files import NotText, Workspace
+from footnote.workspace.text import line_pieces
 
 MAX_EXCERPT = 200
 
@@ -44,7 +46,7 @@ async def search_files(params: SearchFiles, context: ToolContext) -> ToolResult:
             text = await _text_of(record.path, workspace)
             # One more than is shown tells whether there are more.
             room = params.limit + 1 - len(hits)
-            if found := list(islice(_hits(record.path, text, params), room)):
+            if found := await asyncio.to_thread(_first_hits, record.path, text, params, room):
                 hits.extend(found)
                 files.append(artifact_of(record))
     return said(_answer(hits, params), artifact={"files": files})
@@ -61,14 +63,22 @@ async def _text_of(path: str, workspace: Workspace) -> str:
         return ""
 
 
+def _first_hits(path: str, text: str, params: SearchFiles, most: int) -> list[str]:
+    return list(islice(_hits(path, text, params), most))
+
+
 def _hits(path: str, text: str, params: SearchFiles) -> Iterator[str]:
     query = params.query if params.case_sensitive else params.query.lower()
     if query in (path if params.case_sensitive else path.lower()):
         yield path
-    for number, line in enumerate(text.split("\n"), 1):
-        at = (line if params.case_sensitive else line.lower()).find(query)
-        if at >= 0:
-            yield f"{path}:{number}: {_excerpt(line, at)}"
+    first = 1
+    for piece in line_pieces(text):
+        if query in (piece if params.case_sensitive else piece.lower()):
+            for number, line in enumerate(piece.split("\n"), first):
+                at = (line if params.case_sensitive else line.lower()).find(query)
+                if at >= 0:
+                    yield f"{path}:{number}: {_excerpt(line, at)}"
+        first += piece.count("\n") + 1
 
 
 def _excerpt(line: str, at: int) -> str:
