@@ -171,6 +171,20 @@ def test_a_typing_error_in_a_name_is_forgiven(mistyped: str):
 
 
 @pytest.mark.parametrize(
+    ("question", "said", "other"),
+    [
+        ("Кто такой Лавуазе?", "Лавуазье жил в Париже и вёл дневник.", "Человек писал о садах и реках."),
+        ("من هو لافوازيه؟", "عاش لافوازييه في باريس وكتب مذكراته.", "كتب الناس عن الحدائق والأنهار."),
+        ("लावोईसिये कौन था?", "लावोइसिये पेरिस में रहता था।", "लोग बगीचों के बारे में लिखते थे।"),
+    ],
+)
+def test_a_typing_error_is_forgiven_in_other_scripts_too(question: str, said: str, other: str):
+    text = " ".join([*[other] * 10, said, *[other] * 10])
+    found = quotes({1: Snapshot(url="http://a/", text=text)}, question, question, count=1)
+    assert said in found.passages[0].text
+
+
+@pytest.mark.parametrize(
     ("asked", "said"),
     [("votes", "votes"), ("vote", "votes"), ("laws", "law"), ("law", "laws"), ("buses", "bus"), ("voted", "voted")],
 )

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
+from footnote.language.terms import MARKS
 from footnote.web_search.rank.query import Query, key_of
 from footnote.web_search.rank.skim import Page
 
@@ -15,12 +16,15 @@ MANY_LETTERS = 9
 MAX_CANDIDATES = 4_000
 """Different words of the pages that are compared with one of the query."""
 
+_LETTERS = re.compile(rf"(?:[^\W\d_]|[{MARKS}])++")
+"""With the marks that are vowels in Hindi and Arabic."""
+
 
 def respelled(query: Query, pages: Sequence[Page], missing: Iterable[str]) -> Query | None:
     """The query with the spellings of the pages for its `missing` words; None if there are no such."""
     others: dict[str, int] = {}
     for key in missing:
-        if len(key) >= MIN_LETTERS and key.isalpha():
+        if len(key) >= MIN_LETTERS and _LETTERS.fullmatch(key):
             others |= dict.fromkeys(_spellings(key, pages), query.words[key])
     return replace(query, words={**others, **query.words}) if others else None
 
@@ -28,7 +32,8 @@ def respelled(query: Query, pages: Sequence[Page], missing: Iterable[str]) -> Qu
 def _spellings(key: str, pages: Sequence[Page]) -> Iterable[str]:
     """Nobody mistypes the first letter, or hardly anybody: only words that begin with it are looked at."""
     errors = 2 if len(key) >= MANY_LETTERS else 1
-    like = re.compile(rf"\b{key[0]}\w{{{len(key) - errors - 1},{len(key) + errors + 2}}}\b")
+    counts = f"{len(key) - errors - 1},{len(key) + errors + 2}"
+    like = re.compile(rf"(?<![\w{MARKS}]){key[0]}[\w{MARKS}]{{{counts}}}(?![\w{MARKS}])")
     candidates: set[str] = set()
     for page in pages:
         candidates.update(like.findall(page.plain))
