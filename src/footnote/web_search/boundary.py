@@ -45,7 +45,7 @@ def unwrapped(text: str) -> str:
 def defused(text: str) -> str:
     """`text` in which nothing looks like a mark; all else is as it was, but for invisible characters."""
     seen = _INVISIBLE.sub("", text)
-    folded = "".join(map(_folded, seen))
+    folded = seen.translate(_FOLDED)
     defused = list(seen)
     for found in _MARK.finditer(folded):
         defused[found.start()] = "("
@@ -62,9 +62,15 @@ def in_our_words(text: str) -> str:
     return _QUOTATION.sub("", text)
 
 
-def _folded(letter: str) -> str:
-    """One letter for one letter, so that offsets stay: full width, bold, script and other dresses taken off."""
-    if letter.isascii():
-        return letter
-    plain = unicodedata.normalize("NFKC", letter.translate(_BRACKETS))
-    return plain if len(plain) == 1 else letter
+class _Folding(dict[int, str]):
+    """A table for `str.translate` that fills itself: one letter for one letter, so that offsets stay; full width, bold,
+    script and other forms of it become the plain one."""
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        plain = letter if code < 128 else unicodedata.normalize("NFKC", letter.translate(_BRACKETS))
+        self[code] = plain if len(plain) == 1 else letter
+        return self[code]
+
+
+_FOLDED = _Folding()

@@ -116,7 +116,7 @@ class WebSearch:
                 yield step
         sources = course.gathered.sources.values()
         text = course.summary.text or ("Nothing could be read." if sources else "Nothing was found.")
-        told = content(text, sources, course.notes, course.quotes.passages)
+        told = await asyncio.to_thread(content, text, sources, course.notes, course.quotes.passages)
         yield Answer(told, await self._artifact(course), course.summary.usage)
 
     async def read_page(self, url: str, prompt: str) -> AsyncGenerator[Progress | Answer, None]:
@@ -129,7 +129,7 @@ class WebSearch:
                 yield step
         [report] = course.gathered.reports
         text = (
-            page_content(course.gathered, course.ranked, course.notes)
+            await asyncio.to_thread(page_content, course.gathered, course.ranked, course.notes)
             if course.gathered.snapshots
             else f"{url} could not be read: {report.reason}."
         )
