@@ -154,6 +154,15 @@ def test_a_question_in_another_script_finds_its_sentence(language: str):
     check(found, snapshots)
 
 
+def test_letters_in_a_row_tell_other_forms_of_a_word():
+    said, other = "بلغت الهجرة إلى كندا أربعين ألفا.", "بلغت الحديقة في كندا أربعين مترا."
+    question = "كم عدد المهاجرين إلى كندا؟"
+    pages = {1: Snapshot(url="http://a/", text=other), 2: Snapshot(url="http://b/", text=said)}
+    [found] = quotes(pages, question, question, count=1).passages
+    assert found.text == said
+    assert found.score > 0.95, "without them it is a little over 0.8"
+
+
 def test_thai_is_quoted_from_a_space_on_within_the_room():
     text = " ".join([*OTHER_SCRIPTS["th"][1:] * 12])
     snapshots = {1: Snapshot(url="http://a/", text=text)}
