@@ -19,10 +19,16 @@ PAGE := web/node_modules/.installed
 # Node and npm are in the venv too: pyright brings them.
 NODE := $(BIN)/python scripts/node.py
 
+# Where it is set, each of the many processes that the tests start would compile all that it imports again.
+unexport PYTHONDONTWRITEBYTECODE
+
+# In one process for each processor; `make test ARGS="-n 0 …"` in one alone, which a debugger needs.
+PYTEST := $(BIN)/python -m pytest -n auto
+
 # What uses the database, the bus or the storage runs a second time, on PostgreSQL, Redis and a bucket.
 ENGINE_TESTS := tests/db tests/accounts tests/library tests/sessions tests/workspace tests/bundles tests/runs tests/server \
 	tests/client
-ON_SERVICES = $(BIN)/python -m pytest --engines=services -m 'not embedded and not slow' $(ENGINE_TESTS)
+ON_SERVICES = $(PYTEST) --engines=services -m 'not embedded and not slow' $(ENGINE_TESTS)
 
 BENCH := engine search quality conflict citations server history convert page backup bus replicas capacity
 
@@ -45,14 +51,14 @@ services: $(DEV) ## PostgreSQL, Redis and a bucket on loopback, until Ctrl-C; AR
 	@$(BIN)/python scripts/services.py $(ARGS)
 
 test: $(REALMODEL) $(PAGE) ## the whole test suite; ARGS="-k cancel" for a part of it, without the second round on services
-	$(BIN)/python -m pytest $(ARGS)
+	$(PYTEST) $(ARGS)
 ifeq ($(ARGS),)
 	@if $(BIN)/python scripts/services.py --check; then $(ON_SERVICES); \
 	else echo 'So the second round of tests, on PostgreSQL, Redis and a bucket, was skipped.'; fi
 endif
 
 faults: $(DEV) ## every fault of every replica and service, with runs in progress; some of them are in `make test`
-	REPLICA_FAULTS=all $(BIN)/python -m pytest tests/replicas tests/bus $(ARGS)
+	REPLICA_FAULTS=all $(PYTEST) tests/replicas tests/bus $(ARGS)
 
 # pyright would otherwise ask the package index, on every run, whether there is a newer pyright.
 check: export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1

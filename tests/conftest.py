@@ -16,6 +16,8 @@ from services import missing
 import engines
 from upstream import Upstream
 
+pytest_plugins = ["spreading"]
+
 _LEAKING = ("FOOTNOTE_", "ANTHROPIC_", "OPENAI_", "AWS_", "OTEL_")
 _ENDINGS = ("_API_KEY", "_PROXY")
 
