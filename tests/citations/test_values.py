@@ -1,5 +1,7 @@
 """Numbers as values: the same amount is the same, however it is written."""
 
+import itertools
+
 import pytest
 
 from footnote.citations.values import Value, are_alike, equals, holds, values
@@ -32,9 +34,11 @@ def one(text: str) -> Value:
     return value
 
 
-@pytest.mark.parametrize(("left", "right"), [(left, right) for group in SAME for left in group for right in group])
-def test_one_amount_is_one_value_in_every_notation(left: str, right: str) -> None:
-    assert holds([one(left)], one(right))
+def test_one_amount_is_one_value_in_every_notation(subtests: pytest.Subtests) -> None:
+    for group in SAME:
+        for left, right in itertools.product(group, repeat=2):
+            with subtests.test(left=left, right=right):
+                assert holds([one(left)], one(right))
 
 
 @pytest.mark.parametrize(

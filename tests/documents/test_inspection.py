@@ -297,12 +297,12 @@ def test_a_stream_that_lies_far_behind_is_found(kept) -> None:
     assert inspect(kept(far), "a.docx") == Inspected(DOCX, LOCKED)
 
 
-@pytest.mark.parametrize("at", range(0, len(WORD), 7))
-def test_a_damaged_document_is_an_error_of_the_user(kept, at: int) -> None:
-    for broken in (WORD[:at], WORD[:at] + b"\xff\0\xff\0" + WORD[at + 4 :]):
-        # Anything else would be an error of ours.
-        with suppress(UsageError):
-            assert inspect(kept(broken), "a.docx").media_type == DOCX
+def test_a_damaged_document_is_an_error_of_the_user(kept, subtests: pytest.Subtests) -> None:
+    for at in range(0, len(WORD), 7):
+        for broken in (WORD[:at], WORD[:at] + b"\xff\0\xff\0" + WORD[at + 4 :]):
+            # Anything else would be an error of ours.
+            with subtests.test(at=at, length=len(broken)), suppress(UsageError):
+                assert inspect(kept(broken), "a.docx").media_type == DOCX
 
 
 # Unpacking -----------------------------------------------------------------------------------------------------------

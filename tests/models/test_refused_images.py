@@ -1,5 +1,6 @@
 """What providers say when they refuse images, all of them or one, and what only has the word in it."""
 
+import itertools
 import json
 
 import pytest
@@ -63,13 +64,13 @@ def body(said: str) -> bytes:
     return json.dumps({"error": {"message": said}}).encode()
 
 
-@pytest.mark.parametrize("status", [400, 404, 422, 500])
-@pytest.mark.parametrize("said", CANNOT_SEE)
-def test_a_model_that_cannot_see_is_recognised_in_every_providers_words(said: str, status: int):
-    failure = from_status(ENDPOINT, status, body(said))
+def test_a_model_that_cannot_see_is_recognised_in_every_providers_words(subtests: pytest.Subtests):
+    for said, status in itertools.product(CANNOT_SEE, [400, 404, 422, 500]):
+        with subtests.test(said=said, status=status):
+            failure = from_status(ENDPOINT, status, body(said))
 
-    assert refuses_images(failure)
-    assert refuses_every_image(failure)
+            assert refuses_images(failure)
+            assert refuses_every_image(failure)
 
 
 @pytest.mark.parametrize("said", ONE_IMAGE)

@@ -1,6 +1,7 @@
 """SSRF: no connection is made to an address that is not public, wherever it comes from and however it is written."""
 
 import ipaddress
+import itertools
 
 import pytest
 
@@ -17,33 +18,37 @@ def literal(address: str, port: int) -> str:
     return f"http://[{address}]:{port}/" if ":" in address else f"http://{address}:{port}/"
 
 
-@pytest.mark.parametrize("address", NOT_PUBLIC)
-async def test_an_address_in_the_url_is_refused(address: str, net: Net, traps: tuple[Trap, Trap]):
-    for trap in traps:
-        with pytest.raises(AddressRefused, match=MESSAGE):
+async def test_an_address_in_the_url_is_refused(net: Net, traps: tuple[Trap, Trap], subtests: pytest.Subtests):
+    for address, trap in itertools.product(NOT_PUBLIC, traps):
+        with subtests.test(address=address, trap=trap.url("/")), pytest.raises(AddressRefused, match=MESSAGE):
             await net.open_page(literal(address, trap.port))
 
 
-@pytest.mark.parametrize("address", NOT_PUBLIC)
 async def test_a_name_that_leads_to_the_address_is_refused(
-    address: str, net: Net, internet: Internet, traps: tuple[Trap, Trap]
+    net: Net, internet: Internet, traps: tuple[Trap, Trap], subtests: pytest.Subtests
 ):
-    internet.name("evil.test", [address])
-    for trap in traps:
-        for scheme in ("http", "https"):
-            with pytest.raises(AddressRefused, match=rf"evil\.test:{trap.port} {MESSAGE}"):
-                await net.open_page(trap.url("/", name="evil.test", scheme=scheme))
+    for number, address in enumerate(NOT_PUBLIC):
+        name = f"evil{number}.test"
+        internet.name(name, [address])
+        for trap, scheme in itertools.product(traps, ("http", "https")):
+            with (
+                subtests.test(address=address, trap=trap.url("/"), scheme=scheme),
+                pytest.raises(AddressRefused, match=rf"{name}:{trap.port} {MESSAGE}"),
+            ):
+                await net.open_page(trap.url("/", name=name, scheme=scheme))
 
 
-@pytest.mark.parametrize("address", NOT_PUBLIC)
 async def test_a_name_with_one_such_address_among_public_ones_is_refused(
-    address: str, net: Net, internet: Internet, site: Web
+    net: Net, internet: Internet, site: Web, subtests: pytest.Subtests
 ):
-    internet.name("mixed.test", [SITE, address], [address, SITE])
-    for _ in range(2):
-        with pytest.raises(AddressRefused, match=MESSAGE):
-            await net.open_page("http://mixed.test/")
-    assert (site.connections, internet.connected) == (0, [])
+    for number, address in enumerate(NOT_PUBLIC):
+        name = f"mixed{number}.test"
+        internet.name(name, [SITE, address], [address, SITE])
+        for order in ("last", "first"):
+            with subtests.test(address=address, order=order):
+                with pytest.raises(AddressRefused, match=MESSAGE):
+                    await net.open_page(f"http://{name}/")
+                assert (site.connections, internet.connected) == (0, [])
 
 
 @pytest.mark.parametrize("address", PUBLIC)

@@ -35,15 +35,15 @@ async def test_an_image_of_the_public_web_is_fetched(pictures: Pictures, site: W
     assert await Favicons(pictures, None).of("http://site.test/page") == IMAGE
 
 
-@pytest.mark.parametrize("address", NOT_PUBLIC)
 async def test_an_address_that_is_not_public_is_refused_at_once_and_behind_a_redirect(
-    address: str, pictures: Pictures, site: Web
+    pictures: Pictures, site: Web, subtests: pytest.Subtests
 ):
-    target = f"http://[{address}]/a.png" if ":" in address else f"http://{address}/a.png"
-    site.put("/away", redirect(target))
-    for url in (target, "http://site.test/away"):
-        with pytest.raises(AddressRefused):
-            await fetched(pictures, url)
+    for number, address in enumerate(NOT_PUBLIC):
+        target = f"http://[{address}]/a.png" if ":" in address else f"http://{address}/a.png"
+        site.put(f"/away/{number}", redirect(target))
+        for url in (target, f"http://site.test/away/{number}"):
+            with subtests.test(address=address, url=url), pytest.raises(AddressRefused):
+                await fetched(pictures, url)
 
 
 async def test_a_name_that_leads_inside_is_refused(

@@ -45,12 +45,13 @@ async def test_the_name_of_a_place_that_was_refused_is_not_repeated(path: str, n
     )
 
 
-@pytest.mark.parametrize("address", NOT_PUBLIC)
-async def test_a_redirect_into_a_private_range_is_refused(address: str, net: Net, site: Web):
-    target = f"http://[{address}]/latest/meta-data/" if ":" in address else f"http://{address}/latest/meta-data/"
-    found = await read(net, f"http://site.test/go?to={quote(target)}")
-    assert ending(found) == ("failed", "refused_address")
-    assert found.report.http_status == 302
+async def test_a_redirect_into_a_private_range_is_refused(net: Net, site: Web, subtests: pytest.Subtests):
+    for address in NOT_PUBLIC:
+        target = f"http://[{address}]/latest/meta-data/" if ":" in address else f"http://{address}/latest/meta-data/"
+        with subtests.test(address=address):
+            found = await read(net, f"http://site.test/go?to={quote(target)}")
+            assert ending(found) == ("failed", "refused_address")
+            assert found.report.http_status == 302
 
 
 async def test_the_last_of_several_redirects_is_judged_like_the_first(

@@ -18,8 +18,6 @@ HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 MAKE_COMMAND = re.compile(r"(?:`|^)make (?:PYTHON=\S+ )?([a-z]+)", re.MULTILINE)
 MAKE_TARGET = re.compile(r"^([a-z]+):", re.MULTILINE)
 
-on_every_page = pytest.mark.parametrize("page", PAGES, ids=name_of)
-
 
 def test_the_layout_names_every_module_and_nothing_else() -> None:
     named = {line.split()[0] for line in _drawing("Layout")}
@@ -50,16 +48,18 @@ def test_every_dependency_has_its_reason_and_no_reason_is_without_its_dependency
     assert sorted(explained) == sorted(needed - {"footnote"} | of_the_page)
 
 
-@on_every_page
-def test_every_link_leads_somewhere(page: Path) -> None:
-    dead = [target for target in LINK.findall(page.read_text(encoding="utf-8")) if not _leads_somewhere(page, target)]
-    assert dead == []
+def test_every_link_leads_somewhere(subtests: pytest.Subtests) -> None:
+    for page in PAGES:
+        links = LINK.findall(page.read_text(encoding="utf-8"))
+        with subtests.test(page=name_of(page)):
+            assert [target for target in links if not _leads_somewhere(page, target)] == []
 
 
-@on_every_page
-def test_every_make_command_exists(page: Path) -> None:
+def test_every_make_command_exists(subtests: pytest.Subtests) -> None:
     targets = set(MAKE_TARGET.findall((ROOT / "Makefile").read_text(encoding="utf-8")))
-    assert set(MAKE_COMMAND.findall(page.read_text(encoding="utf-8"))) <= targets
+    for page in PAGES:
+        with subtests.test(page=name_of(page)):
+            assert set(MAKE_COMMAND.findall(page.read_text(encoding="utf-8"))) <= targets
 
 
 def test_every_page_can_be_found_from_the_index() -> None:

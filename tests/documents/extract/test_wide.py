@@ -1,5 +1,6 @@
 """UTF-16 with and without its mark, told from other texts and from what is no text at all."""
 
+import itertools
 import random
 import struct
 
@@ -26,30 +27,31 @@ def told(kind: str, encoding: str, *, charset: bool) -> str:
     return f"{kind}; charset={encoding.upper().replace('16-', '16')}" if charset else kind
 
 
-@pytest.mark.parametrize("charset", [True, False])
-@pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("language", TEXTS)
-def test_plain_text_is_read(language: str, encoding: str, *, charset: bool) -> None:
+def test_plain_text_is_read(language: str, subtests: pytest.Subtests) -> None:
     text = TEXTS[language]
-    assert read(text.encode(encoding), told("text/plain", encoding, charset=charset)).text == text
+    for encoding, charset in itertools.product(ENCODINGS, [True, False]):
+        with subtests.test(encoding=encoding, charset=charset):
+            assert read(text.encode(encoding), told("text/plain", encoding, charset=charset)).text == text
 
 
-@pytest.mark.parametrize("charset", [True, False])
-@pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("language", TEXTS)
-def test_a_page_is_read(language: str, encoding: str, *, charset: bool) -> None:
+def test_a_page_is_read(language: str, subtests: pytest.Subtests) -> None:
     text = TEXTS[language]
     page = f"<html><head><title>Tháp 塔</title></head><body><article><p>{text}</p></article></body></html>"
-    found = read(page.encode(encoding), told("text/html", encoding, charset=charset))
-    assert (found.title, found.text, found.media_type) == ("Tháp 塔", text, "text/html")
+    for encoding, charset in itertools.product(ENCODINGS, [True, False]):
+        with subtests.test(encoding=encoding, charset=charset):
+            found = read(page.encode(encoding), told("text/html", encoding, charset=charset))
+            assert (found.title, found.text, found.media_type) == ("Tháp 塔", text, "text/html")
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("language", TEXTS)
-def test_the_kind_is_seen_where_nobody_says_it(language: str, encoding: str) -> None:
+def test_the_kind_is_seen_where_nobody_says_it(language: str, subtests: pytest.Subtests) -> None:
     text = TEXTS[language]
-    assert seen_type("", text.encode(encoding)) == "text/plain"
-    assert seen_type("", f"<p>{text}</p>".encode(encoding)) == "text/html"
+    for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
+        with subtests.test(encoding=encoding):
+            assert seen_type("", text.encode(encoding)) == "text/plain"
+            assert seen_type("", f"<p>{text}</p>".encode(encoding)) == "text/html"
 
 
 @pytest.mark.parametrize("charset", ["utf-16", "utf-16le", "utf-16be", "unicode"])
@@ -59,11 +61,12 @@ def test_a_server_that_says_utf_16_of_everything_is_not_believed(charset: str) -
 
 
 @pytest.mark.parametrize("encoding", ["gb18030", "big5", "shift_jis", "euc-jp", "euc-kr", "windows-1251", "utf-8"])
-@pytest.mark.parametrize("text", NARROW.values())
-def test_no_other_encoding_is_taken_for_it(text: str, encoding: str) -> None:
-    pieces = [text[start : start + length] for start in range(0, 60, 5) for length in (3, 12, 60)]
-    found = {piece: wide_encoding(piece.encode(encoding, "ignore"), "text/plain") for piece in pieces}
-    assert {piece: name for piece, name in found.items() if name} == {}
+def test_no_other_encoding_is_taken_for_it(encoding: str, subtests: pytest.Subtests) -> None:
+    for text in NARROW.values():
+        pieces = [text[start : start + length] for start in range(0, 60, 5) for length in (3, 12, 60)]
+        with subtests.test(text=text):
+            found = {piece: wide_encoding(piece.encode(encoding, "ignore"), "text/plain") for piece in pieces}
+            assert {piece: name for piece, name in found.items() if name} == {}
 
 
 @pytest.mark.parametrize("mark", [b"", b"\xff\xfe", b"\xfe\xff"])
