@@ -5,6 +5,8 @@ own folders, servers and ports that it found free.
 """
 
 import os
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,11 @@ class ByFile(LoadScopeScheduling):
     def _split_scope(self, nodeid: str) -> str:
         return nodeid.partition("::")[0]
 
+    def add_node_collection(self, node: Any, collection: Sequence[str]) -> None:
+        doubled = sorted(name for name, count in Counter(collection).items() if count > 1)
+        assert doubled == [], "of tests with the same id only one would run"
+        super().add_node_collection(node, collection)
+
 
 @pytest.hookimpl
 def pytest_xdist_auto_num_workers() -> int:
@@ -33,7 +40,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
     return ByFile(config, log)
 
 
-@pytest.hookimpl
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if hasattr(config, "workerinput"):
         items.sort(key=_turn)
