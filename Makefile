@@ -25,9 +25,10 @@ unexport PYTHONDONTWRITEBYTECODE
 # In one process for each processor; `make test ARGS="-n 0 …"` in one alone, which a debugger needs.
 PYTEST := $(BIN)/python -m pytest -n auto
 
-# What uses the database, the bus or the storage runs a second time, on PostgreSQL, Redis and a bucket.
-ENGINE_TESTS := tests/db tests/accounts tests/library tests/sessions tests/workspace tests/bundles tests/runs tests/server \
-	tests/client
+# What uses the database, the bus or the storage runs a second time, on PostgreSQL, Redis and a bucket. What stands above
+# it asks through it: of the server that is every route, as every kind of person, which tests/replicas does on services too.
+ENGINE_TESTS := tests/db tests/accounts tests/library tests/sessions tests/workspace tests/bundles tests/runs \
+	tests/server/test_access_matrix.py
 ON_SERVICES = $(PYTEST) --engines=services -m 'not embedded and not slow' $(ENGINE_TESTS)
 
 BENCH := engine search quality conflict citations server history convert page backup bus replicas capacity

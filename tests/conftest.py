@@ -50,6 +50,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if item.get_closest_marker("embedded"):
                 item.add_marker(skipped)
+        # An engine belongs to a home folder: what has none runs on none, and would be the same test again.
+        config.hook.pytest_deselected(items=[item for item in items if not _has_home(item)])
+        items[:] = filter(_has_home, items)
+
+
+def _has_home(item: pytest.Item) -> bool:
+    return "tmp_path" in getattr(item, "fixturenames", ())
 
 
 def pytest_collection_finish() -> None:
