@@ -57,7 +57,7 @@ async def test_a_replica_that_is_stopped_in_good_order_hands_its_runs_over(clust
     crowd = Crowd(cluster, work)
     for number in range(4):
         assert await crowd.ask(f"s{number}", first)
-    await asyncio.sleep(0.8)
+    await _until_begun(crowd, 4)
     assert await first.stop() == 0
     await crowd.all_ended()
     await first.start()
@@ -71,7 +71,7 @@ async def test_a_replica_that_stood_still_and_wakes_up_changes_nothing_of_what_o
     crowd = Crowd(cluster, work)
     for number in range(4):
         assert await crowd.ask(f"p{number}", first, followers=2)
-    await asyncio.sleep(0.8)
+    await _until_begun(crowd, 8)
     first.pause()
     await crowd.all_ended()
     first.resume()
