@@ -3,6 +3,7 @@ import stat
 import struct
 import tracemalloc
 import zipfile
+from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
@@ -240,20 +241,22 @@ def huge_directory() -> bytes:
     [
         (
             "bomb",
-            zipped({"word/document.xml": bytes(20_000_000)}),
+            lambda: zipped({"word/document.xml": bytes(20_000_000)}),
             "holds a file that unpacks to over 100 times its size",
         ),
-        ("2 GB", claiming(docx(paragraph("x")), 2_000_000_000), "would unpack to more than"),
-        ("4 GB", claiming(docx(paragraph("x")), 0xFFFFFFFE), "would unpack to more than"),
-        ("many", zipped({f"{number}": b"" for number in range(5_001)}), "holds more than 5,000 files inside"),
-        ("directory", huge_directory(), "holds more than 5,000 files inside"),
-        ("overlap", overlapping(50), "holds files that lie over each other"),
+        ("2 GB", lambda: claiming(docx(paragraph("x")), 2_000_000_000), "would unpack to more than"),
+        ("4 GB", lambda: claiming(docx(paragraph("x")), 0xFFFFFFFE), "would unpack to more than"),
+        ("many", lambda: zipped({f"{number}": b"" for number in range(5_001)}), "holds more than 5,000 files inside"),
+        ("directory", huge_directory, "holds more than 5,000 files inside"),
+        ("overlap", lambda: overlapping(50), "holds files that lie over each other"),
     ],
     ids=lambda value: value if isinstance(value, str) and " " not in value else "",
 )
 @pytest.mark.parametrize("filename", ["a.docx", "a.zip"])
-def test_traps_are_refused_without_being_unpacked(kept, filename: str, name: str, content: bytes, message: str) -> None:
-    path = kept(content)
+def test_traps_are_refused_without_being_unpacked(
+    kept, filename: str, name: str, content: Callable[[], bytes], message: str
+) -> None:
+    path = kept(content())
     tracemalloc.start()
     try:
         with pytest.raises(UsageError) as raised:

@@ -127,22 +127,23 @@ async def test_no_body_of_json_holds_up_the_event_loop(tmp_path: Path, upstream:
                 await server.ask_all(bodies(route, {**NAMED, "session_id": await server.session()}))
 
 
-QUESTIONS = {
-    "words": "abcd efg " * 110_000,
-    "words that are all different": " ".join(map(str, range(140_000))),
-    "Chinese": "中文" * 490_000,
-    "marks": "e\u0301" * 490_000,
-    "numbers": "1," * 490_000,
-    "lines": "\n" * 989_999 + "x",
-    "spaces": "x" + " " * 989_000 + "y",
-    "footnotes": "So [1]. " * 120_000,
-}
+def questions() -> dict[str, str]:
+    return {
+        "words": "abcd efg " * 110_000,
+        "words that are all different": " ".join(map(str, range(140_000))),
+        "Chinese": "中文" * 490_000,
+        "marks": "e\u0301" * 490_000,
+        "numbers": "1," * 490_000,
+        "lines": "\n" * 989_999 + "x",
+        "spaces": "x" + " " * 989_000 + "y",
+        "footnotes": "So [1]. " * 120_000,
+    }
 
 
 async def test_no_question_holds_up_the_event_loop(tmp_path: Path, upstream: Upstream):
     upstream.script(lambda _: reply(say("Because."), stop()))
     async with watched(tmp_path, upstream) as server:
-        for name, text in QUESTIONS.items():
+        for name, text in questions().items():
             path = f"/v2/sessions/{await server.session()}"
             question = text.encode()[:3_900_000].decode(errors="ignore")
             body = await server.ask(Large(name, "POST", f"{path}/messages", as_utf8(question)))
@@ -164,24 +165,26 @@ def readings(session: str, name: str) -> Iterable[Large]:
     return (Large(name, "GET", f"{session}/{rest}") for rest in ("history", "history?turns=true", "export"))
 
 
-ANSWERS = {
-    "words": say("word and " * 890_000),
-    "words that are all different": say(" ".join(map(str, range(1_000_000)))),
-    "many pieces": say(*["word and " * 110] * 8_000),
-    "a list": say("- an item here\n" * 530_000),
-    "brackets": say("[" * 8_000_000),
-    "footnotes": say("It is so [1]. " * 550_000),
-    "quotations": say('He said "so. So" then [1]. ' * 300_000),
-    "Chinese": say("中文" * 1_300_000),
-    "thoughts": think("word and " * 890_000),
-}
+def answers() -> dict[str, Any]:
+    return {
+        "words": say("word and " * 890_000),
+        "words that are all different": say(" ".join(map(str, range(1_000_000)))),
+        "many pieces": say(*["word and " * 110] * 8_000),
+        "a list": say("- an item here\n" * 530_000),
+        "brackets": say("[" * 8_000_000),
+        "footnotes": say("It is so [1]. " * 550_000),
+        "quotations": say('He said "so. So" then [1]. ' * 300_000),
+        "Chinese": say("中文" * 1_300_000),
+        "thoughts": think("word and " * 890_000),
+    }
 
 
 async def test_no_answer_of_a_model_holds_up_the_event_loop(tmp_path: Path, upstream: Upstream):
-    told = list(ANSWERS.values())[:1]
+    known = answers()
+    told = list(known.values())[:1]
     upstream.script(lambda _: reply(told[-1], stop()))
     async with watched(tmp_path, upstream) as server:
-        for name, answer in ANSWERS.items():
+        for name, answer in known.items():
             told.append(answer)
             path = f"/v2/sessions/{await server.session()}"
             body = await server.ask(Large(name, "POST", f"{path}/messages", as_json({"content": "Why?"})))
@@ -193,7 +196,7 @@ async def test_no_answer_of_a_model_holds_up_the_event_loop(tmp_path: Path, upst
             await server.ask(Large(name, "POST", f"{path}/messages", as_json({"content": "And?"})))
         asked = {"model": "researcher", "max_tokens": 9, "messages": [{"role": "user", "content": "Why?"}]}
         for name in ("many pieces", "footnotes"):
-            told.append(ANSWERS[name])
+            told.append(known[name])
             await server.ask(Large(name, "POST", "/v1/messages", as_json({**asked, "stream": True})))
             await server.ask(Large(name, "POST", "/v1/chat/completions", as_json(asked)))
         await server.ask_all(Large("search", "GET", f"/v2/sessions?query={quote(word)}") for word in SEARCHED)
