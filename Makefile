@@ -22,7 +22,7 @@ NODE := $(BIN)/python scripts/node.py
 # Where it is set, each of the many processes that the tests start would compile all that it imports again.
 unexport PYTHONDONTWRITEBYTECODE
 
-# In one process for each processor; `make test ARGS="-n 0 …"` in one alone, which a debugger needs.
+# In several processes (tests/spreading.py); `make test ARGS="-n 0 …"` in one alone, which a debugger needs.
 PYTEST := $(BIN)/python -m pytest -n auto
 
 # What uses the database, the bus or the storage runs a second time, on PostgreSQL, Redis and a bucket. What stands above

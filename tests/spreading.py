@@ -14,7 +14,7 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 HERE = Path(__file__).parent
-FIRST = ("replicas", "browser")
+FIRST = ("replicas", "bus", "browser", "runs", "backup")
 """Begun last, one file of these would keep everybody waiting."""
 
 
@@ -30,8 +30,9 @@ class ByFile(LoadScopeScheduling):
 
 @pytest.hookimpl
 def pytest_xdist_auto_num_workers() -> int:
-    """One for each processor that this process may use: `-n auto` would not count those that share a core."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """One more than there are processors: whoever waits for a lease, a browser or a server leaves one idle."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return processors + 1
 
 
 @pytest.hookimpl
