@@ -3,9 +3,11 @@
 import asyncio
 import gzip
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from footnote.server.assets import Assets
 from server.house import House, open_house
@@ -39,8 +41,18 @@ KINDS = {
 }
 
 
-@pytest.fixture
-async def built(tmp_path: Path) -> AsyncIterator[House]:
+# Nobody here changes anything: one server answers all of them.
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def built(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+    async with _built(tmp_path_factory.mktemp("page")) as house:
+        yield house
+
+
+@asynccontextmanager
+async def _built(tmp_path: Path) -> AsyncIterator[House]:
     """A server whose page has these files, beside one that is none of them."""
     folder = tmp_path / "static"
     for name, content in FILES.items():
@@ -132,11 +144,12 @@ async def _connection(house: House):
     return await asyncio.open_connection(host, int(port))
 
 
-async def test_a_file_that_was_built_away_is_missing_and_no_failure(built: House, tmp_path: Path):
-    assert (await built.ask("GET", "/static/theme.js")).status == 200
-    (tmp_path / "static" / "icon.svg").unlink()
-    answer = await built.ask("GET", "/static/icon.svg")
-    assert (answer.status, answer.error) == (404, "not_found")
+async def test_a_file_that_was_built_away_is_missing_and_no_failure(tmp_path: Path):
+    async with _built(tmp_path) as built:
+        assert (await built.ask("GET", "/static/theme.js")).status == 200
+        (tmp_path / "static" / "icon.svg").unlink()
+        answer = await built.ask("GET", "/static/icon.svg")
+        assert (answer.status, answer.error) == (404, "not_found")
 
 
 async def test_without_a_page_the_server_runs_and_says_how_to_build_it(tmp_path: Path):
