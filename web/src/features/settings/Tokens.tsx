@@ -106,7 +106,10 @@ function NewToken({ onIssue }: { onIssue: (name: string, days: number | null) =>
     setBusy(true);
     await onIssue(String(values.get("name")).trim(), Number(values.get("days")) || null);
     setBusy(false);
-    form.reset();
+    // What was typed meanwhile is the next token's name.
+    if (new FormData(form).get("name") === values.get("name")) {
+      form.reset();
+    }
   };
   return (
     <form className="settings-new" onSubmit={(event) => void submit(event)}>
