@@ -17,6 +17,7 @@ DOWN_SECONDS = 20
 HOST = "127.0.0.1"
 PORTS = (20_000, 32_000)
 """Below those that Linux, macOS and the BSDs give away."""
+WORKERS = 8
 
 
 class NotStarted(Exception):
@@ -121,15 +122,23 @@ def free_ports(count: int) -> list[int]:
     """None of those that the system gives to whoever asks for any one: a server is started some time after this, and
     again after it was killed, and until then another process would be given its port."""
     chance = random.SystemRandom()
+    first, last = _range_of_this_worker()
     with ExitStack() as held:
         found: list[int] = []
         while len(found) < count:
             one = held.enter_context(socket.socket())
-            port = chance.randrange(*PORTS)
+            port = chance.randrange(first, last)
             with suppress(OSError):  # somebody has it
                 one.bind((HOST, port))
                 found.append(port)
         return found
+
+
+def _range_of_this_worker() -> tuple[int, int]:
+    """Tests run in several processes: of two that choose a port at the same time, neither sees the other's choice."""
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % WORKERS
+    size = (PORTS[1] - PORTS[0]) // WORKERS
+    return PORTS[0] + number * size, PORTS[0] + (number + 1) * size
 
 
 def asked(port: int, request: bytes) -> bytes:

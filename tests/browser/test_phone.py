@@ -14,8 +14,9 @@ TOO_SMALL = """() => [...document.querySelectorAll("button, a, input, textarea, 
   .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest("[inert]"))
   .filter((one) => !one.matches("p a, li a, [type=checkbox], [type=radio]"))
   .filter((one) => getComputedStyle(one).display !== "inline")
-  .map((one) => [one, one.getBoundingClientRect()])
-  .filter(([one, { width, height }]) => width > 1 && height > 1 && (width < 24 || height < 24))
+  .map((one) => [one, one.getBoundingClientRect(), parseFloat(getComputedStyle(one, "::after").width) || 0])
+  .map(([one, { width, height }, reach]) => [one, { width: Math.max(width, reach), height }])
+  .filter(([one, { width, height }]) => width > 1 && height > 1 && (width < 23.5 || height < 23.5))
   .map(([one]) => one.outerHTML.slice(0, 160))"""
 
 
