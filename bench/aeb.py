@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from footnote.documents.extract import Unreadable, extract
+from footnote.documents.extract import UnreadableDocument, extract
 
 
 class Benchmark(NamedTuple):
@@ -36,5 +36,5 @@ class Benchmark(NamedTuple):
 def text_of(body: bytes) -> str:
     try:
         return extract(body, "text/html; charset=utf-8", "https://page.example/").text
-    except Unreadable:
+    except UnreadableDocument:
         return ""

@@ -31,7 +31,7 @@ from footnote.db import backup as db
 from footnote.db.engine import Database
 from footnote.db.script import Row, Steps, script
 from footnote.net.client import Net
-from footnote.storage.opening import open_storage
+from footnote.storage.factory import open_storage
 
 TABLES = {table.name: table for table in db.TABLES}
 FILE_BYTES = 500_000
@@ -45,13 +45,13 @@ class Cost(NamedTuple):
     peak: int
 
 
-def measured(*command: str, env: dict[str, str]) -> Cost:
+def measure(*command: str, env: dict[str, str]) -> Cost:
     start = time.perf_counter()
     peak = 0
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=said)
         while process.poll() is None:
-            peak = max(peak, _highest(process.pid))
+            peak = max(peak, _peak_memory(process.pid))
             time.sleep(0.005)
         seconds = time.perf_counter() - start
         said.seek(0)
@@ -60,7 +60,7 @@ def measured(*command: str, env: dict[str, str]) -> Cost:
     return Cost(seconds, peak)
 
 
-def _highest(pid: int) -> int:
+def _peak_memory(pid: int) -> int:
     """What the process had at most so far. The figure that `wait4` has begins with that of whoever started it."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
@@ -104,7 +104,7 @@ def file_rows(session: str, number: int, content: bytes, place: str | None) -> I
 
 
 @script
-def put(rows: list[tuple[str, Row]]) -> Steps[None]:
+def insert_rows(rows: list[tuple[str, Row]]) -> Steps[None]:
     for name, table in TABLES.items():
         some = [row for kind, row in rows if kind == name]
         if some:
@@ -117,7 +117,7 @@ async def fill(home: Path, sessions: int, files: int) -> None:
         storage = open_storage(EMBEDDED["FOOTNOTE_STORAGE_URL"], home, {}, net)
         for first in range(1, sessions + 1, 100):
             numbers = range(first, min(first + 100, sessions + 1))
-            await database.write(put([row for number in numbers for row in session_rows(chance, number)]))
+            await database.write(insert_rows([row for number in numbers for row in session_rows(chance, number)]))
         for number in range(files):
             # One half is text, the other what is packed already, as images and PDFs are.
             content = chance.randbytes(FILE_BYTES) if number % 2 else text(chance, FILE_BYTES).encode()
@@ -125,7 +125,7 @@ async def fill(home: Path, sessions: int, files: int) -> None:
             place = f"{digest[:2]}/{digest}.{secrets.token_hex(4)}"
             await storage.put(place, content, digest)
             session = f"session_{number % sessions + 1:028x}"
-            await database.write(put(list(file_rows(session, sessions + 1 + number, content, place))))
+            await database.write(insert_rows(list(file_rows(session, sessions + 1 + number, content, place))))
 
 
 def size_of(folder: Path) -> int:
@@ -140,15 +140,15 @@ def settings(home: Path, more: dict[str, str]) -> dict[str, str]:
 
 
 def footnote(home: Path, more: dict[str, str], *arguments: str) -> Cost:
-    return measured(sys.executable, "-m", "footnote", *arguments, env=settings(home, more))
+    return measure(sys.executable, "-m", "footnote", *arguments, env=settings(home, more))
 
 
-def embedded(folder: Path, home: Path) -> Iterator[tuple[str, Cost, int]]:
+def measure_embedded(folder: Path, home: Path) -> Iterator[tuple[str, Cost, int]]:
     env = {"PATH": os.environ["PATH"]}
     backup = folder / "embedded.backup"
-    yield "cp -r of the home folder", measured("cp", "-r", str(home), str(folder / "copy"), env=env), size_of(home)
+    yield "cp -r of the home folder", measure("cp", "-r", str(home), str(folder / "copy"), env=env), size_of(home)
     packed = folder / "home.tar.gz"
-    yield "tar with gzip -1", measured("tar", "-I", "gzip -1", "-cf", str(packed), str(home), env=env), size_of(home)
+    yield "tar with gzip -1", measure("tar", "-I", "gzip -1", "-cf", str(packed), str(home), env=env), size_of(home)
     yield "backup, SQLite and folder", footnote(home, EMBEDDED, "backup", str(backup)), size_of(home)
     yield "  verify", footnote(home, EMBEDDED, "backup", "--verify", str(backup)), size_of(home)
     other = folder / "other"
@@ -156,7 +156,7 @@ def embedded(folder: Path, home: Path) -> Iterator[tuple[str, Cost, int]]:
     print(f"home {size_of(home):,} bytes · backup {backup.stat().st_size:,} · tar.gz {packed.stat().st_size:,}")
 
 
-def on_services(folder: Path, home: Path, services: Services) -> Iterator[tuple[str, Cost, int]]:
+def measure_services(folder: Path, home: Path, services: Services) -> Iterator[tuple[str, Cost, int]]:
     more = {"FOOTNOTE_DATABASE_URL": services.postgres.url(), "FOOTNOTE_STORAGE_URL": services.s3.url()}
     more |= services.s3.environ
     size = size_of(home)
@@ -165,7 +165,7 @@ def on_services(folder: Path, home: Path, services: Services) -> Iterator[tuple[
     if dump.exists():
         command = (str(dump), "-Fc", "-Z1", f"--file={folder / 'pg.dump'}", services.postgres.url())
         database = (home / "footnote.db").stat().st_size
-        yield "pg_dump -Fc -Z1, the database alone", measured(*command, env={}), database
+        yield "pg_dump -Fc -Z1, the database alone", measure(*command, env={}), database
     backup = folder / "services.backup"
     yield "backup, PostgreSQL and S3", footnote(folder, more, "backup", str(backup)), size
 
@@ -184,11 +184,11 @@ def main() -> None:
     try:
         asyncio.run(fill(home, given.sessions, given.files))
         with ExitStack() as stack:
-            rows = list(embedded(folder, home))
+            rows = list(measure_embedded(folder, home))
             if lacking := missing():
                 print("\n".join(lacking))
             else:
-                rows += on_services(folder, home, stack.enter_context(Services()))
+                rows += measure_services(folder, home, stack.enter_context(Services()))
         for name, cost, size in rows:
             speed = size / cost.seconds / 1e6
             print(f"{name:<36} {cost.seconds:6.2f} s {speed:7.0f} MB/s {cost.peak / 1e6:6.0f} MB at most")

@@ -28,20 +28,20 @@ from footnote.db.runs import Lease
 from footnote.protocol.accounts import LOCAL_USER
 from footnote.protocol.events import BlockDelta, MessageStop, TextGrowth
 from footnote.protocol.sessions import NewMessage
-from footnote.sessions.log import RunLog
-from footnote.sessions.turns import Asked
+from footnote.sessions.event_log import RunLog
+from footnote.sessions.turns import RunRequest
 
 PACE = 0.05
-_SAID_AT = re.compile(rb'"text":"(\d+\.\d+)')
+_SENT_AT = re.compile(rb'"text":"(\d+\.\d+)')
 
 
 async def run_ids(app: App, count: int) -> list[str]:
     found: list[str] = []
     for _ in range(count):
         session = await app.sessions.create(LOCAL_USER, "researcher")
-        asked = Asked("researcher", "footnote/reader", "en")
-        asking = app.runner._asking  # noqa: SLF001 - a run that nobody carries on
-        head = await asking.ask(LOCAL_USER, session.id, NewMessage(content="Why?"), asked)
+        asked = RunRequest("researcher", "footnote/reader", "en")
+        asking = app.runner._submitter  # noqa: SLF001 - a run that nobody carries on
+        head = await asking.submit(LOCAL_USER, session.id, NewMessage(content="Why?"), asked)
         found.append(head.id)
     return found
 
@@ -49,17 +49,17 @@ async def run_ids(app: App, count: int) -> list[str]:
 async def follow(app: App, run_id: str, late: list[float]) -> None:
     async for piece in app.runner.follow(run_id):
         now = time.monotonic()
-        late += [now - float(said) for said in _SAID_AT.findall(piece)]
+        late += [now - float(said) for said in _SENT_AT.findall(piece)]
 
 
-async def say(app: App, logs: list[RunLog], events: int) -> None:
+async def publish(app: App, logs: list[RunLog], events: int) -> None:
     for _ in range(events):
         began = time.monotonic()
         for log in logs:
-            app.runner.journal.add(log, BlockDelta(0, TextGrowth(f"{time.monotonic():.6f} some words")))
+            app.runner.journal.append(log, BlockDelta(0, TextGrowth(f"{time.monotonic():.6f} some words")))
         await asyncio.sleep(max(0, began + PACE - time.monotonic()))
     for log in logs:
-        app.runner.journal.add(log, MessageStop())
+        app.runner.journal.append(log, MessageStop())
     await asyncio.sleep(0.3)
 
 
@@ -79,7 +79,7 @@ async def measure(settings: dict[str, str], runs: int, events: int, *, followed:
             followers = [asyncio.create_task(follow(there, log.lease.run_id, late)) for log in logs if followed]
             await asyncio.sleep(1.5)
             began = time.process_time()
-            await say(here, logs, events)
+            await publish(here, logs, events)
             cpu = time.process_time() - began
             async with asyncio.timeout(30):
                 await asyncio.gather(*followers)

@@ -16,15 +16,15 @@ from capacity_report import sections
 from measure import Figures
 
 ROOT = Path(__file__).resolve().parents[1]
-KNOWN = ROOT / "bench" / "capacity.json"
+FIGURES_FILE = ROOT / "bench" / "capacity.json"
 PAGE = ROOT / "docs" / "scale.md"
 
 
-def _say(progress: str) -> None:
+def _log(progress: str) -> None:
     print(f"{progress} …", file=sys.stderr, flush=True)
 
 
-def written(page: str, made: dict[str, str]) -> str:
+def update_page(page: str, made: dict[str, str]) -> str:
     """The page with each section between its marks replaced."""
     for name, text in made.items():
         begin, end = f"<!-- {name}: written by bench/capacity.py -->", f"<!-- end of {name} -->"
@@ -46,22 +46,22 @@ def main() -> None:
     arguments = parser.parse_args()
     figures: Figures
     if arguments.known or arguments.quick:
-        figures = json.loads(KNOWN.read_text())
+        figures = json.loads(FIGURES_FILE.read_text())
     else:
-        from capacity_measure import measured  # noqa: PLC0415 - it needs the services
+        from capacity_measure import measure  # noqa: PLC0415 - it needs the services
         from services import missing  # noqa: PLC0415 - found once the measurement is imported
 
         if lacking := missing():
             print("\n".join(["What replicas cost was not measured:", *lacking]))
             return
-        figures = measured(_say)
+        figures = measure(_log)
     made = sections(figures)
     print("\n\n".join(made.values()))
     if arguments.json:
         arguments.json.write_text(json.dumps(figures, indent=1) + "\n")
     if arguments.write:
-        KNOWN.write_text(json.dumps(figures, indent=1) + "\n")
-        PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), made), encoding="utf-8")
+        FIGURES_FILE.write_text(json.dumps(figures, indent=1) + "\n")
+        PAGE.write_text(update_page(PAGE.read_text(encoding="utf-8"), made), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -51,11 +51,11 @@ class Requests:
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
 
     @contextmanager
-    def counted(self) -> Iterator[None]:
+    def counting(self) -> Iterator[None]:
         ready = threading.Event()
 
         async def serve() -> None:
-            server = await asyncio.start_server(self._joined, "127.0.0.1", 0)
+            server = await asyncio.start_server(self._proxy_connection, "127.0.0.1", 0)
             self.port = server.sockets[0].getsockname()[1]
             ready.set()
 
@@ -67,11 +67,11 @@ class Requests:
         self._loop.call_soon_threadsafe(self._loop.stop)
         thread.join()
 
-    async def _joined(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _proxy_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there, other = await asyncio.open_connection("127.0.0.1", self.to)
-        await asyncio.gather(self._pass(reader, other, count=True), self._pass(there, writer, count=False))
+        await asyncio.gather(self._forward(reader, other, count=True), self._forward(there, writer, count=False))
 
-    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, count: bool) -> None:
+    async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, count: bool) -> None:
         try:
             while data := await reader.read(1 << 16):
                 self.count += count and bool(_REQUEST.match(data))
@@ -105,7 +105,7 @@ class Meter:
             "tables": tables,
         }
 
-    def spent(self, work: Callable[[], object], times: int) -> Figures:
+    def measure_cost(self, work: Callable[[], object], times: int) -> Figures:
         """By one of `times` pieces of work. What PostgreSQL counts comes with a delay."""
         time.sleep(1.5)
         before = self.read()
@@ -167,8 +167,8 @@ def _packed(content: bytes) -> bytes:
 
 
 class Upload(Ask):
-    def encoded(self) -> bytes:
-        return super().encoded().replace(b"application/json", f"multipart/form-data; boundary={MARK}".encode(), 1)
+    def encode(self) -> bytes:
+        return super().encode().replace(b"application/json", f"multipart/form-data; boundary={MARK}".encode(), 1)
 
 
 def _files(server: Server) -> Callable[[], object]:
@@ -200,9 +200,9 @@ def _follows(owner: Server, other: Server) -> Callable[[], object]:
         for _ in range(FOLLOWS // 20):
             found = [await connect(other.port, ask) for _ in range(20)]
             async with asyncio.timeout(30):
-                await asyncio.gather(*(one.begun for one in found))
+                await asyncio.gather(*(one.started for one in found))
             for one in found:
-                one.leave()
+                one.abort()
 
     return lambda: uvloop.run(some())
 
@@ -257,7 +257,7 @@ def _web() -> Iterator[dict[str, str]]:
             process.kill()
 
 
-def measured(say: Callable[[str], None]) -> Figures:
+def measure(say: Callable[[str], None]) -> Figures:
     prefix = "FOOTNOTE_TOOLS_WEB_SEARCH_"
     with Services() as services, upstream.running(on_uvloop=True) as port, _web() as web:
         requests = Requests(services.s3.port)
@@ -266,7 +266,7 @@ def measured(say: Callable[[str], None]) -> Figures:
             f"{prefix}PROVIDERS_SEARXNG_BASE_URL": web["search"],
             f"{prefix}ALLOW_PRIVATE_HOSTS": web["host"],
         }
-        with requests.counted():
+        with requests.counting():
             storage = services.s3.url("capacity").replace(f":{services.s3.port}", f":{requests.port}")
             with cluster(services, port, FOOTNOTE_STORAGE_URL=storage, **settings) as found:
                 meter = Meter(found, requests)
@@ -283,7 +283,7 @@ def measured(say: Callable[[str], None]) -> Figures:
                     ("follow", _follows(first, second), FOLLOWS),
                 ):
                     say(name)
-                    figures[name] = meter.spent(work, times)
+                    figures[name] = meter.measure_cost(work, times)
                 say("adoption")
                 figures["adoption"] = _orphans(found)
     return figures

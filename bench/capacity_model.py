@@ -64,7 +64,7 @@ def event(figures: Figures) -> Figures:
     return {key: max(0.0, cost / (RUN_EVENTS - 1)) for key, cost in part(figures, "long_run").items()}
 
 
-def of_question(figures: Figures, question: Question) -> Figures:
+def question_costs(figures: Figures, question: Question) -> Figures:
     """All that a usual question costs."""
     run, one, search = figures["run"], event(figures), part(figures, "search")
     share = question.pages / 5
@@ -76,9 +76,9 @@ def of_question(figures: Figures, question: Question) -> Figures:
     }
 
 
-def kept_bytes(figures: Figures, question: Question) -> float:
+def stored_bytes(figures: Figures, question: Question) -> float:
     """Of a question, when its events are forgotten: what stays in the database."""
-    whole = of_question(figures, question)["database_bytes"]
+    whole = question_costs(figures, question)["database_bytes"]
     events = figures["run"]["tables"].get("run_events", 0) + question.events * (
         (figures["long_run"]["tables"].get("run_events", 0) - figures["run"]["tables"].get("run_events", 0))
         / (RUN_EVENTS - 1)
@@ -87,7 +87,7 @@ def kept_bytes(figures: Figures, question: Question) -> float:
 
 
 def needs(figures: Figures, machines: int, question: Question, machine: Machine) -> Needs:
-    cost = of_question(figures, question)
+    cost = question_costs(figures, question)
     replicas = machines * machine.replicas
     idle = figures["idle"]
     questions = replicas * max(0.0, machine.used - idle["replica"]) / cost["replicas_s"]
@@ -101,7 +101,7 @@ def needs(figures: Figures, machines: int, question: Question, machine: Machine)
         database,
         replicas * machine.connections,
         questions * cost["bus_in_bytes"] * question.followers * (1 - 1 / replicas) / 1e6,
-        questions * 8 * 3600 * kept_bytes(figures, question) / 1e9,
+        questions * 8 * 3600 * stored_bytes(figures, question) / 1e9,
         questions * cost["wal_bytes"] / 1e6,
         questions * cost["s3_requests"],
     )
@@ -113,7 +113,7 @@ def simulated_costs(figures: Figures, question: Question) -> Costs:
         event(figures),
         figures["follow"],
         figures["adoption"],
-        of_question(figures, question),
+        question_costs(figures, question),
     )
     # Half of what an event costs is for its one follower: an estimate.
     delivery = one["replicas_s"] / 2

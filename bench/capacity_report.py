@@ -3,7 +3,7 @@
 from dataclasses import replace
 from itertools import starmap
 
-from capacity_model import Machine, Needs, Question, event, kept_bytes, needs, of_question, part, simulated_costs
+from capacity_model import Machine, Needs, Question, event, needs, part, question_costs, simulated_costs, stored_bytes
 from capacity_simulation import Costs, Park, Rolled, Told, cells, deaths, reconnects, upgrade
 from measure import Figures
 from report import Table
@@ -27,7 +27,7 @@ def _costs(figures: Figures) -> Table:
         "a page that is read": page,
         "a file of 1 MB, without text": figures["file"],
         "a follower that comes back": figures["follow"],
-        f"a usual question ({question.events} events, {question.pages} pages)": of_question(figures, question),
+        f"a usual question ({question.events} events, {question.pages} pages)": question_costs(figures, question),
     }
     columns = (
         "one of", "replica, ms CPU", "PostgreSQL, ms CPU", "Redis, ms CPU", "transactions", "WAL, kB", "database, kB",
@@ -55,7 +55,7 @@ def _cell(figures: Figures, keys: tuple[str, ...], by: float) -> str:
 
 def _others(figures: Figures) -> Table:
     idle, adoption, file = figures["idle"], figures["adoption"], figures["file"]
-    kept = kept_bytes(figures, Question()) / 1e3
+    kept = stored_bytes(figures, Question()) / 1e3
     rows = [
         (
             "a replica that does nothing",
@@ -108,7 +108,7 @@ def _park(figures: Figures, machines: int, *, claim_most: int | None) -> Park:
     )
 
 
-def _told_row(name: str, told: Told, park: Park) -> tuple[str, ...]:
+def _outcome_row(name: str, told: Told, park: Park) -> tuple[str, ...]:
     late = "no" if told.latest_beat <= park.lease - park.beat else f"yes, {told.latest_beat:.1f} s late"
     return (
         name, f"{told.adopted_half:.1f}", f"{told.adopted_all:.1f}", f"{told.back_half:.1f}", f"{told.back_all:.1f}",
@@ -124,14 +124,14 @@ def _deaths(figures: Figures, costs: Costs) -> Table:
     ten, bounded = (_park(figures, 10, claim_most=most) for most in (None, CLAIM))
     large = _park(figures, 1000, claim_most=CLAIM)
     rows = [
-        _told_row("1 of 10, the first to look takes all", deaths(ten, costs, 1), ten),
-        _told_row(f"1 of 10, {CLAIM} at a look", deaths(bounded, costs, 1), bounded),
-        _told_row(f"3 of 10, {CLAIM} at a look", deaths(bounded, costs, 3), bounded),
-        _told_row("100 of 1000 on one database", deaths(large, costs, 100), large),
+        _outcome_row("1 of 10, the first to look takes all", deaths(ten, costs, 1), ten),
+        _outcome_row(f"1 of 10, {CLAIM} at a look", deaths(bounded, costs, 1), bounded),
+        _outcome_row(f"3 of 10, {CLAIM} at a look", deaths(bounded, costs, 3), bounded),
+        _outcome_row("100 of 1000 on one database", deaths(large, costs, 100), large),
     ]
     hit = cells(large, costs, 100, size=10)
     lost, worst = max(hit, key=lambda one: (one[0], one[1].adopted_all))
-    rows.append(_told_row(f"100 of 1000 in cells of 10: {lost} of 10 in the worst", worst, large))
+    rows.append(_outcome_row(f"100 of 1000 in cells of 10: {lost} of 10 in the worst", worst, large))
     return Table("", columns, rows)
 
 
@@ -141,10 +141,10 @@ def _upgrades(figures: Figures, costs: Costs) -> Table:
         ("the first to look takes all", _park(figures, 10, claim_most=None)),
         (f"{CLAIM} at a look", _park(figures, 10, claim_most=CLAIM)),
     ]
-    return Table("", columns, list(starmap(_rolled_row, ((name, upgrade(park, costs)) for name, park in ways))))
+    return Table("", columns, list(starmap(_upgrade_row, ((name, upgrade(park, costs)) for name, park in ways))))
 
 
-def _rolled_row(name: str, found: Rolled) -> tuple[str, ...]:
+def _upgrade_row(name: str, found: Rolled) -> tuple[str, ...]:
     return name, f"{found.seconds:.0f}", f"{found.interrupted:.2f}", str(found.worst), f"{found.busiest:.0%}"
 
 

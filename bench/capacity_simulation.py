@@ -156,7 +156,7 @@ class _Deaths:
         self.back: list[float] = []
         self.latest = 0.0
 
-    def tell(self) -> Told:
+    def simulate(self) -> Told:
         total = len(self.leases) * self.park.runs
         for at in self.leases:
             self.agenda.add(at, self._expire)
@@ -219,7 +219,7 @@ class _Deaths:
 
 def deaths(park: Park, costs: Costs, dead: int, *, seed: int = 1) -> Told:
     """So many of the machines die at the same moment."""
-    return _Deaths(park, costs, dead, seed).tell()
+    return _Deaths(park, costs, dead, seed).simulate()
 
 
 def cells(park: Park, costs: Costs, dead: int, *, size: int, seed: int = 1) -> list[tuple[int, Told]]:
@@ -257,7 +257,7 @@ def upgrade(park: Park, costs: Costs, *, pause: float = 15.0, run_seconds: float
     for down in range(park.machines):
         living = [machine for machine in range(park.machines) if machine != down]
         orphans, homes[down] = homes[down], []
-        for run, machine in zip(orphans, _takers(park, living, len(orphans), chance), strict=True):
+        for run, machine in zip(orphans, _adoption_counts(park, living, len(orphans), chance), strict=True):
             run.moves += 1
             homes[machine].append(run)
         busiest = max(busiest, share * max(map(len, homes)))
@@ -280,7 +280,7 @@ class _Run:
     moves: int = 0
 
 
-def _takers(park: Park, living: list[int], orphans: int, chance: random.Random) -> Iterable[int]:
+def _adoption_counts(park: Park, living: list[int], orphans: int, chance: random.Random) -> Iterable[int]:
     """Who takes over how many: each in the order of the next look, as many as it may take at once."""
     order = chance.sample(living, len(living))
     most = orphans if park.claim_most is None else park.claim_most
@@ -292,7 +292,7 @@ def reconnects(park: Park, costs: Costs, *, seed: int = 1) -> Told:
     storm = _Deaths(park, costs, 0, seed)
     for _ in range(park.machines * park.runs * park.followers):
         storm.agenda.add(storm.chance.uniform(*park.back), storm._return)  # noqa: SLF001 - one subject
-    return storm.tell()
+    return storm.simulate()
 
 
 def _at(times: list[float], share: float) -> float:

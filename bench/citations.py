@@ -20,10 +20,10 @@ from typing import NamedTuple
 
 from report import FAIL, NO_BAR, PASS, Table, conclude
 
-from footnote.citations.check import check
-from footnote.citations.numbering import Sources
-from footnote.language.terms import terms
+from footnote.evidence.check import check_citations
+from footnote.evidence.sources import Sources
 from footnote.protocol.sources import Snapshot, Source
+from footnote.text.terms import terms
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from fixtures.citations.labelled import LANGUAGES, VERDICTS, Labelled, articles, labelled
@@ -43,14 +43,15 @@ def sources_of(page: str) -> Sources:
     sources = Sources()
     url = "https://example.org/"
     source = Source(url=url, title="", snippet="", domain="example.org", status="read")
-    sources.note(source, Snapshot(url=url, text=page))
+    sources.add(source, Snapshot(url=url, text=page))
     return sources
 
 
-def judged(rows: Iterable[Labelled]) -> list[Judged]:
+def judge_rows(rows: Iterable[Labelled]) -> list[Judged]:
     pages: dict[str, Sources] = {}
     return [
-        Judged(row, check(row.footnoted, pages.setdefault(row.page, sources_of(row.page)))[0].verdict) for row in rows
+        Judged(row, check_citations(row.footnoted, pages.setdefault(row.page, sources_of(row.page)))[0].verdict)
+        for row in rows
     ]
 
 
@@ -104,21 +105,21 @@ def costs(rows: Sequence[Labelled]) -> Table:
             ("an article", "\n\n".join(articles(language)[1])),
             ("400,000 characters", "\n\n".join([everything] * (LONG_PAGE // len(everything) + 1))[:LONG_PAGE]),
         ):
-            made.append((f"{language}, {name}", *_measured(text, page), *NO_BAR))
+            made.append((f"{language}, {name}", *_measure_check(text, page), *NO_BAR))
     columns = ("page", "first claim, ms", "x splitting it into terms", "each further claim, ms", "", "")
     return Table(f"CPU, {CLAIMS} claims", columns, made)
 
 
-def _measured(text: str, page: str) -> tuple[str, str, str]:
+def _measure_check(text: str, page: str) -> tuple[str, str, str]:
     sources = sources_of(page)
     began = time.process_time()
-    check("Nothing of it is said here. [1]", sources)
+    check_citations("Nothing of it is said here. [1]", sources)
     first = time.process_time() - began
     began = time.process_time()
     sum(1 for _ in terms(page))
     bare = time.process_time() - began
     began = time.process_time()
-    count = len(check(text, sources))
+    count = len(check_citations(text, sources))
     each = (time.process_time() - began) / max(1, count)
     return f"{first * 1e3:.0f}", f"{first / max(bare, 1e-9):.1f}", f"{each * 1e3:.1f}"
 
@@ -131,7 +132,7 @@ def main() -> None:
     parser.add_argument("--strict", action="store_true", help="exit with 1 when a bar is missed")
     arguments = parser.parse_args()
     rows = [row for row in labelled() if arguments.all or row.checking][:: 10 if arguments.quick else 1]
-    results = judged(rows)
+    results = judge_rows(rows)
     if arguments.json:
         found = [{**one.row._asdict(), "verdict": one.verdict} for one in results]
         arguments.json.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -22,17 +22,17 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from report import Table, conclude
-from xquad import FIXTURES, XquadArticle, XquadQuestion, missing_files, read_articles, reader_settings, served
+from xquad import FIXTURES, XquadArticle, XquadQuestion, article_page, missing_files, read_articles, reader_settings
 
 from footnote.app import App
-from footnote.language.sentences import sentences
-from footnote.models.reader.words import WORDS
+from footnote.models.reader.messages import MESSAGES
 from footnote.protocol.events import BlockDelta, BlockStart, TextGrowth, ToolResultBlock
+from footnote.text.sentences import sentences
 from web import Web
 from web.providers import Hit, SearchServer
 
 LANGUAGES = ("en", "vi", "zh")
-AT_LEAST = 0.9
+MIN_SHOWN_SHARE = 0.9
 OTHERS = 3
 SEED = 1
 
@@ -75,7 +75,7 @@ def _with_another_number(article: XquadArticle, question: XquadQuestion, chance:
     at = chance.choice(digits[1:] or digits)
     digit = chance.choice([one for one in "123456789" if one != question.answer[at]])
     other = question.answer[:at] + digit + question.answer[at + 1 :]
-    changed = article.replaced(question.paragraph, question.start, question.answer, other)
+    changed = article.replace_text(question.paragraph, question.start, question.answer, other)
     yield Pair("number", question.text, article, changed, question.answer, other)
 
 
@@ -88,7 +88,7 @@ def _denied(article: XquadArticle, question: XquadQuestion, language: str, chanc
     at = found.end() if language == "en" else found.start()
     denial = chance.choice(_DENIALS[language])
     before, after = text[max(span.start, at - _AROUND) : at], text[at : min(span.end, at + _AROUND)]
-    changed = article.replaced(question.paragraph, at, "", denial)
+    changed = article.replace_text(question.paragraph, at, "", denial)
     yield Pair("denial", question.text, article, changed, before + after, before + denial + after)
 
 
@@ -98,7 +98,7 @@ class Shown(NamedTuple):
     told: bool
 
 
-async def shown(app: App, pair: Pair, urls: tuple[str, str], language: str) -> Shown:
+async def search_pair(app: App, pair: Pair, urls: tuple[str, str], language: str) -> Shown:
     artifact: dict[str, Any] = {}
     said = ""
     async for event in (await app.ask(pair.question)).events():
@@ -111,7 +111,7 @@ async def shown(app: App, pair: Pair, urls: tuple[str, str], language: str) -> S
     true, false = (
         any(side in text for text in quoted[url]) for url, side in zip(urls, (pair.true, pair.false), strict=True)
     )
-    return Shown(true, false, WORDS[language].disagree.partition("{")[0] in said)
+    return Shown(true, false, MESSAGES[language].disagree.partition("{")[0] in said)
 
 
 async def measure_language(language: str, data: Path, every: int) -> Iterator[tuple[str, ...]]:
@@ -122,16 +122,16 @@ async def measure_language(language: str, data: Path, every: int) -> Iterator[tu
     results: dict[str, list[Shown]] = {}
     async with Web({}) as web, SearchServer("searxng", lambda _: listed) as search:
         for article in articles:
-            web.put(article.path, served(article))
+            web.put(article.path, article_page(article))
         with tempfile.TemporaryDirectory() as home:
             async with App.open(environ=reader_settings(home, web.host, search.url)) as app:
                 for at, pair in enumerate(chosen):
-                    other = web.put(f"/copy/{at}", served(pair.changed))
+                    other = web.put(f"/copy/{at}", article_page(pair.changed))
                     urls = (web.url(pair.article.path), other)
                     rest = chance.sample([one for one in articles if one is not pair.article], OTHERS)
                     listed[:] = [Hit("", url, "") for url in (*urls, *(web.url(one.path) for one in rest))]
                     chance.shuffle(listed)
-                    results.setdefault(pair.kind, []).append(await shown(app, pair, urls, language))
+                    results.setdefault(pair.kind, []).append(await search_pair(app, pair, urls, language))
     return (_row(language, kind, found) for kind, found in sorted(results.items()))
 
 
@@ -142,7 +142,7 @@ def _row(language: str, kind: str, found: list[Shown]) -> tuple[str, ...]:
     both = sum(one.true and one.false for one in found)
     told = sum(one.true and one.false and one.told for one in found)
     only_false = sum(one.false and not one.true for one in found)
-    bar = f"≥ {AT_LEAST}", "pass" if told >= AT_LEAST * len(found) else "FAIL"
+    bar = f"≥ {MIN_SHOWN_SHARE}", "pass" if told >= MIN_SHOWN_SHARE * len(found) else "FAIL"
     return language, kind, str(len(found)), share(both), share(told), share(only_false), *bar
 
 

@@ -32,16 +32,16 @@ import pypdfium2
 import typst
 
 from documents.samples import long_report
-from footnote.documents.docx import docx_of, prepare
-from footnote.documents.fonts import fonts
-from footnote.documents.markdown import document_of
-from footnote.documents.pdf import pdf_of
+from footnote.documents.fonts import load_fonts
+from footnote.documents.markdown import parse_document
+from footnote.documents.out.docx import prepare, render_docx
+from footnote.documents.out.pdf import render_pdf
 from footnote.documents.tree import Document
-from footnote.sandbox.jobs import Conversion, Converted, Target
+from footnote.sandbox.jobs import ConvertDocument, ConvertedDocument, Target
 from footnote.sandbox.pool import SandboxPool
 
-TYPST_AT_MOST, PANDOC_AT_MOST = 1.5, 0.5
-LINE = Conversion(target="docx", markdown="One line.", filename="line.md")
+MAX_TYPST_RATIO, MAX_PANDOC_RATIO = 1.5, 0.5
+LINE = ConvertDocument(target="docx", markdown="One line.", filename="line.md")
 MADE_AT = 1_700_000_000
 PREPARED = "DOCX, pandoc; prepared"
 LOADED = "DOCX, pandoc; loaded, not prepared"
@@ -64,7 +64,7 @@ class Pairs(NamedTuple):
         return statistics.median(ratios) <= at_most
 
 
-def in_copy(work: Callable[[], object]) -> float:
+def fork_cpu_seconds(work: Callable[[], object]) -> float:
     """CPU seconds of some work in a copy of this process, all threads of it."""
     process = os.fork()
     if not process:
@@ -80,7 +80,7 @@ def in_copy(work: Callable[[], object]) -> float:
     return used.ru_utime + used.ru_stime
 
 
-def of_program(command: list[str], folder: Path) -> float:
+def program_cpu_seconds(command: list[str], folder: Path) -> float:
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -89,7 +89,7 @@ def of_program(command: list[str], folder: Path) -> float:
     return used.ru_utime + used.ru_stime
 
 
-def paired(ours: Callable[[], float], theirs: Callable[[], float], reps: int) -> Pairs:
+def measure_pairs(ours: Callable[[], float], theirs: Callable[[], float], reps: int) -> Pairs:
     ours()
     theirs()
     pairs: list[tuple[float, float]] = []
@@ -104,23 +104,23 @@ def paired(ours: Callable[[], float], theirs: Callable[[], float], reps: int) ->
     return Pairs([mine for mine, _ in pairs], [other for _, other in pairs])
 
 
-def report(target: Target) -> Conversion:
+def report(target: Target) -> ConvertDocument:
     markdown, images = long_report()
-    return Conversion(target=target, markdown=markdown, filename="report.md", images=images, made_at=MADE_AT)
+    return ConvertDocument(target=target, markdown=markdown, filename="report.md", images=images, made_at=MADE_AT)
 
 
-def converted(conversion: Conversion) -> Converted:
-    document = document_of(conversion)
+def convert(conversion: ConvertDocument) -> ConvertedDocument:
+    document = parse_document(conversion)
     assert isinstance(document, Document), document
-    made = pdf_of(document, conversion) if conversion.target == "pdf" else docx_of(document, conversion)
-    assert isinstance(made, Converted), made
+    made = render_pdf(document, conversion) if conversion.target == "pdf" else render_docx(document, conversion)
+    assert isinstance(made, ConvertedDocument), made
     return made
 
 
 # The typesetter alone ----------------------------------------------------------------------------------------------
 
 
-def keep_source(folder: Path) -> None:
+def save_typst_source(folder: Path) -> None:
     """Leaves in the folder what our conversion gives to the typesetter: its source and its pictures."""
 
     bare: Any = typst.Compiler
@@ -141,11 +141,11 @@ def keep_source(folder: Path) -> None:
 
     # In a copy of the process that ends after it.
     vars(typst)["Compiler"] = Watched
-    converted(report("pdf"))
+    convert(report("pdf"))
 
 
-def set_bare(folder: Path) -> bytes:
-    compiler = typst.Compiler(root=str(folder), font_paths=fonts(), ignore_system_fonts=True)
+def compile_bare(folder: Path) -> bytes:
+    compiler = typst.Compiler(root=str(folder), font_paths=load_fonts(), ignore_system_fonts=True)
     made = compiler.compile(
         input=(folder / "report.typ").read_bytes(), format="pdf", pdf_standards=["ua-1"], timestamp=MADE_AT
     )
@@ -154,10 +154,14 @@ def set_bare(folder: Path) -> bytes:
 
 
 def as_pdf(folder: Path, reps: int) -> Pairs:
-    in_copy(lambda: keep_source(folder))
+    fork_cpu_seconds(lambda: save_typst_source(folder))
     conversion = report("pdf")
-    in_copy(lambda: _compare(converted(conversion).content, set_bare(folder)))
-    return paired(lambda: in_copy(lambda: converted(conversion)), lambda: in_copy(lambda: set_bare(folder)), reps)
+    fork_cpu_seconds(lambda: _compare(convert(conversion).content, compile_bare(folder)))
+    return measure_pairs(
+        lambda: fork_cpu_seconds(lambda: convert(conversion)),
+        lambda: fork_cpu_seconds(lambda: compile_bare(folder)),
+        reps,
+    )
 
 
 def _compare(ours: bytes, bare: bytes) -> None:
@@ -184,36 +188,36 @@ def as_docx(folder: Path, reps: int) -> dict[str, Pairs]:
     alone = [sys.executable, str(venvs.BENCH / "convert_alone.py")]
 
     def ours() -> float:
-        return in_copy(lambda: converted(conversion))
+        return fork_cpu_seconds(lambda: convert(conversion))
 
     def theirs() -> float:
-        return of_program(command, folder)
+        return program_cpu_seconds(command, folder)
 
-    nothing = paired(lambda: of_program(alone, folder), theirs, reps)
-    loaded = paired(ours, theirs, reps)
+    nothing = measure_pairs(lambda: program_cpu_seconds(alone, folder), theirs, reps)
+    loaded = measure_pairs(ours, theirs, reps)
     prepare()
     gc.collect()
     gc.freeze()
-    return {PREPARED: paired(ours, theirs, reps), LOADED: loaded, FROM_NOTHING: nothing}
+    return {PREPARED: measure_pairs(ours, theirs, reps), LOADED: loaded, FROM_NOTHING: nothing}
 
 
 # The sandbox ------------------------------------------------------------------------------------------------------
 
 
-def spent() -> float:
+def cpu_seconds() -> float:
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(part.ru_utime + part.ru_stime for part in used)
 
 
-async def in_sandbox(conversion: Conversion, times: int) -> float:
+async def in_sandbox(conversion: ConvertDocument, times: int) -> float:
     """CPU seconds a job, of all processes, without what it takes to start."""
 
     async def run(count: int) -> float:
-        start = spent()
+        start = cpu_seconds()
         async with SandboxPool(environ=os.environ) as sandbox:
             for _ in range(count):
                 await sandbox.run(conversion)
-        return spent() - start
+        return cpu_seconds() - start
 
     short = await run(1)
     return (await run(times + 1) - short) / times
@@ -224,7 +228,7 @@ def through_sandbox(reps: int) -> list[tuple[str, ...]]:
     subjects = ("one line as DOCX", LINE, 20 * reps), ("report as DOCX", report("docx"), 3 * reps)
     for name, conversion, times in (*subjects, ("report as PDF", report("pdf"), reps)):
         whole = asyncio.run(in_sandbox(conversion, times))
-        bare = statistics.median(in_copy(lambda: converted(conversion)) for _ in range(max(3, reps)))  # noqa: B023 - called at once
+        bare = statistics.median(fork_cpu_seconds(lambda: convert(conversion)) for _ in range(max(3, reps)))  # noqa: B023 - called at once
         cells = (f"{seconds * 1e3:.1f}" for seconds in (whole, bare, whole - bare))
         rows.append((name, *cells, "", ""))
     return rows
@@ -243,14 +247,14 @@ def measure(*, reps: int) -> list[Table]:
     columns = ("60 pages, CPU", "Footnote, s", "reference, s", "x", "bar", "")
     rows: list[tuple[str, ...]] = []
     with tempfile.TemporaryDirectory(prefix="footnote-bench-") as folder:
-        rows.append(_row("PDF, typst alone on the same source", as_pdf(Path(folder), reps), TYPST_AT_MOST))
+        rows.append(_row("PDF, typst alone on the same source", as_pdf(Path(folder), reps), MAX_TYPST_RATIO))
     with tempfile.TemporaryDirectory(prefix="footnote-bench-") as folder:
         try:
             found = as_docx(Path(folder), reps)
         except venvs.Unavailable as reason:
             rows.append((PREPARED, "-", "-", "-", "", f"not measured: {reason}"))
         else:
-            rows += [_row(name, pairs, PANDOC_AT_MOST if name == PREPARED else None) for name, pairs in found.items()]
+            rows += [_row(name, pairs, MAX_PANDOC_RATIO if name == PREPARED else None) for name, pairs in found.items()]
     sandboxed = ("CPU, ms a job", "through the sandbox", "in a copy of the process", "the sandbox's share", "", "")
     return [
         Table("A report as PDF and as DOCX", columns, rows),
@@ -267,7 +271,7 @@ def main() -> None:
     if not hasattr(os, "fork"):
         raise SystemExit("This benchmark copies processes: it runs where there is fork.")
     print(f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()} {platform.machine()}\n")
-    fonts()
+    load_fonts()
     # As the sandbox does: what is there by now is not looked at again by any copy, and so not copied.
     gc.collect()
     gc.freeze()

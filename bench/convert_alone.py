@@ -6,14 +6,14 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
 
 from documents.samples import long_report
-from footnote.documents.docx import docx_of
-from footnote.documents.markdown import document_of
+from footnote.documents.markdown import parse_document
+from footnote.documents.out.docx import render_docx
 from footnote.documents.tree import Document
-from footnote.sandbox.jobs import Conversion
+from footnote.sandbox.jobs import ConvertDocument
 
 if __name__ == "__main__":
     markdown, images = long_report()
-    conversion = Conversion(target="docx", markdown=markdown, filename="report.md", images=images)
-    document = document_of(conversion)
+    conversion = ConvertDocument(target="docx", markdown=markdown, filename="report.md", images=images)
+    document = parse_document(conversion)
     assert isinstance(document, Document), document
-    docx_of(document, conversion)
+    render_docx(document, conversion)

@@ -10,13 +10,13 @@ from pathlib import Path
 import venvs
 from report import Table
 
-AT_MOST_MB = 250
+MAX_MB = 250
 LOCK = venvs.ROOT / "requirements.lock"
 FONTS = venvs.ROOT / "fonts"
 LARGEST = 8
 
 
-def installed() -> Path:
+def create_environment() -> Path:
     """An environment as the Makefile makes it, made anew when the lock file changes."""
     home = venvs.HOME / "setup"
     stamp = home / "made-from"
@@ -46,12 +46,12 @@ def table() -> Table:
     columns = ("installed", "MB", "bar", "")
     title = "What `make setup` installs"
     try:
-        home = installed()
+        home = create_environment()
     except venvs.Unavailable as reason:
         return Table(title, columns, [(".venv", "-", "", f"not measured: {reason}")])
     whole = megabytes(home)
     packages = next(home.glob("lib/python*/site-packages"))
     sizes = sorted(((megabytes(path), path.name) for path in packages.iterdir() if path.is_dir()), reverse=True)
-    rows = [(".venv", f"{whole:.0f}", f"≤ {AT_MOST_MB}", "pass" if whole <= AT_MOST_MB else "FAIL")]
+    rows = [(".venv", f"{whole:.0f}", f"≤ {MAX_MB}", "pass" if whole <= MAX_MB else "FAIL")]
     rows += [(f"of it {name}", f"{size:.0f}", "", "") for size, name in sizes[:LARGEST]]
     return Table(title, columns, rows)

@@ -22,7 +22,7 @@ from report import conclude, tables
 from subjects import FOOTNOTE, HAND_WRITTEN, PEERS, Subject
 
 
-def _say(progress: str) -> None:
+def _log(progress: str) -> None:
     print(f"{progress} …", file=sys.stderr, flush=True)
 
 
@@ -71,7 +71,7 @@ def _footprint(environments: dict[Subject, venvs.Environment | str], *, reps: in
 def _peer(peer: Subject, place: venvs.Environment | str, *, reps: int) -> Figures:
     if isinstance(place, str):
         return {"missing": place}
-    _say(peer.title)
+    _log(peer.title)
     try:
         return _json_of(place.python, "-m", f"peers.{peer.key}", "--reps", str(reps))
     except Failed as error:
@@ -81,10 +81,10 @@ def _peer(peer: Subject, place: venvs.Environment | str, *, reps: int) -> Figure
 def measure(*, quick: bool, with_peers: bool) -> Figures:
     peers = PEERS if with_peers else ()
     environments = _environments(peers)
-    _say("Footnote and the hand-written loop")
+    _log("Footnote and the hand-written loop")
     ours = _json_of(sys.executable, "-m", "footnote_turn", *(["--quick"] if quick else []))
     theirs = {peer.key: _peer(peer, environments[peer], reps=2 if quick else 7) for peer in peers}
-    _say("imports")
+    _log("imports")
     return {
         "machine": _machine(),
         "in_process": {FOOTNOTE.key: ours["in_process"], **theirs},

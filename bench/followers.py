@@ -19,7 +19,7 @@ class Ask(NamedTuple):
     body: bytes = b""
     headers: tuple[str, ...] = ()
 
-    def encoded(self) -> bytes:
+    def encode(self) -> bytes:
         head = [
             f"{self.method} {self.path} HTTP/1.1",
             "host: 127.0.0.1",
@@ -38,26 +38,26 @@ class Follower(asyncio.Protocol):
         self._ask = ask
         loop = asyncio.get_running_loop()
         self.pieces: list[tuple[float, bytes]] = []
-        self.begun: asyncio.Future[None] = loop.create_future()
+        self.started: asyncio.Future[None] = loop.create_future()
         self.ended: asyncio.Future[None] = loop.create_future()
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        self._transport.write(self._ask.encoded())
+        self._transport.write(self._ask.encode())
 
     def data_received(self, data: bytes) -> None:
         self.pieces.append((time.monotonic(), data))
-        if not self.begun.done() and (b"\ndata:" in data):
-            self.begun.set_result(None)
+        if not self.started.done() and (b"\ndata:" in data):
+            self.started.set_result(None)
 
     def connection_lost(self, exc: Exception | None) -> None:
         del exc
-        for waited in (self.begun, self.ended):
+        for waited in (self.started, self.ended):
             if not waited.done():
                 waited.set_result(None)
 
-    def leave(self) -> None:
+    def abort(self) -> None:
         if self._transport is not None:
             self._transport.abort()
 

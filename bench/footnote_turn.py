@@ -16,21 +16,21 @@ from scenario import CALL_ID, FRAGMENTS, QUESTION, RESULT, SYSTEM, TOOL, Frames,
 
 import upstream
 from footnote.agent.loop import run
-from footnote.agent.turn import Note
+from footnote.agent.turn import Checkpoint
 from footnote.agent.turn import Turn as Asked
 from footnote.cancel import CancelScope
 from footnote.models.base import Endpoint, Model
 from footnote.models.catalog import build_model
 from footnote.models.profiles import profile_of
-from footnote.models.scripted import Call, ScriptedModel, text
+from footnote.models.scripted import ScriptedCall, ScriptedModel, text
 from footnote.net.client import Net
-from footnote.protocol.messages import user
+from footnote.protocol.messages import user_message
 from footnote.protocol.sse import frame
 from footnote.protocol.tools import ToolResult, said
 from footnote.tools.base import Abilities, ToolContext
 from footnote.tools.define import tool
 from footnote.tools.registry import Toolbox
-from footnote.tools.wrappers import standard
+from footnote.tools.wrappers import wrap_tool
 
 PACE_MS = 5
 PROFILE = profile_of("claude-sonnet-5")
@@ -49,20 +49,20 @@ async def web_search(params: Parameters, context: ToolContext) -> ToolResult:
 
 
 ABILITIES = Abilities()
-TOOLBOX = Toolbox.of([standard(web_search)], ABILITIES)
+TOOLBOX = Toolbox.of([wrap_tool(web_search)], ABILITIES)
 
 
 async def turn_of(model: Model) -> Frames:
-    asked = Asked("session_1", "run_1", "msg_1", SYSTEM, (user(QUESTION),))
+    asked = Asked("session_1", "run_1", "msg_1", SYSTEM, (user_message(QUESTION),))
     frames: Frames = []
     async for step in run(asked, model, TOOLBOX, ABILITIES, CancelScope()):
-        if not isinstance(step, Note):
+        if not isinstance(step, Checkpoint):
             frames.append(frame(len(frames) + 1, step))
     return frames
 
 
 async def scripted(deltas: int) -> Frames:
-    return await turn_of(ScriptedModel([[Call(TOOL, FRAGMENTS, CALL_ID)], [text(*words(deltas))]]))
+    return await turn_of(ScriptedModel([[ScriptedCall(TOOL, FRAGMENTS, CALL_ID)], [text(*words(deltas))]]))
 
 
 async def over_http(deltas: int, *, api: Literal["anthropic", "openai"], port: int, pace_ms: int, net: Net) -> Frames:

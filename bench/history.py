@@ -25,15 +25,15 @@ from footnote.db import runs
 from footnote.db import sessions as db
 from footnote.db.engine import Database
 from footnote.db.script import Steps, script
-from footnote.language.search_terms import terms_of
 from footnote.library import Library
 from footnote.protocol.accounts import LOCAL_USER
 from footnote.protocol.ids import new_id
-from footnote.protocol.messages import AssistantMessage, Text, user
-from footnote.protocol.times import written
+from footnote.protocol.messages import AssistantMessage, Text, user_message
+from footnote.protocol.times import format_time
 from footnote.sessions.store import Sessions
-from footnote.sessions.turns import Asked, Ending, encode
+from footnote.sessions.turns import RunEnding, RunRequest, encode
 from footnote.storage.memory import MemoryStorage
+from footnote.text.search_terms import terms_of
 from footnote.workspace.blobs import Blobs
 
 MESSAGES, QUICK_MESSAGES = 100_000, 10_000
@@ -103,22 +103,22 @@ def _text(chance: random.Random) -> str:
 @script
 def _turns(session_id: str, turns: list[tuple[str, str]]) -> Steps[None]:
     for question, answer in turns:
-        asked = runs.NewQuestion(new_id("msg"), encode(user(question)), b"[]", written(0.0))
+        asked = runs.NewQuestion(new_id("msg"), encode(user_message(question)), b"[]", format_time(0.0))
         run = runs.NewRun(
             id=new_id("run"),
             session_id=session_id,
             user_id=LOCAL_USER,
             question_id=asked.id,
             message_id=new_id("msg"),
-            asked=encode(Asked("researcher", "a/b", "en")),
+            asked=encode(RunRequest("researcher", "a/b", "en")),
             owner="bench",
             lease_seconds=60,
             now=1.0,
         )
         said = AssistantMessage((Text(answer),), "stop", "a/b")
-        yield from runs.record(run, asked, [encode(said)], encode(Ending(stop_reason="stop")))
-        yield from db.enter(session_id, asked.id, terms_of(question))
-        yield from db.enter(session_id, run.message_id, terms_of(answer))
+        yield from runs.record_turn(run, asked, [encode(said)], encode(RunEnding(stop_reason="stop")))
+        yield from db.index_part(session_id, asked.id, terms_of(question))
+        yield from db.index_part(session_id, run.message_id, terms_of(answer))
 
 
 if __name__ == "__main__":

@@ -24,14 +24,14 @@ from measure import Figures
 from page_browser import Tab, browser
 from report import Table, conclude
 
-STREAM_AT_MOST = 0.6
-SESSION_AT_MOST = 1.0
-SCRIPT_AT_MOST_KB = 200
-LATER_AT_MOST_KB = 400
+MAX_STREAM_RATIO = 0.6
+MAX_SESSION_RATIO = 1.0
+MAX_SCRIPT_KB = 200
+MAX_LATER_KB = 400
 STREAMED = "footnote", "streamdown"
 
 
-def _say(progress: str) -> None:
+def _log(progress: str) -> None:
     print(f"{progress} …", file=sys.stderr, flush=True)
 
 
@@ -39,12 +39,12 @@ def stream(opened: Callable[..., Tab], compared: Path, *, reps: int) -> Figures:
     """One answer, drawn after every delta, and once more as a whole when it has ended."""
     pieces = page_answer.deltas(page_answer.answer())
     spent: dict[str, list[float]] = {name: [] for name in STREAMED}
-    with page_built.served(compared) as address:
+    with page_built.serve_folder(compared) as address:
         for rep in range(reps):
             for name in STREAMED[:: -1 if rep % 2 else 1]:
-                _say(f"a stream through {name}, {rep + 1} of {reps}")
+                _log(f"a stream through {name}, {rep + 1} of {reps}")
                 tab = opened(f"{address}/{name}.html")
-                spent[name].append(_streamed(tab, pieces))
+                spent[name].append(_measure_stream(tab, pieces))
                 tab.page.context.close()
     ratios = [ours / theirs for ours, theirs in zip(*spent.values(), strict=True)]
     return {
@@ -56,20 +56,20 @@ def stream(opened: Callable[..., Tab], compared: Path, *, reps: int) -> Figures:
     }
 
 
-def _streamed(tab: Tab, pieces: list[str]) -> float:
+def _measure_stream(tab: Tab, pieces: list[str]) -> float:
     shown: list[int] = []
-    spent = tab.spent(lambda: shown.append(tab.page.evaluate("pieces => window.stream(pieces)", pieces)))
+    spent = tab.measure_ms(lambda: shown.append(tab.page.evaluate("pieces => window.stream(pieces)", pieces)))
     if shown[0] < sum(map(len, pieces)) // 2:
         raise SystemExit("most of the answer is not there")
     return spent
 
 
 def measure(*, quick: bool) -> Figures:
-    _say("building")
-    compared = page_built.compared()
+    _log("building")
+    compared = page_built.build_references()
     sizes = page_built.sizes(page_built.page())
-    _say(f"a session of {page_session.MESSAGES} messages")
-    with page_session.filled(compared) as address, browser() as opened:
+    _log(f"a session of {page_session.MESSAGES} messages")
+    with page_session.serve_session(compared) as address, browser() as opened:
         session = page_session.measure(opened, address, compared, reps=1 if quick else 5)
         streamed = stream(opened, compared, reps=1 if quick else 5)
     return {"stream": streamed, "session": session, "sizes": sizes._asdict()}
@@ -85,7 +85,7 @@ def _verdict(holds: bool) -> str:
 
 def _stream_table(found: Figures) -> Table:
     columns = ("CPU", "s an answer", "ms a delta", "x streamdown", "bar", "")
-    bar = f"≤ {STREAM_AT_MOST} x", _verdict(found["ratio"] <= STREAM_AT_MOST)
+    bar = f"≤ {MAX_STREAM_RATIO} x", _verdict(found["ratio"] <= MAX_STREAM_RATIO)
     rows = [
         (title, f"{found[key]['s']:.2f}", f"{found[key]['s'] * 1e3 / found['deltas']:.2f}", ratio, *held)
         for title, key, ratio, held in (
@@ -99,7 +99,7 @@ def _stream_table(found: Figures) -> Table:
 def _session_table(found: Figures) -> Table:
     columns = ("CPU", "messages drawn", "ms", "elements", "x react-markdown", "bar", "")
     whole, drawn = str(page_session.MESSAGES), str(page_session.DRAWN)
-    bar = f"≤ {SESSION_AT_MOST:g} x", _verdict(found["ours"]["ratio"] <= SESSION_AT_MOST)
+    bar = f"≤ {MAX_SESSION_RATIO:g} x", _verdict(found["ours"]["ratio"] <= MAX_SESSION_RATIO)
 
     def ratio(key: str) -> str:
         return "1" if key == "theirs" else _spread(found[key])
@@ -120,13 +120,13 @@ def _size_table(found: Figures) -> Table:
     columns = ("gzip", "kB", "bar", "")
     script, later = found["script"], found["largest_later"]
     rows = [
-        ("script at first paint", f"{script:.0f}", f"≤ {SCRIPT_AT_MOST_KB}", _verdict(script <= SCRIPT_AT_MOST_KB)),
+        ("script at first paint", f"{script:.0f}", f"≤ {MAX_SCRIPT_KB}", _verdict(script <= MAX_SCRIPT_KB)),
         ("styles at first paint", f"{found['style']:.0f}", "", ""),
         (
             f"largest script that comes later, {found['largest_name'].partition('-')[0]}",
             f"{later:.0f}",
-            f"≤ {LATER_AT_MOST_KB}",
-            _verdict(later <= LATER_AT_MOST_KB),
+            f"≤ {MAX_LATER_KB}",
+            _verdict(later <= MAX_LATER_KB),
         ),
     ]
     return Table("What is loaded", columns, rows)

@@ -30,7 +30,7 @@ class Tab:
         self._session = page.context.new_cdp_session(page)
         self._session.send("Performance.enable", {"timeDomain": "threadTicks"})
 
-    def spent(self, work: Callable[[], object]) -> float:
+    def measure_ms(self, work: Callable[[], object]) -> float:
         """Milliseconds that some work took."""
         before = self.so_far()
         work()

@@ -52,7 +52,7 @@ def peers() -> Path:
     return HOME
 
 
-def compared() -> Path:
+def build_references() -> Path:
     """A page for each of those that are compared."""
     return _build("compared", "--config", str(SOURCES / "vite.config.js"))
 
@@ -102,7 +102,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[str]:
+def serve_folder(folder: Path) -> Iterator[str]:
     """The address under which a folder can be opened."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder)))
     Thread(target=server.serve_forever, daemon=True).start()

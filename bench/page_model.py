@@ -21,7 +21,7 @@ def _events(text: str) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def answering(texts: Iterator[str]) -> Iterator[int]:
+def serve_answers(texts: Iterator[str]) -> Iterator[int]:
     """The port. Each request gets the next text."""
 
     class Handler(BaseHTTPRequestHandler):

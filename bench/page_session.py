@@ -51,16 +51,16 @@ def _open_ours(opened: Callable[..., Tab], address: str, *, whole: bool) -> Figu
     while whole and earlier.count():
         earlier.click()
         tab.page.wait_for_timeout(300)
-    return _settled(tab)
+    return _wait_until_idle(tab)
 
 
 def _open_theirs(opened: Callable[..., Tab], address: str, *, messages: int) -> Figures:
     tab = opened(f"{address}/history.html?last={messages}")
     tab.page.locator(f"article:nth-of-type({messages})").wait_for(state="attached")
-    return _settled(tab)
+    return _wait_until_idle(tab)
 
 
-def _settled(tab: Tab) -> Figures:
+def _wait_until_idle(tab: Tab) -> Figures:
     """Once nothing happens any more: layout, colours of code, favicons."""
     tab.page.wait_for_timeout(1000)
     found = {"task_ms": tab.so_far(), "nodes": tab.page.evaluate("() => document.querySelectorAll('*').length")}
@@ -69,9 +69,9 @@ def _settled(tab: Tab) -> Figures:
 
 
 @contextmanager
-def filled(compared: Path) -> Iterator[str]:
+def serve_session(compared: Path) -> Iterator[str]:
     """The address of a session with all messages, which are there for the reference as well."""
-    with page_model.answering(_answers()) as model, footnote(model) as server:
+    with page_model.serve_answers(_answers()) as model, footnote(model) as server:
         session = _fill(server)
         history = server.ask("GET", f"/v2/sessions/{session}/history")
         if len(history["messages"]) != MESSAGES:
@@ -82,7 +82,7 @@ def filled(compared: Path) -> Iterator[str]:
 
 def measure(opened: Callable[..., Tab], address: str, compared: Path, *, reps: int) -> Figures:
     """By name: `theirs` is what the others are compared with, in pairs."""
-    with page_built.served(compared) as elsewhere:
+    with page_built.serve_folder(compared) as elsewhere:
         ways: dict[str, Callable[[], Figures]] = {
             "theirs": lambda: _open_theirs(opened, elsewhere, messages=MESSAGES),
             "theirs_last": lambda: _open_theirs(opened, elsewhere, messages=DRAWN),

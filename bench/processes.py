@@ -38,7 +38,7 @@ class Watched:
         return self._process.pid
 
     @property
-    def lives(self) -> bool:
+    def is_alive(self) -> bool:
         return self._process.poll() is None
 
     def kill(self) -> None:
@@ -82,14 +82,14 @@ class Server(Watched):
 
     def ask_all(self, asks: list[Ask]) -> list[Any]:
         """One after the other."""
-        answers = uvloop.run(_in_turn(self.port, asks))
+        answers = uvloop.run(_send_in_turn(self.port, asks))
         for asked, answer in zip(asks, answers, strict=True):
             if not 200 <= answer.status < 300:
                 raise SystemExit(f"{asked.method} {asked.path}: {answer.received[:1000].decode(errors='replace')}")
         return [json.loads(answer.body or b"null") for answer in answers]
 
 
-async def _in_turn(port: int, asks: list[Ask]) -> list[Follower]:
+async def _send_in_turn(port: int, asks: list[Ask]) -> list[Follower]:
     return [(await follow_all(port, [ask], seconds=30))[0] for ask in asks]
 
 
@@ -116,7 +116,7 @@ def footnote(
             **settings,
         }
         profiled = ["-m", "cProfile", "-o", str(profile)] if profile else []
-        command = [*_named(machine), sys.executable, *profiled, "-m", "footnote", "serve", "--port", "0"]
+        command = [*_unshare_command(machine), sys.executable, *profiled, "-m", "footnote", "serve", "--port", "0"]
         said = home / "said"
         with said.open("wb") as output:
             process = subprocess.Popen(
@@ -130,7 +130,7 @@ def footnote(
             _end(process)
 
 
-def _named(machine: str | None) -> list[str]:
+def _unshare_command(machine: str | None) -> list[str]:
     """What gives a command a machine's name of its own: only root may."""
     program = shutil.which("unshare")
     if machine is None or program is None or os.geteuid() != 0:
@@ -151,7 +151,7 @@ def _wait_until_ready(server: Server) -> None:
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until:
         with contextlib.suppress(OSError):
-            if uvloop.run(_in_turn(server.port, [Ask("GET", "/readyz")]))[0].status == 200:
+            if uvloop.run(_send_in_turn(server.port, [Ask("GET", "/readyz")]))[0].status == 200:
                 return
         time.sleep(0.02)
     raise SystemExit("footnote serve did not get ready")

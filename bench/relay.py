@@ -19,13 +19,13 @@ from typing import Any
 import uvicorn
 
 from footnote.agent.loop import run
-from footnote.agent.turn import Note, Turn
+from footnote.agent.turn import Checkpoint, Turn
 from footnote.cancel import CancelScope
 from footnote.models.base import Endpoint
 from footnote.models.catalog import build_model
 from footnote.models.profiles import profile_of
 from footnote.net.client import Net
-from footnote.protocol.messages import user
+from footnote.protocol.messages import user_message
 from footnote.protocol.sse import SseDecoder, frame
 from footnote.tools.base import Abilities
 from footnote.tools.registry import Toolbox
@@ -43,7 +43,7 @@ Message = dict[str, Any]
 Send = Callable[[Message], Awaitable[None]]
 
 
-async def relayed(asked: Message, net: Net) -> AsyncIterator[bytes]:
+async def relay_events(asked: Message, net: Net) -> AsyncIterator[bytes]:
     """As many events in one piece as came together."""
     request = {"model": asked["model"], "messages": [{"role": "user", "content": "…"}], "stream": True}
     url = f"http://127.0.0.1:{asked['port']}/v1/messages"
@@ -51,7 +51,7 @@ async def relayed(asked: Message, net: Net) -> AsyncIterator[bytes]:
     decoder = SseDecoder()
     number = 0
     try:
-        while chunk := await response.read_some():
+        while chunk := await response.read_chunk():
             frames: list[bytes] = []
             for payload in decoder.push(chunk):
                 number += 1
@@ -62,15 +62,15 @@ async def relayed(asked: Message, net: Net) -> AsyncIterator[bytes]:
         response.close()
 
 
-async def through_the_engine(asked: Message, net: Net) -> AsyncIterator[bytes]:
+async def run_engine(asked: Message, net: Net) -> AsyncIterator[bytes]:
     """An event a piece: the loop yields one at a time."""
     endpoint = Endpoint("bench", f"http://127.0.0.1:{asked['port']}", api_key="not-a-key")
     model = build_model("anthropic", endpoint, asked["model"], PROFILE, net=net)
     abilities = Abilities()
-    turn = Turn("session_1", "run_1", "msg_1", "You are a careful analyst.", (user("…"),))
+    turn = Turn("session_1", "run_1", "msg_1", "You are a careful analyst.", (user_message("…"),))
     number = 0
     async for step in run(turn, model, Toolbox.of([], abilities), abilities, CancelScope()):
-        if not isinstance(step, Note):
+        if not isinstance(step, Checkpoint):
             number += 1
             yield frame(number, step)
 
@@ -97,7 +97,7 @@ class Relay:
         if scope["path"] == "/history":
             await send({"type": "http.response.body", "body": rows(asked)})
             return
-        pieces = (relayed if scope["path"] == "/relay" else through_the_engine)(asked, self._net)
+        pieces = (relay_events if scope["path"] == "/relay" else run_engine)(asked, self._net)
         async for piece in pieces:
             await send({"type": "http.response.body", "body": piece, "more_body": True})
         await send({"type": "http.response.body", "body": b""})

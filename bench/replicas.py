@@ -13,7 +13,7 @@ from collections.abc import Callable
 import uvloop
 from measure import Figures
 from processes import footnote
-from replicas_load import Load, Place, carry
+from replicas_load import Load, Place, run_load
 from replicas_processes import Services, cluster
 from replicas_report import tables
 from running import run
@@ -22,7 +22,7 @@ from services import missing
 import upstream
 
 
-def _say(progress: str) -> None:
+def _log(progress: str) -> None:
     print(f"{progress} …", file=sys.stderr, flush=True)
 
 
@@ -30,7 +30,7 @@ def embedded(port: int, load: Load) -> Figures:
     """The reference: the load on one process with a file and a folder."""
     with footnote(port) as server:
         place = Place([server], lambda _owner, _number: server.port, lambda: {"replicas": server.cpu()})
-        return uvloop.run(carry(place, load))
+        return uvloop.run(run_load(place, load))
 
 
 def replicas(
@@ -46,7 +46,7 @@ def replicas(
             "other": lambda owner, _number: ports[1 - owner],
         }
         place = Place(found.servers, ways[through], found.cpu)
-        return uvloop.run(carry(place, load))
+        return uvloop.run(run_load(place, load))
 
 
 def measure(*, quick: bool) -> Figures:
@@ -58,21 +58,21 @@ def measure(*, quick: bool) -> Figures:
         print("\n".join(["Replicas were not measured:", *lacking]))
         sys.exit()
     with Services() as services, upstream.running(on_uvloop=True) as port:
-        _say(f"one embedded process, {streams[0]} streams")
+        _log(f"one embedded process, {streams[0]} streams")
         figures["embedded"] = embedded(port, Load(streams[0], seconds))
         figures["replicas"] = []
         for count in streams:
-            _say(f"two replicas, {count} streams")
+            _log(f"two replicas, {count} streams")
             figures["replicas"].append(replicas(services, port, Load(count, seconds)))
-        _say(f"kill -9 of one of two replicas, {streams[0]} streams")
+        _log(f"kill -9 of one of two replicas, {streams[0]} streams")
         figures["killed"] = replicas(services, port, Load(streams[0], seconds, kills=True))
         figures["ways"] = {}
         for way in ("own", "other"):
-            _say(f"followers on the {way} replica, {few} streams")
+            _log(f"followers on the {way} replica, {few} streams")
             figures["ways"][way] = replicas(services, port, Load(few, seconds), through=way)
         figures["buses"] = {"redis": figures["ways"]["other"]}
         for name, address in (("postgresql", "postgresql:"), ("none", "local:")):
-            _say(f"followers on the other replica, the bus is {address}")
+            _log(f"followers on the other replica, the bus is {address}")
             figures["buses"][name] = replicas(services, port, Load(few, seconds), bus=address, through="other")
     return figures
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from processes import TOKEN
 
-AGAIN_SECONDS = 0.2
+RETRY_SECONDS = 0.2
 _TIME = re.compile(rb'"text": ?"(\d{16})"')
 _ID = re.compile(rb"id: (\d+)\n")
 
@@ -47,7 +47,7 @@ class _Connection(asyncio.Protocol):
         self._unwrap()
         whole, mark, self._frames = self._frames.rpartition(b"\n\n")
         if mark:
-            self._follower.take(time.monotonic(), whole)
+            self._follower.receive(time.monotonic(), whole)
 
     def _unwrap(self) -> None:
         """Takes the chunks that are there in whole."""
@@ -61,7 +61,7 @@ class _Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         del exc
-        self._follower.lost()
+        self._follower.on_lost()
 
 
 class RunFollower:
@@ -77,7 +77,7 @@ class RunFollower:
         self.refusals = 0
         self.transport: asyncio.Transport | None = None
         loop = asyncio.get_running_loop()
-        self.begun: asyncio.Future[None] = loop.create_future()
+        self.started: asyncio.Future[None] = loop.create_future()
         self.ended: asyncio.Future[None] = loop.create_future()
         self._port = port
         self._trying: asyncio.Task[None] | None = None
@@ -87,12 +87,12 @@ class RunFollower:
             try:
                 await asyncio.get_running_loop().create_connection(lambda: _Connection(self), "127.0.0.1", self._port())
             except OSError:
-                await asyncio.sleep(AGAIN_SECONDS)
+                await asyncio.sleep(RETRY_SECONDS)
             else:
                 self.connections += 1
                 return
 
-    def take(self, now: float, frames: bytes) -> None:
+    def receive(self, now: float, frames: bytes) -> None:
         for frame in frames.split(b"\n\n"):
             found = _ID.match(frame)
             if found is None:
@@ -103,16 +103,16 @@ class RunFollower:
                 self.delays.append((now, now - int(sent[1]) / 1e6))
             elif b"\nevent: message_stop\n" in frame and not self.ended.done():
                 self.ended.set_result(None)
-        if self.frames and not self.begun.done():
-            self.begun.set_result(None)
+        if self.frames and not self.started.done():
+            self.started.set_result(None)
 
-    def lost(self) -> None:
+    def on_lost(self) -> None:
         self.transport = None
         if not self.ended.done() and not asyncio.get_running_loop().is_closed():
-            self._trying = asyncio.ensure_future(self._again())
+            self._trying = asyncio.ensure_future(self._reconnect())
 
-    async def _again(self) -> None:
-        await asyncio.sleep(AGAIN_SECONDS)
+    async def _reconnect(self) -> None:
+        await asyncio.sleep(RETRY_SECONDS)
         await self.connect()
 
 
@@ -140,7 +140,7 @@ class Count:
         self.doubled += len(follower.frames) - len(seen)
         self.lost += len(known.keys() - seen.keys())
         self.changed += sum(known[event_id] != frame for event_id, frame in seen.items() if event_id in known)
-        self.unlike += _shown(follower.frames) != _shown(stored)
+        self.unlike += _block_texts(follower.frames) != _block_texts(stored)
         self.restarted += any(b"\nevent: round_restart\n" in frame for _, frame in follower.frames)
 
     @property
@@ -148,7 +148,7 @@ class Count:
         return not (self.lost or self.doubled or self.changed or self.unlike)
 
 
-def _shown(frames: Iterable[tuple[int, bytes]]) -> dict[int, str]:
+def _block_texts(frames: Iterable[tuple[int, bytes]]) -> dict[int, str]:
     """The text of each block, as a client puts it together."""
     blocks: dict[int, str] = {}
     for _, frame in frames:

@@ -13,11 +13,11 @@ from replicas_followers import Count, Delays, RunFollower, connect_all
 
 import upstream
 
-FOLLOWERS_OF_A_RUN = 4
-EVENTS_A_SECOND = 5000
+FOLLOWERS_PER_RUN = 4
+EVENTS_PER_SECOND = 5000
 """Of all streams together: what two replicas, two services, a balancer and the clients have room for on two cores."""
-AT_ONCE = 25
-BEGUN_A_SECOND = 120
+CONCURRENCY = 25
+STARTS_PER_SECOND = 120
 """How many sessions, runs and streams are begun in a second, on a busy machine."""
 END_SECONDS = 240.0
 
@@ -32,17 +32,17 @@ class Load:
 
     @property
     def runs(self) -> int:
-        return self.streams // FOLLOWERS_OF_A_RUN
+        return self.streams // FOLLOWERS_PER_RUN
 
     @property
     def pace_ms(self) -> int:
         """Between two events of a stream."""
-        return max(400, self.streams * 1000 // EVENTS_A_SECOND)
+        return max(400, self.streams * 1000 // EVENTS_PER_SECOND)
 
     @property
     def deltas(self) -> int:
         """So many that no run ends before all are measured."""
-        beginning = (2 * self.runs + self.streams) / BEGUN_A_SECOND
+        beginning = (2 * self.runs + self.streams) / STARTS_PER_SECOND
         return int((beginning + self.seconds + 8) * 1000 / self.pace_ms)
 
 
@@ -56,20 +56,20 @@ class Place:
     cpu: Callable[[], dict[str, float]]
 
 
-async def carry(place: Place, load: Load) -> Figures:
+async def run_load(place: Place, load: Load) -> Figures:
     """The figures of a load. `SystemExit`: it could not be carried."""
     runs = await _start(place, load)
     memory = await asyncio.to_thread(_memory, place)
     followers: list[RunFollower] = []
     for at, (owner, run_id) in enumerate(runs):
-        for number in range(FOLLOWERS_OF_A_RUN):
-            port = place.way(owner, at * FOLLOWERS_OF_A_RUN + number)
+        for number in range(FOLLOWERS_PER_RUN):
+            port = place.way(owner, at * FOLLOWERS_PER_RUN + number)
             followers.append(RunFollower(run_id, lambda port=port: port))
-    await connect_all(followers, at_once=AT_ONCE)
-    await _all([follower.begun for follower in followers], 120, "begun")
+    await connect_all(followers, at_once=CONCURRENCY)
+    await _wait_all([follower.started for follower in followers], 120, "begun")
     grown = await asyncio.to_thread(_memory, place) - memory
     figures = await _watch(place, load, followers)
-    await _all([follower.ended for follower in followers], END_SECONDS, "ended")
+    await _wait_all([follower.ended for follower in followers], END_SECONDS, "ended")
     count = await _count(place, followers)
     return {
         **figures,
@@ -80,7 +80,7 @@ async def carry(place: Place, load: Load) -> Figures:
     }
 
 
-async def _all(these: list[asyncio.Future[None]], seconds: float, what: str) -> None:
+async def _wait_all(these: list[asyncio.Future[None]], seconds: float, what: str) -> None:
     _, missing = await asyncio.wait(these, timeout=seconds)
     if missing:
         raise SystemExit(f"{len(missing)} of {len(these)} streams had not {what} after {seconds:g} s.")
@@ -103,11 +103,11 @@ async def _watch(place: Place, load: Load, followers: list[RunFollower]) -> Figu
     }
     if load.kills:
         place.servers[0].kill()
-        figures |= await _recovered(followers)
+        figures |= await _measure_recovery(followers)
     return figures
 
 
-async def _recovered(followers: list[RunFollower]) -> Figures:
+async def _measure_recovery(followers: list[RunFollower]) -> Figures:
     """Seconds from the kill until the first, half and the last of the streams whose run was lost go on."""
     killed = time.monotonic()
     had = {follower: len(follower.delays) for follower in followers}
@@ -130,31 +130,31 @@ async def _recovered(followers: list[RunFollower]) -> Figures:
 
 
 def _owner(number: int) -> int:
-    return (number // FOLLOWERS_OF_A_RUN) % 2
+    return (number // FOLLOWERS_PER_RUN) % 2
 
 
 async def _start(place: Place, load: Load) -> list[tuple[int, str]]:
     """The runs, each with the number of the server that carries it on."""
     model = f"bench/{upstream.model_name(load.deltas, load.pace_ms, 'clock')}"
     owners = [number % len(place.servers) for number in range(load.runs)]
-    sessions = await _asked(place, owners, [Ask("POST", "/v2/sessions", b"{}", AUTHORISED)] * load.runs)
+    sessions = await _send_all(place, owners, [Ask("POST", "/v2/sessions", b"{}", AUTHORISED)] * load.runs)
     body = json.dumps({"content": "What is a footnote for?", "model": model}).encode()
     asks = [Ask("POST", f"/v2/sessions/{session['id']}/messages", body, AUTHORISED) for session in sessions]
-    return [(owner, run["run_id"]) for owner, run in zip(owners, await _asked(place, owners, asks), strict=True)]
+    return [(owner, run["run_id"]) for owner, run in zip(owners, await _send_all(place, owners, asks), strict=True)]
 
 
-async def _asked(place: Place, owners: list[int], asks: list[Ask]) -> list[Figures]:
+async def _send_all(place: Place, owners: list[int], asks: list[Ask]) -> list[Figures]:
     """The answers to requests, each to its server, some at once."""
     answers: list[Figures] = [{}] * len(asks)
 
     async def some(first: int) -> None:
-        for at in range(first, len(asks), AT_ONCE):
+        for at in range(first, len(asks), CONCURRENCY):
             [answer] = await follow_all(place.servers[owners[at]].port, [asks[at]], seconds=60)
             if not 200 <= answer.status < 300:
                 raise SystemExit(f"{asks[at].path}: {answer.received[:500].decode(errors='replace')}")
             answers[at] = json.loads(answer.body)
 
-    await asyncio.gather(*(some(first) for first in range(AT_ONCE)))
+    await asyncio.gather(*(some(first) for first in range(CONCURRENCY)))
     return answers
 
 
@@ -164,13 +164,13 @@ def _memory(place: Place) -> float:
 
 async def _count(place: Place, followers: list[RunFollower]) -> Count:
     """Each stream against a replay of its run by a server that lives."""
-    server = next(server for server in place.servers if server.lives)
+    server = next(server for server in place.servers if server.is_alive)
     count = Count()
-    for at in range(0, len(followers), FOLLOWERS_OF_A_RUN):
+    for at in range(0, len(followers), FOLLOWERS_PER_RUN):
         replay = RunFollower(followers[at].run_id, lambda: server.port)
         await replay.connect()
         async with asyncio.timeout(30):
             await replay.ended
-        for follower in followers[at : at + FOLLOWERS_OF_A_RUN]:
+        for follower in followers[at : at + FOLLOWERS_PER_RUN]:
             count.add(follower, replay.frames)
     return count

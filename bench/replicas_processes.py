@@ -52,7 +52,7 @@ class Cluster:
     def cpu(self) -> dict[str, float]:
         """Seconds spent so far, by part."""
         return {
-            "replicas": sum(cpu_of(server.pid) for server in self.servers if server.lives),
+            "replicas": sum(cpu_of(server.pid) for server in self.servers if server.is_alive),
             "postgresql": cpu_of(self.services.postgres.pid),
             "redis": cpu_of(self.services.redis.pid),
             "s3": cpu_of(self.services.s3.pid),

@@ -3,7 +3,7 @@
 from measure import Figures
 from report import Table
 
-OVERHEAD_AT_MOST = 3.0
+MAX_OVERHEAD = 3.0
 IN_TIME = 0.95
 
 
@@ -45,7 +45,7 @@ def _cost_table(rows: list[tuple[str, Figures]], reference: Figures) -> Table:
         ratio = _spent(one) / _spent(reference)
         is_reference = one is reference
         cells = [f"{one['event_us'].get(part, 0):.1f}" for part in ("replicas", "postgresql", "redis")]
-        bar = ("", "") if is_reference else (f"≤ {OVERHEAD_AT_MOST:g} x", _verdict(ratio <= OVERHEAD_AT_MOST))
+        bar = ("", "") if is_reference else (f"≤ {MAX_OVERHEAD:g} x", _verdict(ratio <= MAX_OVERHEAD))
         made.append(
             (title, str(one["streams"]), *cells, f"{_spent(one):.1f}", "1" if is_reference else f"{ratio:.2f}",
              f"{min(1, one['delivered']):.0%}", f"{one['p50_ms']:.0f}", f"{one['p99_ms']:.0f}",

@@ -7,10 +7,10 @@ from typing import NamedTuple, NoReturn
 from measure import Figures
 from subjects import FOOTNOTE, HAND_WRITTEN, PEERS, PYDANTIC_AI
 
-LOOP_AT_MOST = 1.5
-PEER_AT_LEAST = 6.0
-HTTP_AT_MOST = 1.5
-FLAT_AT_MOST = 1.1
+MAX_LOOP_RATIO = 1.5
+MIN_PEER_RATIO = 6.0
+MAX_HTTP_RATIO = 1.5
+MAX_FLAT_RATIO = 1.1
 
 PASS, FAIL, NO_BAR = "pass", "FAIL", ("", "")
 
@@ -30,14 +30,14 @@ class Table(NamedTuple):
         return "\n".join([f"### {self.title}", "", *drawn, ""])
 
     @property
-    def unmet(self) -> list[str]:
+    def missed_bars(self) -> list[str]:
         return [f"{self.title}: {row[0]}: {row[-1]}" for row in self.rows if row[-1] not in ("", PASS)]
 
 
 def conclude(tables: Sequence[Table], *, strict: bool) -> NoReturn:
     """Prints them, and which bars are missed; ends the process, with 1 where that is wanted of a missed bar."""
     print("\n".join(str(table) for table in tables))
-    unmet = [reason for table in tables for reason in table.unmet]
+    unmet = [reason for table in tables for reason in table.missed_bars]
     print("\n".join(unmet) if unmet else "Every bar holds.")
     sys.exit(bool(unmet and strict))
 
@@ -84,7 +84,7 @@ def _in_process(figures: Figures) -> Table:
         "",
     )
     ours = figures[FOOTNOTE.key]
-    bar = f"≤ {LOOP_AT_MOST} x hand-written", _verdict(ours["ratio"] <= LOOP_AT_MOST)
+    bar = f"≤ {MAX_LOOP_RATIO} x hand-written", _verdict(ours["ratio"] <= MAX_LOOP_RATIO)
     rows = [
         (HAND_WRITTEN.title, *_costs(ours["reference"]), "", "1", f"{1 / ours['ratio']:.1f}", *NO_BAR),
         (FOOTNOTE.title, *_costs(ours["turn"]), f"{ours['empty_run_ms']:.2f}", _spread(ours), "1", *bar),
@@ -97,7 +97,7 @@ def _in_process(figures: Figures) -> Table:
             rows.append(_missing(peer.title, columns, found["missing"]))
             continue
         times = found["ratio"] / ours["ratio"]
-        bar = f"≥ {PEER_AT_LEAST:g} x Footnote", _verdict(times >= PEER_AT_LEAST)
+        bar = f"≥ {MIN_PEER_RATIO:g} x Footnote", _verdict(times >= MIN_PEER_RATIO)
         empty = f"{found['empty_run_ms']:.2f}"
         rows.append((peer.title, *_costs(found["turn"]), empty, _spread(found), f"{times:.1f}", *bar))
     return Table("A scripted model in the process, 20 runs at once", columns, rows)
@@ -105,10 +105,10 @@ def _in_process(figures: Figures) -> Table:
 
 def _http(figures: Figures) -> Table:
     columns = ("CPU", "ms a run", "µs an event", "µs a frame", "ms a run, raw reader", "x raw reader", "bar", "")
-    bar = f"≤ {HTTP_AT_MOST} x raw reader"
+    bar = f"≤ {MAX_HTTP_RATIO} x raw reader"
     rows = [
         (name, *_costs(found["turn"]), f"{found['reference']['run_ms']:.2f}", _spread(found), bar,
-         _verdict(found["ratio"] <= HTTP_AT_MOST))
+         _verdict(found["ratio"] <= MAX_HTTP_RATIO))
         for name, found in figures.items()
     ]  # fmt: skip
     return Table("A model API over loopback HTTP, 20 runs at once", columns, rows)
@@ -121,8 +121,8 @@ def _flat(figures: Figures) -> Table:
             name,
             f"{found['delta_us']:.2f}",
             _spread(found),
-            f"≤ {FLAT_AT_MOST} x",
-            _verdict(found["ratio"] <= FLAT_AT_MOST),
+            f"≤ {MAX_FLAT_RATIO} x",
+            _verdict(found["ratio"] <= MAX_FLAT_RATIO),
         )
         for name, found in figures.items()
     ]

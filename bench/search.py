@@ -30,25 +30,27 @@ import wcxb
 from report import Table, conclude
 
 from footnote.app import App
-from footnote.documents.extract import Extracted
+from footnote.documents.extract import ExtractedPage
 from footnote.net.client import Net
 from footnote.protocol.sources import Snapshot
-from footnote.web_search import rank
-from footnote.web_search.pipeline import Answer
-from footnote.web_search.reading.crawl import Crawler
+from footnote.web_search import ranking as rank
+from footnote.web_search.crawl.crawler import Crawler
+from footnote.web_search.pipeline import SearchAnswer
 
 ARTICLES = "/en/Oxygen", "/en/Normans", "/en/Huguenot", "/en/Pharmacy", "/en/Imperialism"
 QUESTION = "Who coined the name oxygen in 1777?"
-EXTRACTION_AT_MOST, F1_AT_LEAST = 0.6, 0.965
-LATE_AT_MOST_MS = 100
+MAX_EXTRACTION_RATIO, MIN_F1 = 0.6, 0.965
+MAX_LATE_MS = 100
 
 
 class Untouched:
     """Takes nothing apart, so that only fetching is measured."""
 
-    async def extract(self, body: bytes, content_type: str, url: str, *, seconds: float, owner: str = "") -> Extracted:
+    async def extract(
+        self, body: bytes, content_type: str, url: str, *, seconds: float, owner: str = ""
+    ) -> ExtractedPage:
         del content_type, url, seconds, owner
-        return Extracted(text=body.decode())
+        return ExtractedPage(text=body.decode())
 
 
 @contextmanager
@@ -73,7 +75,7 @@ async def cpu_of(work: Callable[[], Awaitable[Any]]) -> float:
     return time.process_time() - start
 
 
-async def paired(
+async def measure_pairs(
     ours: Callable[[], Awaitable[Any]], theirs: Callable[[], Awaitable[Any]], reps: int
 ) -> dict[str, float]:
     """Medians of both in milliseconds, and of the ratios of neighbours."""
@@ -95,7 +97,7 @@ async def fetching(host: str, reps: int) -> dict[str, float]:
 
         async def ours() -> None:
             for _ in range(rounds):
-                async for page in crawler.read(urls, seconds=10, private_hosts=[host]):
+                async for page in crawler.read_pages(urls, timeout_seconds=10, private_hosts=[host]):
                     assert page.snapshot is not None, page.report
 
         async def one(url: str) -> None:
@@ -106,7 +108,7 @@ async def fetching(host: str, reps: int) -> dict[str, float]:
             for _ in range(rounds):
                 await asyncio.gather(*map(one, urls))
 
-        found = await paired(ours, theirs, reps)
+        found = await measure_pairs(ours, theirs, reps)
     return {**found, "ours": found["ours"] / rounds / len(urls), "theirs": found["theirs"] / rounds / len(urls)}
 
 
@@ -149,19 +151,19 @@ async def ranking(texts: list[str], reps: int) -> dict[str, float]:
 
     async def ours() -> None:
         for _ in range(10):
-            rank.quotes(snapshots, QUESTION, QUESTION)
-            rank.passages(snapshots, QUESTION, QUESTION, tokens=6_000)
+            rank.select_quotes(snapshots, QUESTION, QUESTION)
+            rank.rank_passages(snapshots, QUESTION, QUESTION, max_tokens=6_000)
 
     async def theirs() -> None:
         for _ in range(10):
             bm25.best(texts, QUESTION)
 
-    found = await paired(ours, theirs, reps)
+    found = await measure_pairs(ours, theirs, reps)
     return {**found, "ours": found["ours"] / 10 / len(texts), "theirs": found["theirs"] / 10 / len(texts)}
 
 
 @asynccontextmanager
-async def opened(web: dict[str, str], seconds: float = 15) -> AsyncGenerator[App, None]:
+async def open_app(web: dict[str, str], seconds: float = 15) -> AsyncGenerator[App, None]:
     with tempfile.TemporaryDirectory() as home:
         environ = {
             "FOOTNOTE_HOME": home,
@@ -176,13 +178,13 @@ async def opened(web: dict[str, str], seconds: float = 15) -> AsyncGenerator[App
             yield app
 
 
-async def answer(app: App, paths: list[str]) -> Answer:
+async def answer(app: App, paths: list[str]) -> SearchAnswer:
     steps = [step async for step in app.search(json.dumps(paths), prompt=QUESTION)]
-    assert isinstance(steps[-1], Answer)
+    assert isinstance(steps[-1], SearchAnswer)
     return steps[-1]
 
 
-async def whole(web: dict[str, str], searches: int) -> float:
+async def measure_search(web: dict[str, str], searches: int) -> float:
     """Milliseconds of CPU a search of five pages, the process that takes pages apart included; nothing is cached."""
 
     def spent() -> float:
@@ -191,7 +193,7 @@ async def whole(web: dict[str, str], searches: int) -> float:
 
     async def run(first: int, count: int) -> float:
         start = spent()
-        async with opened(web) as app:
+        async with open_app(web) as app:
             for number in range(first, first + count):
                 found = await answer(app, [f"{path}?n={number}" for path in ARTICLES])
                 assert all(source.status == "read" for source in found.artifact.sources)
@@ -202,9 +204,9 @@ async def whole(web: dict[str, str], searches: int) -> float:
     return (await run(2, searches + 2) - short) / searches * 1e3
 
 
-async def lateness(web: dict[str, str], seconds: float) -> float:
+async def deadline_overrun(web: dict[str, str], seconds: float) -> float:
     """Milliseconds after the deadline, with one of five pages hung."""
-    async with opened(web, seconds) as app:
+    async with open_app(web, seconds) as app:
         await answer(app, list(ARTICLES[:1]))
         start = time.monotonic()
         found = await answer(app, ["/hung", *(f"{path}?late" for path in ARTICLES[1:])])
@@ -224,8 +226,8 @@ async def measure(*, reps: int) -> list[Table]:
         extracted, texts = extracting(pages, reps * 4)
         peer = trafilatura_or_none(pages, reps * 4)
         ranked = await ranking(texts, reps)
-        pipeline = await whole(web, 10 * reps)
-        late = statistics.median([await lateness(web, 1.0) for _ in range(3)])
+        pipeline = await measure_search(web, 10 * reps)
+        late = statistics.median([await deadline_overrun(web, 1.0) for _ in range(3)])
     rows = [
         _row("fetch a page", fetched["ours"], "aiohttp", fetched["theirs"]),
         _row("rank a page", ranked["ours"], "BM25 over sentences", ranked["theirs"]),
@@ -236,7 +238,7 @@ async def measure(*, reps: int) -> list[Table]:
         rows.append(_row("a search of five pages", pipeline, "the three, five times", bare))
     columns = ("CPU, ms", "Footnote", "reference", "its ms", "x", "")
     deadline = (
-        "one of five pages hangs", f"{late:.0f}", f"≤ {LATE_AT_MOST_MS}", "pass" if late <= LATE_AT_MOST_MS else "FAIL"
+        "one of five pages hangs", f"{late:.0f}", f"≤ {MAX_LATE_MS}", "pass" if late <= MAX_LATE_MS else "FAIL"
     )  # fmt: skip
     return [
         Table("What a search costs", columns, rows),
@@ -263,11 +265,11 @@ def on_benchmark(folder: Path, reps: int) -> Table:
 
 
 def _bar(f1: float, times: float | None) -> tuple[str, str]:
-    if f1 < F1_AT_LEAST or (times is not None and times > EXTRACTION_AT_MOST):
+    if f1 < MIN_F1 or (times is not None and times > MAX_EXTRACTION_RATIO):
         verdict = "FAIL"
     else:
         verdict = "pass" if times is not None else "not measured: trafilatura is missing"
-    return f"F1 ≥ {F1_AT_LEAST} at ≤ {EXTRACTION_AT_MOST} x", verdict
+    return f"F1 ≥ {MIN_F1} at ≤ {MAX_EXTRACTION_RATIO} x", verdict
 
 
 def on_all_kinds_of_pages(folder: Path) -> Table:

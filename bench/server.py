@@ -19,20 +19,20 @@ from followers import Ask, Follower, connect, follow_all
 from measure import Figures
 from processes import AUTHORISED, FOLLOWING, Server, Watched, footnote, relay
 from running import run
-from server_report import CLIENTS_OF_A_RUN, IN_TIME, LONG, LONG_RUNS, MESSAGES, RATE, RUNS, SHORT, tables
+from server_report import CLIENTS_PER_RUN, IN_TIME, LONG, LONG_RUNS, MESSAGES, RATE, RUNS, SHORT, tables
 
 import upstream
 
 DELTAS, PACE_MS = 250, 25
 LONG_PACE_MS = 2
 FOLLOWERS = 1000
-BEGUN_A_SECOND = 100
+STARTS_PER_SECOND = 100
 STEPS = 250, 500, 750
 SHARED_STREAMS = 1000
 ANSWER = 120
 
 
-def _say(progress: str) -> None:
+def _log(progress: str) -> None:
     print(f"{progress} …", file=sys.stderr, flush=True)
 
 
@@ -46,7 +46,7 @@ def _message(session: str, model: str) -> Ask:
     return Ask("POST", f"/v2/sessions/{session}/messages", body, FOLLOWING)
 
 
-def _relayed(path: str, port: int, model: str) -> Ask:
+def _relay_request(path: str, port: int, model: str) -> Ask:
     return Ask("POST", path, json.dumps({"port": port, "model": model}).encode())
 
 
@@ -64,9 +64,9 @@ class Course:
     def _asks(self, runs: int, model: str) -> list[Ask]:
         if isinstance(self._watched, Server):
             return [_message(session, model) for session in _sessions(self._watched, runs)]
-        return [_relayed(self._path, self._upstream, model) for _ in range(runs)]
+        return [_relay_request(self._path, self._upstream, model) for _ in range(runs)]
 
-    def spent(self, deltas: int, runs: int = RUNS, pace_ms: int = PACE_MS) -> float:
+    def cpu_seconds(self, deltas: int, runs: int = RUNS, pace_ms: int = PACE_MS) -> float:
         """Seconds of CPU for all runs. What they need before they begin is not billed."""
         asks = self._asks(runs, upstream.model_name(deltas, pace_ms if deltas > 1 else 0, "text"))
         gc.collect()
@@ -79,7 +79,7 @@ class Course:
         return spent
 
     def sample(self) -> Figures:
-        short, long = self.spent(1), self.spent(DELTAS)
+        short, long = self.cpu_seconds(1), self.cpu_seconds(DELTAS)
         return {"delta_us": (long - short) / RUNS / (DELTAS - 1) * 1e6, "run_ms": short / RUNS * 1e3}
 
 
@@ -90,7 +90,7 @@ def deltas(server: Server, reference: Watched, upstream_port: int, *, reps: int)
         "footnote": Course(server, upstream_port),
     }
     for course in courses.values():
-        course.spent(1)
+        course.cpu_seconds(1)
     samples: dict[str, list[Figures]] = {name: [] for name in courses}
     for rep in range(reps):
         for name in list(courses)[:: -1 if rep % 2 else 1]:
@@ -112,7 +112,7 @@ def long_answer(server: Server, upstream_port: int, *, reps: int) -> Figures:
     course = Course(server, upstream_port)
     found: list[tuple[float, float]] = []
     for _ in range(reps):
-        empty, short, long = (course.spent(count, LONG_RUNS, LONG_PACE_MS) for count in (1, SHORT, LONG))
+        empty, short, long = (course.cpu_seconds(count, LONG_RUNS, LONG_PACE_MS) for count in (1, SHORT, LONG))
         found.append(((long - empty) / LONG_RUNS / (LONG - 1), (short - empty) / LONG_RUNS / (SHORT - 1)))
     ratios = [in_long / in_short for in_long, in_short in found]
     return {
@@ -134,9 +134,9 @@ async def _streams(watched: Watched, asks: list[Ask], seconds: float) -> Figures
     began = time.monotonic()
     for number, ask in enumerate(asks):
         followers.append(await connect(watched.port, ask))
-        await asyncio.sleep(max(0.0, began + number / BEGUN_A_SECOND - time.monotonic()))
+        await asyncio.sleep(max(0.0, began + number / STARTS_PER_SECOND - time.monotonic()))
     async with asyncio.timeout(60):
-        await asyncio.gather(*(follower.begun for follower in followers))
+        await asyncio.gather(*(follower.started for follower in followers))
     await asyncio.sleep(0.5)
     start, cpu = time.monotonic(), watched.cpu()
     await asyncio.sleep(seconds)
@@ -162,10 +162,10 @@ def streams(
 ) -> Figures:
     found: Figures = {"relay": [], "footnote": []}
     for count in steps:
-        _say(f"{count} streams")
-        length = seconds + 6 + 2.5 * count / BEGUN_A_SECOND
+        _log(f"{count} streams")
+        length = seconds + 6 + 2.5 * count / STARTS_PER_SECOND
         model = upstream.model_name(int(length * RATE), 1000 // RATE, "clock")
-        bare = [_relayed("/relay", upstream_port, model)] * count
+        bare = [_relay_request("/relay", upstream_port, model)] * count
         asks = [_message(session, model) for session in _sessions(server, count)]
         theirs = uvloop.run(_streams(reference, bare, seconds))
         ours = uvloop.run(_streams(server, asks, seconds))
@@ -188,27 +188,27 @@ async def _shared(server: Server, sessions: list[str], model: str, count: int, s
 
 
 def shared_streams(server: Server, *, count: int, seconds: float) -> Figures | None:
-    _say(f"{count} streams, {CLIENTS_OF_A_RUN} of each run")
-    length = seconds + 6 + 2.5 * count / BEGUN_A_SECOND
+    _log(f"{count} streams, {CLIENTS_PER_RUN} of each run")
+    length = seconds + 6 + 2.5 * count / STARTS_PER_SECOND
     model = upstream.model_name(int(length * RATE), 1000 // RATE, "clock")
-    return uvloop.run(_shared(server, _sessions(server, count // CLIENTS_OF_A_RUN), model, count, seconds))
+    return uvloop.run(_shared(server, _sessions(server, count // CLIENTS_PER_RUN), model, count, seconds))
 
 
 # Followers -------------------------------------------------------------------------------------------------------
 
 
-async def _held(server: Server, ask: Ask, first: int, more: int) -> float:
+async def _memory_growth(server: Server, ask: Ask, first: int, more: int) -> float:
     followers = [await connect(server.port, ask) for _ in range(first)]
-    await asyncio.gather(*(follower.begun for follower in followers))
+    await asyncio.gather(*(follower.started for follower in followers))
     before = await asyncio.to_thread(server.settled_memory)
     added = [await connect(server.port, ask) for _ in range(more)]
-    await asyncio.gather(*(follower.begun for follower in added))
+    await asyncio.gather(*(follower.started for follower in added))
     grown = await asyncio.to_thread(server.settled_memory) - before
     followers += added
     if any(follower.ended.done() for follower in followers):
         raise SystemExit("a follower was let go")
     for follower in followers:
-        follower.leave()
+        follower.abort()
     await asyncio.gather(*(follower.ended for follower in followers))
     return grown / more
 
@@ -219,7 +219,7 @@ def idle_follower(server: Server, count: int) -> float:
     model = f"bench/{upstream.model_name(10, 600_000, 'text')}"
     run = server.ask("POST", f"/v2/sessions/{session}/messages", {"content": "…", "model": model})["run_id"]
     ask = Ask("GET", f"/v2/runs/{run}/events", headers=FOLLOWING)
-    grown = uvloop.run(_held(server, ask, 100, count))
+    grown = uvloop.run(_memory_growth(server, ask, 100, count))
     server.ask("POST", f"/v2/runs/{run}/cancel", {})
     return grown / 1e3
 
@@ -282,18 +282,18 @@ def start(upstream_port: int, *, reps: int) -> Figures:
 
 def measure(*, quick: bool) -> Figures:
     with upstream.running(on_uvloop=True) as port:
-        _say("starts")
+        _log("starts")
         started = start(port, reps=2 if quick else 5)
         with relay() as reference:
             with footnote(port) as server:
-                _say("idle followers")
+                _log("idle followers")
                 follower = idle_follower(server, 300 if quick else FOLLOWERS)
             with footnote(port) as server:
-                _say("deltas")
+                _log("deltas")
                 cost = deltas(server, reference, port, reps=2 if quick else 5)
-                _say("a long answer")
+                _log("a long answer")
                 long = long_answer(server, port, reps=1 if quick else 3)
-                _say("history")
+                _log("history")
                 opened = history(server, reference, reps=3 if quick else 9, times=20)
             with footnote(port) as server:
                 dense = streams(server, reference, port, steps=STEPS[:1] if quick else STEPS, seconds=3 if quick else 5)

@@ -3,13 +3,13 @@
 from measure import Figures
 from report import Table
 
-RUNS, RELAY_AT_MOST = 100, 2.0
+RUNS, MAX_RELAY_RATIO = 100, 2.0
 LONG_RUNS, SHORT, LONG = 10, 500, 5000
-KILOBYTES_AT_MOST = 15.0
-RATE, STREAMS_OF_RELAY_AT_LEAST, IN_TIME = 20, 0.8, 0.95
-CLIENTS_OF_A_RUN = 10
-MESSAGES, HISTORY_AT_MOST = 500, 3.0
-READY_AT_MOST, IDLE_AT_MOST = 1.5, 120.0
+MAX_FOLLOWER_KB = 15.0
+RATE, MIN_RELAY_STREAMS_SHARE, IN_TIME = 20, 0.8, 0.95
+CLIENTS_PER_RUN = 10
+MESSAGES, MAX_HISTORY_RATIO = 500, 3.0
+MAX_READY_SECONDS, MAX_IDLE_MB = 1.5, 120.0
 TITLE = "Streams that one core holds"
 
 
@@ -26,7 +26,7 @@ def _deltas_table(figures: Figures) -> Table:
             f"{found['run_ms']:.2f}",
             "1" if name == "relay" else f"{found['ratio']:.2f} ({found['low']:.2f} to {found['high']:.2f})",
             *(
-                (f"≤ {RELAY_AT_MOST:g} x", _verdict(found["ratio"] <= RELAY_AT_MOST))
+                (f"≤ {MAX_RELAY_RATIO:g} x", _verdict(found["ratio"] <= MAX_RELAY_RATIO))
                 if name == "footnote"
                 else ("", "")
             ),
@@ -54,14 +54,14 @@ def _streams_table(found: Figures) -> Table:
         return Table(TITLE, columns, [("Footnote", *["-"] * 9, "not measured: the machine is too busy")])
     judged = ([one for one in ours if one["delivered"] >= IN_TIME] or ours)[-1]
     rows: list[tuple[str, ...]] = []
-    shared = [(f"Footnote, {CLIENTS_OF_A_RUN} clients a run", found["shared"])] if found["shared"] else []
+    shared = [(f"Footnote, {CLIENTS_PER_RUN} clients a run", found["shared"])] if found["shared"] else []
     alone = [*(("bare relay", one) for one in found["relay"]), *(("Footnote", one) for one in ours)]
     relays = {one["streams"]: one["event_us"] for one in found["relay"]}
     for title, one in [*alone, *shared]:
         a_core = 1e6 / one["event_us"] / RATE
         ratio = relays[one["streams"]] / one["event_us"] if one["streams"] in relays and title != "bare relay" else None
-        holds = ratio is not None and ratio >= STREAMS_OF_RELAY_AT_LEAST
-        bar = (f"≥ {STREAMS_OF_RELAY_AT_LEAST:g} x", _verdict(holds)) if one is judged else ("", "")
+        holds = ratio is not None and ratio >= MIN_RELAY_STREAMS_SHARE
+        bar = (f"≥ {MIN_RELAY_STREAMS_SHARE:g} x", _verdict(holds)) if one is judged else ("", "")
         rows.append(
             (title, str(one["streams"]), f"{one['event_us']:.1f}", f"{one['share']:.0%}",
              f"{min(1, one['delivered']):.0%}", f"{one['p50_ms']:.1f}", f"{one['p99_ms']:.0f}", f"{a_core:.0f}",
@@ -71,7 +71,7 @@ def _streams_table(found: Figures) -> Table:
 
 
 def _history_table(found: Figures) -> Table:
-    bar = f"≤ {HISTORY_AT_MOST:g} x", _verdict(found["ratio"] <= HISTORY_AT_MOST)
+    bar = f"≤ {MAX_HISTORY_RATIO:g} x", _verdict(found["ratio"] <= MAX_HISTORY_RATIO)
     spread = f"{found['ratio']:.2f} ({found['low']:.2f} to {found['high']:.2f})"
     rows = [
         ("sqlite3, the rows as bytes", f"{found['theirs_ms']:.2f}", f"{found['theirs_kb']:.0f}", "1", "", ""),
@@ -83,13 +83,13 @@ def _history_table(found: Figures) -> Table:
 def _at_rest_table(started: Figures, follower_kb: float) -> Table:
     ready, idle = started["ready_s"], started["idle_mb"]
     rows = [
-        ("CPU until it is ready", f"{ready:.2f} s", f"≤ {READY_AT_MOST} s", _verdict(ready <= READY_AT_MOST)),
-        ("memory, idle", f"{idle:.0f} MB", f"≤ {IDLE_AT_MOST:g} MB", _verdict(idle <= IDLE_AT_MOST)),
+        ("CPU until it is ready", f"{ready:.2f} s", f"≤ {MAX_READY_SECONDS} s", _verdict(ready <= MAX_READY_SECONDS)),
+        ("memory, idle", f"{idle:.0f} MB", f"≤ {MAX_IDLE_MB:g} MB", _verdict(idle <= MAX_IDLE_MB)),
         (
             "memory of an idle follower",
             f"{follower_kb:.1f} KB",
-            f"≤ {KILOBYTES_AT_MOST:g} KB",
-            _verdict(follower_kb <= KILOBYTES_AT_MOST),
+            f"≤ {MAX_FOLLOWER_KB:g} KB",
+            _verdict(follower_kb <= MAX_FOLLOWER_KB),
         ),
     ]
     return Table("At rest", ("the server's process", "", "bar", ""), rows)

@@ -80,7 +80,7 @@ def _response(path: str, deltas: int, *, text: bool, clock: bool) -> tuple[bytes
     return tuple(b"%x\r\n%b\r\n" % (len(event), event) for event in events)
 
 
-def _timed(chunk: bytes) -> bytes:
+def _stamp_time(chunk: bytes) -> bytes:
     return chunk.replace(TIME.encode(), b"%016d" % (time.monotonic_ns() // 1000))
 
 
@@ -111,7 +111,7 @@ class Metronome:
                     is_gone = writer.is_closing()  # who was killed takes no more, and must not stop the others
                     chunk = None if is_gone else next(chunks, None)
                     if not is_gone:
-                        writer.write(END if chunk is None else _timed(chunk))
+                        writer.write(END if chunk is None else _stamp_time(chunk))
                     if chunk is None:
                         streams.remove(stream)
                         ended.set_result(None)
@@ -173,7 +173,7 @@ async def _main() -> None:
 
 
 @contextmanager
-def running(*, on_uvloop: bool = False) -> Iterator[int]:
+def run_upstream(*, on_uvloop: bool = False) -> Iterator[int]:
     """The upstream in a process of its own; its port. `on_uvloop`: for very many streams."""
     command = [sys.executable, str(Path(__file__).resolve()), *(["uvloop"] if on_uvloop else [])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

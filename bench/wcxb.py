@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from report import Table
 
-from footnote.documents.extract import Unreadable, extract
+from footnote.documents.extract import UnreadableDocument, extract
 
 SPLIT = "test"
 """The rules were found on the development split."""
-ALL_AT_LEAST, LISTING_AT_LEAST = 0.880, 0.750
+MIN_F1, MIN_LISTING_F1 = 0.880, 0.750
 
 
 class Page(NamedTuple):
@@ -58,7 +58,7 @@ class Benchmark(NamedTuple):
 def text_of(page: Page) -> str:
     try:
         return extract(page.source.encode(), "text/html; charset=utf-8", page.url).text
-    except Unreadable:
+    except UnreadableDocument:
         return ""
 
 
@@ -66,7 +66,7 @@ def table(benchmark: Benchmark, theirs: Sequence[str] | None, peer: str) -> Tabl
     """F1 by kind of page, beside that of the texts which the peer found in the same run, if it could be run."""
     ours = benchmark.scores([*map(text_of, benchmark.pages)])
     other = benchmark.scores(theirs) if theirs is not None else {}
-    bars = {"all": ALL_AT_LEAST, "listing": LISTING_AT_LEAST}
+    bars = {"all": MIN_F1, "listing": MIN_LISTING_F1}
     rows: list[tuple[str, ...]] = []
     for kind in sorted(ours, key=lambda kind: (kind == "all", kind)):
         count = sum(1 for page in benchmark.pages if kind in ("all", page.kind))

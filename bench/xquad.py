@@ -10,7 +10,15 @@ from typing import Protocol
 from web.replies import HTML, Reply
 from web.site import FIXTURES
 
-__all__ = ["FIXTURES", "XquadArticle", "XquadQuestion", "missing_files", "read_articles", "reader_settings", "served"]
+__all__ = [
+    "FIXTURES",
+    "XquadArticle",
+    "XquadQuestion",
+    "article_page",
+    "missing_files",
+    "read_articles",
+    "reader_settings",
+]
 
 _HEADINGS = ("Overview", "Background", "Particulars", "Developments", "Further aspects")
 
@@ -36,7 +44,7 @@ class XquadArticle:
     def path(self) -> str:
         return f"/{self.language}/{self.name}"
 
-    def replaced(self, paragraph: int, start: int, old: str, new: str) -> "XquadArticle":
+    def replace_text(self, paragraph: int, start: int, old: str, new: str) -> "XquadArticle":
         """A copy that differs in one place."""
         texts = list(self.paragraphs)
         text = texts[paragraph]
@@ -86,7 +94,7 @@ class PageArticle(Protocol):
     def paragraphs(self) -> tuple[str, ...]: ...
 
 
-def served(article: PageArticle) -> Reply:
+def article_page(article: PageArticle) -> Reply:
     """The article as a page."""
     title = escape(article.name.replace("_", " "))
     sections = "\n".join(

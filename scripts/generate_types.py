@@ -23,7 +23,7 @@ ANSWERS: tuple[type[msgspec.Struct], ...] = (
     sessions.ImportedSession,
     sessions.SourceView,
     sessions.RunView,
-    sessions.Started,
+    sessions.StartedRun,
     files.FileList,
     files.FileContent,
     files.FileVersions,
@@ -36,11 +36,11 @@ ANSWERS: tuple[type[msgspec.Struct], ...] = (
     accounts.Principal,
     accounts.IssuedToken,
     accounts.TokenHead,
-    users.Users,
+    users.UserList,
     about.About,
-    catalog.Agents,
-    catalog.Models,
-    catalog.Tools,
+    catalog.AgentList,
+    catalog.ModelList,
+    catalog.ToolList,
 )
 
 UNIONS: dict[str, Any] = {
@@ -62,8 +62,8 @@ ALIASES: dict[str, Any] = {
 def typescript() -> str:
     structs = _structs((*ANSWERS, *(kind for union in UNIONS.values() for kind in get_args(union))))
     parts = [HEAD]
-    parts += (f"export type {name} = {_named(inspect.type_info(kind))};\n" for name, kind in ALIASES.items())
-    parts += (f"export type {name} = {_named(inspect.type_info(kind))};\n" for name, kind in UNIONS.items())
+    parts += (f"export type {name} = {_type_name(inspect.type_info(kind))};\n" for name, kind in ALIASES.items())
+    parts += (f"export type {name} = {_type_name(inspect.type_info(kind))};\n" for name, kind in UNIONS.items())
     parts += (_interface(structs[name]) for name in sorted(structs))
     return "\n".join(parts)
 
@@ -112,26 +112,26 @@ def _interface(kind: inspect.StructType) -> str:
         # A field that may be unset is not required, and has no default either.
         is_unset = not field.required and field.default is field.default_factory is msgspec.NODEFAULT
         mark = "?" if is_unset or (omits and not field.required) else ""
-        lines.append(f"  {field.encode_name}{mark}: {_named(field.type)};")
+        lines.append(f"  {field.encode_name}{mark}: {_type_name(field.type)};")
     return "\n".join((*lines, "}\n"))
 
 
-def _named(kind: inspect.Type) -> str:  # noqa: PLR0911 - one line for each kind of type
+def _type_name(kind: inspect.Type) -> str:  # noqa: PLR0911 - one line for each kind of type
     """How TypeScript writes it."""
     match kind:
         case inspect.StructType():
             return kind.cls.__name__
         case inspect.UnionType():
-            return " | ".join(dict.fromkeys(_named(one) for one in kind.types))
+            return " | ".join(dict.fromkeys(_type_name(one) for one in kind.types))
         case inspect.Metadata():
-            return _named(kind.type)
+            return _type_name(kind.type)
         case inspect.LiteralType():
             return " | ".join(f'"{value}"' for value in kind.values)
         case inspect.VarTupleType() | inspect.ListType():
-            inner = _named(kind.item_type)
+            inner = _type_name(kind.item_type)
             return f"readonly ({inner})[]" if "|" in inner else f"readonly {inner}[]"
         case inspect.DictType():
-            return f"Readonly<Record<string, {_named(kind.value_type)}>>"
+            return f"Readonly<Record<string, {_type_name(kind.value_type)}>>"
         case inspect.IntType() | inspect.FloatType():
             return "number"
         case inspect.BoolType():

@@ -17,21 +17,21 @@ from typing import Any
 LOCK = Path(__file__).parents[1] / "web" / "package-lock.json"
 SYSTEMS = {"aix", "android", "darwin", "freebsd", "linux", "netbsd", "openbsd", "openharmony", "sunos", "win32"}
 PROCESSORS = {"arm", "arm64", "ia32", "loong64", "mips64el", "ppc64", "riscv64", "s390x", "wasm32", "x64"}
-NAMES_OF_NO_SYSTEM = {"fsevents": "darwin"}
+SYSTEM_BY_PACKAGE = {"fsevents": "darwin"}
 
 
-def missing(packages: dict[str, Any]) -> Iterator[tuple[str, str, bool]]:
+def missing_entries(packages: dict[str, Any]) -> Iterator[tuple[str, str, bool]]:
     """Name, version and whether it is for development, of each optional dependency that has no entry."""
     for place, package in packages.items():
         for name, version in package.get("optionalDependencies", {}).items():
-            if place and not _found(packages, place, name):
+            if place and not _is_resolvable(packages, place, name):
                 yield name, version, package.get("dev", False)
 
 
 def entry(name: str, version: str, *, dev: bool) -> dict[str, Any]:
     """What npm would have written, but for the hash."""
     words = re.split(r"[-/]", name)
-    system = next((word for word in words if word in SYSTEMS), NAMES_OF_NO_SYSTEM.get(name))
+    system = next((word for word in words if word in SYSTEMS), SYSTEM_BY_PACKAGE.get(name))
     processor = next((word for word in words if word in PROCESSORS), None)
     if system is None and processor is None:
         raise SystemExit(f"{name} names neither a system nor a processor: add it to NAMES_OF_NO_SYSTEM")
@@ -48,14 +48,14 @@ def entry(name: str, version: str, *, dev: bool) -> dict[str, Any]:
     return made
 
 
-def completed(lock: dict[str, Any]) -> dict[str, Any]:
+def complete_lock(lock: dict[str, Any]) -> dict[str, Any]:
     """The lock with its missing entries, in npm's order."""
     packages = lock["packages"]
-    added = {f"node_modules/{name}": entry(name, version, dev=dev) for name, version, dev in missing(packages)}
+    added = {f"node_modules/{name}": entry(name, version, dev=dev) for name, version, dev in missing_entries(packages)}
     return {**lock, "packages": dict(sorted({**packages, **added}.items()))}
 
 
-def _found(packages: dict[str, Any], place: str, name: str) -> bool:
+def _is_resolvable(packages: dict[str, Any], place: str, name: str) -> bool:
     """Whether Node, looking from `place` upwards, comes upon the package."""
     while True:
         if f"{place}/node_modules/{name}".lstrip("/") in packages:
@@ -67,6 +67,6 @@ def _found(packages: dict[str, Any], place: str, name: str) -> bool:
 
 if __name__ == "__main__":
     before = json.loads(LOCK.read_text(encoding="utf-8"))
-    after = completed(before)
+    after = complete_lock(before)
     LOCK.write_text(json.dumps(after, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"{LOCK.name}: {len(after['packages']) - len(before['packages'])} entries added", file=sys.stderr)

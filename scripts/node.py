@@ -17,7 +17,7 @@ from typing import Any
 
 WEB = Path(__file__).parents[1] / "web"
 PROGRAMS = WEB / "node_modules" / ".bin"
-OLDEST = {"node": 20, "npm": 11}
+MIN_VERSIONS = {"node": 20, "npm": 11}
 
 
 def command(program: str, *arguments: str) -> list[str]:
@@ -51,8 +51,8 @@ def _node_and_npm() -> tuple[str, list[str]]:
         node = str(home / "node.exe" if os.name == "nt" else home / "bin" / "node")
         # The wheel's own `bin/npm` looks for its code in the wrong folder.
         return node, [node, str(home / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
-    found = {name: shutil.which(name) for name in OLDEST}
-    if not all(path and _major(path) >= OLDEST[name] for name, path in found.items()):
+    found = {name: shutil.which(name) for name in MIN_VERSIONS}
+    if not all(path and _major(path) >= MIN_VERSIONS[name] for name, path in found.items()):
         raise SystemExit("The page needs Node 20 or newer with npm 11 or newer; `make check` installs them into .venv")
     return str(found["node"]), [str(found["npm"])]
 

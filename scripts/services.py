@@ -26,7 +26,7 @@ from service_kinds import S3, Postgres, Redis
 from service_process import NotStarted, Service, free_ports
 from service_programs import Missing
 
-from footnote.storage.signing import Credentials
+from footnote.storage.s3 import Credentials
 
 __all__ = ["Missing", "NotStarted", "Services", "missing"]
 
@@ -123,7 +123,7 @@ def missing() -> list[str]:
 
 def _programs() -> list[Path | str]:
     found: list[Path | str] = []
-    for search in (service_programs.postgres, service_programs.redis, service_programs.weed):
+    for search in (service_programs.find_postgres, service_programs.find_redis, service_programs.find_weed):
         try:
             found.append(search())
         except Missing as lacking:

@@ -78,7 +78,7 @@ class Screen:
             case "A":
                 self.row = max(0, self.row - number)
             case "B":
-                self._down(number)
+                self._move_down(number)
             case "K" if argument == "2":
                 self.rows[self.row] = []
             case "K":
@@ -93,7 +93,7 @@ class Screen:
 
     def _put(self, character: str) -> None:
         if character == "\n":
-            self._down(1)
+            self._move_down(1)
         elif character == "\r":
             self.column = 0
         elif character.isprintable():
@@ -102,7 +102,7 @@ class Screen:
             row[self.column] = (self.style, character)
             self.column += 1
 
-    def _down(self, number: int) -> None:
+    def _move_down(self, number: int) -> None:
         self.row += number
         self.rows += [[] for _ in range(self.row + 1 - len(self.rows))]
 
@@ -119,7 +119,7 @@ def _styled(row: list[tuple[str, str]]) -> str:
     return "".join(f"{style}{text}\x1b[0m" for style, text in runs) if any(text.strip() for _, text in runs) else ""
 
 
-async def shown(command: list[str], environment: dict[str, str]) -> list[str]:
+async def run_in_terminal(command: list[str], environment: dict[str, str]) -> list[str]:
     """Runs `command` in a terminal and returns what stands on it at the end."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
@@ -127,7 +127,7 @@ async def shown(command: list[str], environment: dict[str, str]) -> list[str]:
         *command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True
     )
     os.close(theirs)
-    output = await asyncio.to_thread(_read_to_the_end, ours)
+    output = await asyncio.to_thread(_read_all, ours)
     if await process.wait() != 0:
         raise SystemExit(output.decode(errors="replace"))
     screen = Screen()
@@ -135,7 +135,7 @@ async def shown(command: list[str], environment: dict[str, str]) -> list[str]:
     return screen.lines()
 
 
-def _read_to_the_end(terminal: int) -> bytes:
+def _read_all(terminal: int) -> bytes:
     output = b""
     try:
         while chunk := os.read(terminal, 65_536):
@@ -147,7 +147,7 @@ def _read_to_the_end(terminal: int) -> bytes:
     return output
 
 
-def drawn(lines: list[str]) -> str:
+def render_svg(lines: list[str]) -> str:
     """The lines as SVG that loads nothing: readers of the page tell no font server that they read it."""
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True, color_system="truecolor")
     for line in lines:
@@ -165,17 +165,17 @@ def configure(home: Path, upstream: Upstream) -> None:
     (home / "config.json").write_text(json.dumps({"models": models}))
 
 
-async def lines_of_the_scene() -> list[str]:
+async def record_scene() -> list[str]:
     with tempfile.TemporaryDirectory() as person:
         async with Upstream() as upstream:
             upstream.script(*SCENE)
             configure(Path(person, ".footnote"), upstream)
             command = [str(ROOT / ".venv/bin/footnote"), "ask", QUESTION]
             terminal = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
-            lines = await shown(command, {"HOME": person, **terminal})
+            lines = await run_in_terminal(command, {"HOME": person, **terminal})
     return [line.replace(person, "/home/you") for line in lines]
 
 
 if __name__ == "__main__":
     prompt = f'\x1b[1;32m$\x1b[0m footnote ask "{QUESTION}"'
-    TARGET.write_text(drawn([prompt, *asyncio.run(lines_of_the_scene())]), encoding="utf-8")
+    TARGET.write_text(render_svg([prompt, *asyncio.run(record_scene())]), encoding="utf-8")

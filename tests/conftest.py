@@ -18,8 +18,8 @@ from upstream import Upstream
 
 pytest_plugins = ["spreading"]
 
-_LEAKING = ("FOOTNOTE_", "ANTHROPIC_", "OPENAI_", "AWS_", "OTEL_")
-_ENDINGS = ("_API_KEY", "_PROXY")
+_LEAKING_PREFIXES = ("FOOTNOTE_", "ANTHROPIC_", "OPENAI_", "AWS_", "OTEL_")
+_LEAKING_SUFFIXES = ("_API_KEY", "_PROXY")
 
 # How long an example takes is for a busy machine to say, and says nothing about what is tried with it. The examples are
 # the same in every run, so that nobody's change is refused for what it did not touch; `--hypothesis-profile=searching`
@@ -38,7 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
     chosen = config.getoption("--engines")
     if chosen == "services" and (lacking := missing()):
         raise pytest.UsageError("\n".join(lacking))
-    engines.choose(chosen)
+    engines.select_engine(chosen)
     if chosen == "services":
         # Whoever ends the tests, by a time limit or so, ends the servers with them.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -72,7 +72,7 @@ def pytest_unconfigure() -> None:
 
 @pytest.fixture(autouse=True)
 def _homes_end_with_their_test() -> Iterator[None]:
-    with engines.forgotten_afterwards():
+    with engines.released_at_exit():
         yield
 
 
@@ -80,7 +80,7 @@ def _homes_end_with_their_test() -> Iterator[None]:
 def _clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keys, proxies and the home folder of whoever runs the tests are nobody's business here."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in _leaking(os.environ):
+        for name in _leaking_variables(os.environ):
             patch.delenv(name)
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         yield
@@ -90,17 +90,21 @@ def _clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
 def _nothing_leaks() -> Iterator[None]:
     """A test that sets a variable gives it back, so that the next one does not see it."""
     yield
-    assert _leaking(os.environ) == [], "use monkeypatch.setenv, which gives the variable back"
+    assert _leaking_variables(os.environ) == [], "use monkeypatch.setenv, which gives the variable back"
 
 
 @pytest.fixture
 def leaking() -> Callable[[Mapping[str, str]], list[str]]:
     """Which variables of an environment would change how Footnote behaves."""
-    return _leaking
+    return _leaking_variables
 
 
-def _leaking(environment: Mapping[str, str]) -> list[str]:
-    return sorted(name for name in environment if name.upper().startswith(_LEAKING) or name.upper().endswith(_ENDINGS))
+def _leaking_variables(environment: Mapping[str, str]) -> list[str]:
+    return sorted(
+        name
+        for name in environment
+        if name.upper().startswith(_LEAKING_PREFIXES) or name.upper().endswith(_LEAKING_SUFFIXES)
+    )
 
 
 @pytest.fixture(autouse=True)

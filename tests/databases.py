@@ -21,7 +21,7 @@ TEMPLATE = "template_footnote"
 T = TypeVar("T")
 
 # What the tables hold from the beginning is kept beside them.
-_KEEP = """
+_SAVE_INITIAL_ROWS = """
 DO $$ DECLARE name TEXT; filled BOOLEAN; BEGIN
     CREATE SCHEMA at_first;
     FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
@@ -31,7 +31,7 @@ DO $$ DECLARE name TEXT; filled BOOLEAN; BEGIN
 END $$
 """
 # No trigger and no foreign key has a say in it. Whoever is still connected belongs to a process that was killed.
-_EMPTY = """
+_RESET = """
 DO $$ DECLARE name TEXT; BEGIN
     PERFORM pg_terminate_backend(pid, 60000) FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid();
@@ -45,7 +45,7 @@ DO $$ DECLARE name TEXT; BEGIN
     PERFORM setval(format('public.%I', sequencename), 1, false) FROM pg_sequences WHERE schemaname = 'public';
 END $$
 """
-_SHAPE = """
+_SCHEMA_HASH = """
 SELECT md5(string_agg(format('%s %s %s %s', relname, relkind, attname, atttypid), ',' ORDER BY relname, attnum)),
     (SELECT count(*) FROM pg_trigger), (SELECT count(*) FROM pg_proc), (SELECT count(*) FROM pg_constraint)
 FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid WHERE relnamespace = 'public'::regnamespace
@@ -61,7 +61,7 @@ class Databases:
         self._count = 0
         self._free: list[str] = []
         self._connections: dict[str, asyncpg.Connection] = {}
-        self._shape: tuple[Any, ...] = ()
+        self._schema: tuple[Any, ...] = ()
 
     @classmethod
     @contextmanager
@@ -74,17 +74,17 @@ class Databases:
             databases._wait(databases._prepare())
             yield databases
         finally:
-            databases._wait(databases._leave())
+            databases._wait(databases._disconnect())
             loop.call_soon_threadsafe(loop.stop)
             thread.join()
             loop.close()
 
-    def take(self) -> str:
+    def acquire(self) -> str:
         """The name of one that is as new."""
         return self._free.pop() if self._free else self._wait(self._create())
 
-    def give_back(self, name: str) -> None:
-        self._wait(self._empty(name))
+    def release(self, name: str) -> None:
+        self._wait(self._reset(name))
 
     def rows(self, name: str, statement: str) -> list[tuple[Any, ...]]:
         return self._wait(self._rows(name, statement))
@@ -93,17 +93,17 @@ class Databases:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(120)
 
     async def _prepare(self) -> None:
-        server = await self._connected("footnote")
+        server = await self._connect("footnote")
         await server.execute(f"CREATE DATABASE {TEMPLATE}")
         async with Database.open(self._server.url(TEMPLATE), self._server.folder) as database:
-            await database.write(_nothing())
-        template = await self._connected(TEMPLATE)
-        await template.execute(_KEEP)
-        self._shape = tuple(await template.fetchrow(_SHAPE))
+            await database.write(_select_one())
+        template = await self._connect(TEMPLATE)
+        await template.execute(_SAVE_INITIAL_ROWS)
+        self._schema = tuple(await template.fetchrow(_SCHEMA_HASH))
         await self._connections.pop(TEMPLATE).close()
 
     async def _create(self) -> str:
-        server = await self._connected("footnote")
+        server = await self._connect("footnote")
         # Those before 15 know no other way than this, and no word for it.
         copying = "STRATEGY file_copy" if server.get_server_version().major >= 15 else ""
         self._count += 1
@@ -111,29 +111,29 @@ class Databases:
         await server.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE} {copying}")
         return name
 
-    async def _empty(self, name: str) -> None:
-        connection = await self._connected(name)
-        if tuple(await connection.fetchrow(_SHAPE)) == self._shape:
-            await connection.execute(_EMPTY)
+    async def _reset(self, name: str) -> None:
+        connection = await self._connect(name)
+        if tuple(await connection.fetchrow(_SCHEMA_HASH)) == self._schema:
+            await connection.execute(_RESET)
             self._free.append(name)
         else:
             await self._connections.pop(name).close()
-            await (await self._connected("footnote")).execute(f"DROP DATABASE {name} WITH (FORCE)")
+            await (await self._connect("footnote")).execute(f"DROP DATABASE {name} WITH (FORCE)")
 
     async def _rows(self, name: str, statement: str) -> list[tuple[Any, ...]]:
-        return [tuple(row) for row in await (await self._connected(name)).fetch(statement)]
+        return [tuple(row) for row in await (await self._connect(name)).fetch(statement)]
 
-    async def _connected(self, name: str) -> asyncpg.Connection:
+    async def _connect(self, name: str) -> asyncpg.Connection:
         if name not in self._connections or self._connections[name].is_closed():
             self._connections[name] = await asyncpg.connect(self._server.url(name))
         return self._connections[name]
 
-    async def _leave(self) -> None:
+    async def _disconnect(self) -> None:
         for connection in self._connections.values():
             await connection.close()
 
 
 @script
-def _nothing() -> Steps[None]:
+def _select_one() -> Steps[None]:
     """The first transaction of all makes the tables."""
     yield sql("SELECT 1")

@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from service_kinds import DATABASES_OF_REDIS
+from service_kinds import REDIS_DATABASES
 from services import Services
 
 from databases import Databases
@@ -27,16 +27,16 @@ class OnServices:
 
     def __init__(self) -> None:
         self._ended = ExitStack()
-        self._started: tuple[Services, Databases] | None = None
+        self._servers: tuple[Services, Databases] | None = None
         self._homes: dict[Path, tuple[str, int]] = {}
         self._count = 0
 
     def database_url(self, home: Path) -> str:
-        return self._running()[0].postgres.url(self._of(home)[0])
+        return self._start_services()[0].postgres.url(self._resources_of(home)[0])
 
     def environment(self, home: Path) -> dict[str, str]:
-        database, number = self._of(home)
-        services, _ = self._running()
+        database, number = self._resources_of(home)
+        services, _ = self._start_services()
         return {
             "FOOTNOTE_DATABASE_URL": services.postgres.url(database),
             "FOOTNOTE_BUS_URL": services.redis.url(number),
@@ -45,39 +45,39 @@ class OnServices:
         }
 
     def rows(self, home: Path, statement: str) -> list[tuple[Any, ...]]:
-        return self._running()[1].rows(self._of(home)[0], statement)
+        return self._start_services()[1].rows(self._resources_of(home)[0], statement)
 
     def count(self) -> int:
         return len(self._homes)
 
-    def forget_since(self, count: int) -> None:
+    def release_since(self, count: int) -> None:
         for home in list(self._homes)[count:]:
             database, _ = self._homes.pop(home)
-            self._running()[1].give_back(database)
+            self._start_services()[1].release(database)
 
     def close(self) -> None:
         self._ended.close()
 
-    def _of(self, home: Path) -> tuple[str, int]:
+    def _resources_of(self, home: Path) -> tuple[str, int]:
         if home not in self._homes:
             self._count += 1
-            self._homes[home] = self._running()[1].take(), self._count % DATABASES_OF_REDIS
+            self._homes[home] = self._start_services()[1].acquire(), self._count % REDIS_DATABASES
         return self._homes[home]
 
-    def _running(self) -> tuple[Services, Databases]:
-        if self._started is None:
+    def _start_services(self) -> tuple[Services, Databases]:
+        if self._servers is None:
             with ExitStack() as opened:
                 services = opened.enter_context(Services(durable=False))
-                self._started = services, opened.enter_context(Databases.open(services.postgres))
+                self._servers = services, opened.enter_context(Databases.open(services.postgres))
                 self._ended = opened.pop_all()
-        return self._started
+        return self._servers
 
 
 _services: OnServices | None = None
 """None: the embedded ones, where everything is in the home folder and goes with it."""
 
 
-def choose(name: str) -> None:
+def select_engine(name: str) -> None:
     global _services  # noqa: PLW0603 - one choice for the whole run, made before the first test
     _services = OnServices() if name == "services" else None
 
@@ -110,7 +110,7 @@ def contents(home: Path) -> bytes:
 
 
 @contextmanager
-def forgotten_afterwards() -> Iterator[None]:
+def released_at_exit() -> Iterator[None]:
     """What homes got during this is dropped at its end."""
     if _services is None:
         yield
@@ -119,7 +119,7 @@ def forgotten_afterwards() -> Iterator[None]:
     try:
         yield
     finally:
-        _services.forget_since(before)
+        _services.release_since(before)
 
 
 def close() -> None:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
-AT_MOST = 0.5
+MAX_PAUSE_SECONDS = 0.5
 """Seconds for which nobody else has a turn."""
 
 
@@ -15,28 +15,28 @@ AT_MOST = 0.5
 async def responsive() -> AsyncIterator[None]:
     """Everybody else goes on meanwhile."""
     pauses = [0.0]
-    with _collections() as collecting:
+    with _gc_pauses() as collecting:
         task = asyncio.create_task(_watch(pauses, collecting))
         try:
             yield
         finally:
             task.cancel()
             await asyncio.wait([task])
-    assert max(pauses) < AT_MOST
+    assert max(pauses) < MAX_PAUSE_SECONDS
 
 
 async def _watch(pauses: list[float], collecting: list[float]) -> None:
-    last, held_up, collected = time.monotonic(), _held_up(), sum(collecting)
+    last, held_up, collected = time.monotonic(), _run_delays(), sum(collecting)
     while True:
         await asyncio.sleep(0.005)
-        now, still_held_up, still_collected = time.monotonic(), _held_up(), sum(collecting)
+        now, still_held_up, still_collected = time.monotonic(), _run_delays(), sum(collecting)
         # What a busy machine took from this process is nobody's fault here, nor what thousands of tests left in it.
         waited = sum(max(after - held_up.get(thread, 0.0), 0.0) for thread, after in still_held_up.items())
         pauses.append(now - last - waited - (still_collected - collected))
         last, held_up, collected = now, still_held_up, still_collected
 
 
-def _held_up() -> dict[str, float]:
+def _run_delays() -> dict[str, float]:
     """Seconds in which each thread of this process could have run and had no processor, as far as the system tells."""
     waited: dict[str, float] = {}
     for thread in Path("/proc/self/task").glob("*/schedstat"):
@@ -46,7 +46,7 @@ def _held_up() -> dict[str, float]:
 
 
 @contextmanager
-def _collections() -> Iterator[list[float]]:
+def _gc_pauses() -> Iterator[list[float]]:
     """How long each collection of garbage took: it stops everything, the longer the more there is in the process."""
     took: list[float] = []
     begun = 0.0

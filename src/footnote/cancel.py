@@ -19,16 +19,16 @@ class Cancelled(Exception):
 class CancelScope:
     """One per run. `cancel()` may be called from anywhere in the event loop, any number of times."""
 
-    __slots__ = ("_loop", "_waiting", "cancelled")
+    __slots__ = ("_loop", "_waiting", "is_cancelled")
 
     def __init__(self) -> None:
-        self.cancelled = False
+        self.is_cancelled = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiting: set[asyncio.Task[Any]] = set()
 
     def cancel(self) -> None:
-        if not self.cancelled:
-            self.cancelled = True
+        if not self.is_cancelled:
+            self.is_cancelled = True
             current = asyncio.current_task()
             for task in self._waiting:
                 # A task that stops itself needs no push: its next wait ends at once.
@@ -37,7 +37,7 @@ class CancelScope:
 
     async def wait(self, awaited: Coroutine[Any, Any, T]) -> T:
         """The result of `awaited`, or `Cancelled` as soon as the scope is cancelled."""
-        if self.cancelled:
+        if self.is_cancelled:
             awaited.close()
             raise Cancelled
         # The loop is kept because asking for the running one is a system call, and this is asked for every delta.
@@ -49,7 +49,7 @@ class CancelScope:
             return await awaited
         except asyncio.CancelledError:
             # Ours only if nobody else asked too: an outer cancellation must go on travelling.
-            if self.cancelled and task.uncancel() == 0:
+            if self.is_cancelled and task.uncancel() == 0:
                 raise Cancelled from None
             raise
         finally:

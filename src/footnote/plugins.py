@@ -9,9 +9,9 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from footnote.tools.base import Tool
-from footnote.tools.define import checked_name
+from footnote.tools.define import validate_name
 
-TOOLS = "footnote.tools"
+TOOLS_GROUP = "footnote.tools"
 
 log = logging.getLogger(__name__)
 
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 @cache
 def load_tools() -> tuple[Tool, ...]:
     """The tools of all plugins: each entry point is a tool, or an iterable of tools. Looked for once a process."""
-    return tuple(tool for entry in sorted(entry_points(group=TOOLS)) for tool in _tools_of(entry))
+    return tuple(tool for entry in sorted(entry_points(group=TOOLS_GROUP)) for tool in _tools_of(entry))
 
 
 def _tools_of(entry: EntryPoint) -> tuple[Tool, ...]:
@@ -27,7 +27,7 @@ def _tools_of(entry: EntryPoint) -> tuple[Tool, ...]:
         loaded: Any = entry.load()
         tools = (loaded,) if isinstance(loaded, Tool) else tuple(loaded)
         for tool in tools:
-            _check(tool)
+            _check_tool(tool)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code may raise anything when it is imported
         package = entry.dist.name if entry.dist else "an unknown package"
         log.warning(
@@ -41,7 +41,7 @@ def _tools_of(entry: EntryPoint) -> tuple[Tool, ...]:
     return tools
 
 
-def _check(tool: Any) -> None:
+def _check_tool(tool: Any) -> None:
     if not isinstance(tool, Tool):
         raise TypeError(f"{tool!r} is not a tool; make it one with footnote.tools.define.tool.")
-    checked_name(tool.name)
+    validate_name(tool.name)

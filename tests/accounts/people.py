@@ -36,10 +36,10 @@ class CountingHasher(PasswordHasher):
         return super().verify(hash, password)
 
 
-async def add(accounts: Accounts, name: str = "Ann", role: Role = "user") -> User:
+async def add_user(accounts: Accounts, name: str = "Ann", role: Role = "user") -> User:
     return await accounts.add(NewUser(name, PASSWORD, role))
 
 
-async def cookie_of(accounts: Accounts, name: str = "Ann", password: str = PASSWORD) -> str:
+async def log_in(accounts: Accounts, name: str = "Ann", password: str = PASSWORD) -> str:
     _, secret = await accounts.log_in(Login(name=name, password=password))
     return secret

@@ -10,11 +10,11 @@ import pytest
 
 import engines
 from accounts.conftest import LOCAL_TOKEN
-from accounts.people import NOW, PASSWORD, Clock, CountingHasher, add, cookie_of
-from footnote.accounts.accounts import COOKIE_SECONDS, DAY, LOGIN_SECONDS, MOST_TOKENS, Accounts
-from footnote.accounts.passwords import MOST_WAITING, THREADS, Passwords
+from accounts.people import NOW, PASSWORD, Clock, CountingHasher, add_user, log_in
+from footnote.accounts.accounts import COOKIE_SECONDS, DAY, LOGIN_SECONDS, MAX_TOKENS, Accounts
+from footnote.accounts.passwords import MAX_WAITING, THREADS, Passwords
 from footnote.db.engine import Database
-from footnote.db.failures import DatabaseFull
+from footnote.db.errors import DatabaseFull
 from footnote.db.script import Script, Steps, script, sql
 from footnote.protocol.accounts import LOCAL_USER, Login, NewToken, Principal, TokenHead, UserChanges
 from footnote.protocol.errors import Conflict, LimitReached, NotLoggedIn, Unknown, UsageError
@@ -29,7 +29,7 @@ async def refusal(accounts: Accounts, **login: str) -> str:
 
 
 async def test_a_name_and_its_password_open_the_page(accounts: Accounts) -> None:
-    ann = await add(accounts)
+    ann = await add_user(accounts)
     principal, secret = await accounts.log_in(Login(name="ANN", password=PASSWORD))
     assert principal == Principal(ann.id, "Ann", "user", "cookie")
     assert await accounts.principal(secret, "cookie") == principal
@@ -37,7 +37,7 @@ async def test_a_name_and_its_password_open_the_page(accounts: Accounts) -> None
 
 
 async def test_nobody_learns_from_a_refusal_which_names_there_are(accounts: Accounts, hasher: CountingHasher) -> None:
-    ann, bob = await add(accounts), await add(accounts, "Bob")
+    ann, bob = await add_user(accounts), await add_user(accounts, "Bob")
     await accounts.change(bob.id, UserChanges(disabled=True))
     made = hasher.hashed
     refusals = {
@@ -71,11 +71,11 @@ async def test_a_login_is_by_password_or_by_token_and_not_by_half(accounts: Acco
 async def test_a_hash_of_other_settings_is_made_anew_at_the_next_login(
     database: Database, accounts: Accounts, clock: Clock
 ) -> None:
-    await add(accounts)
+    await add_user(accounts)
     hasher = CountingHasher(time_cost=2)
     later = Accounts(database, clock=clock, passwords=Passwords(hasher))
-    assert await cookie_of(later)
-    assert await cookie_of(later)
+    assert await log_in(later)
+    assert await log_in(later)
     assert [hash_.split("$")[3] for hash_ in hasher.verified] == ["m=8,t=1,p=1", "m=8,t=2,p=1"]
     assert hasher.hashed == 2, "for Ann once, and for nobody once"
     await later.close()
@@ -84,10 +84,10 @@ async def test_a_hash_of_other_settings_is_made_anew_at_the_next_login(
 async def test_a_password_changed_while_it_is_verified_opens_nothing(
     database: Database, accounts: Accounts, clock: Clock
 ) -> None:
-    ann = await add(accounts)
+    ann = await add_user(accounts)
     hasher = Gate()
     slow = Accounts(database, clock=clock, passwords=Passwords(hasher))
-    login = asyncio.create_task(cookie_of(slow))
+    login = asyncio.create_task(log_in(slow))
     await asyncio.to_thread(hasher.reached.wait)
     await accounts.change(ann.id, UserChanges(password="another password"))
     hasher.opened.set()
@@ -99,10 +99,10 @@ async def test_a_password_changed_while_it_is_verified_opens_nothing(
 async def test_when_dozens_wait_the_next_is_told_to_come_back(
     database: Database, accounts: Accounts, clock: Clock
 ) -> None:
-    await add(accounts)
+    await add_user(accounts)
     hasher = Gate()
     busy = Accounts(database, clock=clock, passwords=Passwords(hasher))
-    logins = [asyncio.create_task(cookie_of(busy)) for _ in range(THREADS + MOST_WAITING + 1)]
+    logins = [asyncio.create_task(log_in(busy)) for _ in range(THREADS + MAX_WAITING + 1)]
     done, _ = await asyncio.wait(logins, return_when=asyncio.FIRST_COMPLETED)
     (refused,) = done
     error = refused.exception()
@@ -114,17 +114,17 @@ async def test_when_dozens_wait_the_next_is_told_to_come_back(
     hasher.opened.set()
     results = await asyncio.gather(*logins, return_exceptions=True)
     assert [isinstance(result, str) for result in results[:10]] == [True] * 10
-    assert await cookie_of(busy)
+    assert await log_in(busy)
     await busy.close()
 
 
 async def test_a_login_token_is_good_once_and_for_a_quarter_of_an_hour(accounts: Accounts, clock: Clock) -> None:
-    token = await accounts.mint_login()
+    token = await accounts.create_login_token()
     principal, cookie = await accounts.log_in(Login(token=token))
     assert principal == Principal(LOCAL_USER, "local", "admin", "cookie")
     assert await accounts.principal(cookie, "cookie") == principal
     used = await refusal(accounts, token=token)
-    late = await accounts.mint_login()
+    late = await accounts.create_login_token()
     clock.time += LOGIN_SECONDS
     assert await refusal(accounts, token=late) == used == await refusal(accounts, token="fnl_guess")
     assert await accounts.principal(late, "token") is None
@@ -132,7 +132,7 @@ async def test_a_login_token_is_good_once_and_for_a_quarter_of_an_hour(accounts:
 
 async def test_of_fifty_logins_with_one_token_at_once_one_succeeds(tmp_path: Path, accounts: Accounts) -> None:
     """Through two connections to the file, as two servers would."""
-    token = await accounts.mint_login()
+    token = await accounts.create_login_token()
     async with Database.open(engines.database_url(tmp_path), tmp_path) as other:
         doors = (accounts, Accounts(other, clock=lambda: NOW))
         logins = (doors[number % 2].log_in(Login(token=token)) for number in range(50))
@@ -141,31 +141,31 @@ async def test_of_fifty_logins_with_one_token_at_once_one_succeeds(tmp_path: Pat
 
 
 async def test_a_login_token_of_a_user_who_was_disabled_since_opens_nothing(accounts: Accounts) -> None:
-    ann = await add(accounts)
-    token = await accounts.mint_login(ann.id)
+    ann = await add_user(accounts)
+    token = await accounts.create_login_token(ann.id)
     await accounts.change(ann.id, UserChanges(disabled=True))
     await refusal(accounts, token=token)
     with pytest.raises(Conflict, match="disabled"):
-        await accounts.mint_login(ann.id)
+        await accounts.create_login_token(ann.id)
     await accounts.change(ann.id, UserChanges(disabled=False))
     await refusal(accounts, token=token)
 
 
 async def test_a_visit_ends_thirty_days_after_it_was_last_used(accounts: Accounts, clock: Clock) -> None:
-    await add(accounts)
-    used, unused = await cookie_of(accounts), await cookie_of(accounts)
+    await add_user(accounts)
+    used, unused = await log_in(accounts), await log_in(accounts)
     for _ in range(4):
         clock.time += COOKIE_SECONDS - DAY
         assert await accounts.principal(used, "cookie")
-        await settled(accounts)
+        await wait_for_touches(accounts)
     assert await accounts.principal(unused, "cookie") is None
     clock.time += COOKIE_SECONDS
     assert await accounts.principal(used, "cookie") is None
 
 
 async def test_logging_out_ends_this_visit_and_no_other(accounts: Accounts) -> None:
-    await add(accounts)
-    one, other = await cookie_of(accounts), await cookie_of(accounts)
+    await add_user(accounts)
+    one, other = await log_in(accounts), await log_in(accounts)
     await accounts.log_out(one)
     await accounts.log_out(one)
     await accounts.log_out("anything")
@@ -174,22 +174,22 @@ async def test_logging_out_ends_this_visit_and_no_other(accounts: Accounts) -> N
 
 
 async def test_a_new_password_ends_all_visits_and_leaves_tokens(accounts: Accounts) -> None:
-    ann = await add(accounts)
-    await add(accounts, "Bob")
-    cookie, of_bob = await cookie_of(accounts), await cookie_of(accounts, "Bob")
+    ann = await add_user(accounts)
+    await add_user(accounts, "Bob")
+    cookie, of_bob = await log_in(accounts), await log_in(accounts, "Bob")
     token = (await accounts.issue(ann.id, NewToken("script"))).token
     await accounts.change(ann.id, UserChanges(password="another password"))
     assert await accounts.principal(cookie, "cookie") is None
     assert await accounts.principal(token, "token")
     assert await accounts.principal(of_bob, "cookie")
     await refusal(accounts, name="Ann", password=PASSWORD)
-    assert await cookie_of(accounts, password="another password")
+    assert await log_in(accounts, password="another password")
 
 
 async def test_a_disabled_user_can_prove_nothing_and_tokens_come_back(accounts: Accounts) -> None:
-    ann = await add(accounts)
-    cookie = await cookie_of(accounts)
-    login = await accounts.mint_login(ann.id)
+    ann = await add_user(accounts)
+    cookie = await log_in(accounts)
+    login = await accounts.create_login_token(ann.id)
     token = (await accounts.issue(ann.id, NewToken("script"))).token
     await accounts.change(ann.id, UserChanges(disabled=True))
     assert await accounts.principal(cookie, "cookie") is None
@@ -208,7 +208,7 @@ async def test_the_token_of_the_machine_is_the_local_user_until_that_is_disabled
     for wrong in (LOCAL_TOKEN[:-1], LOCAL_TOKEN + "x", "", "\ud800", "x" * 100_000):
         assert await accounts.principal(wrong, "token") is None
     assert await accounts.principal(LOCAL_TOKEN, "cookie") is None
-    await add(accounts, role="admin")
+    await add_user(accounts, role="admin")
     await accounts.change(LOCAL_USER, UserChanges(disabled=True))
     assert await accounts.principal(LOCAL_TOKEN, "token") is None
 
@@ -220,7 +220,7 @@ async def test_without_a_token_of_the_machine_nothing_is_taken_for_it(database: 
 
 
 async def test_a_token_is_shown_once_listed_and_revoked(accounts: Accounts, clock: Clock) -> None:
-    ann, bob = await add(accounts), await add(accounts, "Bob")
+    ann, bob = await add_user(accounts), await add_user(accounts, "Bob")
     issued = await accounts.issue(ann.id, NewToken(" nightly ", expires_in_days=7))
     head = TokenHead(issued.id, "nightly", "2027-01-15T08:00:00Z", None, "2027-01-22T08:00:00Z")
     assert issued.token.startswith("fn_")
@@ -245,7 +245,7 @@ async def test_a_token_ends_on_its_day(accounts: Accounts, clock: Clock) -> None
 
 async def test_a_user_has_no_more_tokens_than_anybody_needs(accounts: Accounts) -> None:
     results = await asyncio.gather(
-        *(accounts.issue(LOCAL_USER, NewToken("many")) for _ in range(MOST_TOKENS + 5)), return_exceptions=True
+        *(accounts.issue(LOCAL_USER, NewToken("many")) for _ in range(MAX_TOKENS + 5)), return_exceptions=True
     )
     assert [type(one).__name__ for one in results].count("LimitReached") == 5
 
@@ -256,7 +256,7 @@ async def test_what_was_last_used_is_noted_once_a_minute(accounts: Accounts, clo
     for seconds in (0, 59, 1, 30):
         clock.time += seconds
         assert await accounts.principal(token, "token")
-        await settled(accounts)
+        await wait_for_touches(accounts)
         noted.append((await accounts.tokens(LOCAL_USER))[0].used_at)
     assert noted == ["2027-01-15T08:00:00Z", "2027-01-15T08:00:00Z", "2027-01-15T08:01:00Z", "2027-01-15T08:01:00Z"]
 
@@ -267,17 +267,17 @@ async def test_a_full_disk_lets_nobody_wait_outside(
     accounts = Accounts(Full(database), clock=clock)
     token = (await Accounts(database, clock=clock).issue(LOCAL_USER, NewToken("script"))).token
     assert await accounts.principal(token, "token") == LOCAL
-    await settled(accounts)
+    await wait_for_touches(accounts)
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
     assert token not in caplog.text
 
 
 async def test_only_hashes_are_kept(tmp_path: Path, accounts: Accounts, database: Database) -> None:
-    ann = await add(accounts)
+    ann = await add_user(accounts)
     issued = await accounts.issue(ann.id, NewToken("script"))
-    secrets = [PASSWORD, LOCAL_TOKEN, issued.token, await cookie_of(accounts), await accounts.mint_login()]
+    secrets = [PASSWORD, LOCAL_TOKEN, issued.token, await log_in(accounts), await accounts.create_login_token()]
     assert await accounts.principal(issued.token, "token")
-    await settled(accounts)
+    await wait_for_touches(accounts)
     await refusal(accounts, name="Ann", password="a wrong password")
     await database.close()
     kept = engines.contents(tmp_path)
@@ -288,7 +288,7 @@ async def test_only_hashes_are_kept(tmp_path: Path, accounts: Accounts, database
 
 async def test_expired_credentials_do_not_pile_up(accounts: Accounts, database: Database, clock: Clock) -> None:
     for _ in range(5):
-        await accounts.mint_login()
+        await accounts.create_login_token()
         clock.time += LOGIN_SECONDS
     assert await database.read(_count()) == 1
 
@@ -299,9 +299,9 @@ def _count() -> Steps[int]:
     return rows[0][0]
 
 
-async def settled(accounts: Accounts) -> None:
+async def wait_for_touches(accounts: Accounts) -> None:
     """Waits for what is noted beside the requests."""
-    await asyncio.gather(*accounts._touching.values())
+    await asyncio.gather(*accounts._touch_tasks.values())
 
 
 class Gate(CountingHasher):

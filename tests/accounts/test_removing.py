@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import engines
-from accounts.people import add, cookie_of
+from accounts.people import add_user, log_in
 from footnote.accounts.accounts import Accounts
 from footnote.db import sessions
 from footnote.db.engine import Database
@@ -41,7 +41,7 @@ OWNED = {
 
 
 @script
-def planted(table: str, **values: Any) -> Steps[None]:
+def insert_row(table: str, **values: Any) -> Steps[None]:
     """A row with these values, and something harmless wherever more is needed."""
     columns = yield Either(
         sql('SELECT name, type, "notnull" AND dflt_value IS NULL FROM pragma_table_info(?)', table),
@@ -60,31 +60,31 @@ def planted(table: str, **values: Any) -> Steps[None]:
 
 
 @script
-def said_by(user_id: str, word: str) -> Steps[None]:
+def index_message(user_id: str, word: str) -> Steps[None]:
     session, question, run = f"session_{word}", f"question_{word}", f"run_{word}"
-    yield from planted("session", id=session, user_id=user_id, title=word)
-    yield from planted("question", id=question, session_id=session, body=word)
-    yield from planted(
+    yield from insert_row("session", id=session, user_id=user_id, title=word)
+    yield from insert_row("question", id=question, session_id=session, body=word)
+    yield from insert_row(
         "run", id=run, session_id=session, user_id=user_id, question_id=question, message_id=word, asked=word
     )
-    yield from planted("run_message", run_id=run, body=word)
-    yield from planted("run_call", run_id=run, call_id=word, result=word)
-    yield from planted("approval", run_id=run, call_id=word, note=word)
-    yield from planted("standing_approval", user_id=user_id, tool=word)
+    yield from insert_row("run_message", run_id=run, body=word)
+    yield from insert_row("run_call", run_id=run, call_id=word, result=word)
+    yield from insert_row("approval", run_id=run, call_id=word, note=word)
+    yield from insert_row("standing_approval", user_id=user_id, tool=word)
     ((number,),) = yield sql("SELECT number FROM run WHERE id = ?", run)
-    yield from planted("run_events", run=number, frames=word)
-    yield from planted("digest", run_id=run, text=word)
+    yield from insert_row("run_events", run=number, frames=word)
+    yield from insert_row("digest", run_id=run, text=word)
     for content in ("file", "rendition"):
-        yield from planted("blob", hash=f"{content} {word}", content=word)
-    yield from planted("workspace_file", session_id=session, path=f"/{word}.md", id=f"file_{word}")
-    yield from planted("file_version", file_id=f"file_{word}", hash=f"file {word}", note=word)
-    yield from planted("upload_text", file_id=f"file_{word}", reason=word)
-    yield from planted("rendition", session_id=session, hash=f"rendition {word}", notes=word)
-    yield from planted("search_cache", key=word, results=word)
-    yield from sessions.enter(session, word, f"{word} and other words")
+        yield from insert_row("blob", hash=f"{content} {word}", content=word)
+    yield from insert_row("workspace_file", session_id=session, path=f"/{word}.md", id=f"file_{word}")
+    yield from insert_row("file_version", file_id=f"file_{word}", hash=f"file {word}", note=word)
+    yield from insert_row("upload_text", file_id=f"file_{word}", reason=word)
+    yield from insert_row("rendition", session_id=session, hash=f"rendition {word}", notes=word)
+    yield from insert_row("search_cache", key=word, results=word)
+    yield from sessions.index_part(session, word, f"{word} and other words")
 
 
-def holding(home: Path, word: str) -> set[str]:
+def tables_holding(home: Path, word: str) -> set[str]:
     return {
         table
         for table, column in OWNED.items()
@@ -94,19 +94,19 @@ def holding(home: Path, word: str) -> set[str]:
 
 
 async def test_all_that_is_a_users_leaves_with_them(tmp_path: Path, accounts: Accounts, database: Database) -> None:
-    ann, bob = await add(accounts, "plantedann"), await add(accounts, "plantedbob")
+    ann, bob = await add_user(accounts, "plantedann"), await add_user(accounts, "plantedbob")
     for user, word in ((ann, "plantedann"), (bob, "plantedbob")):
-        await database.write(said_by(user.id, word))
+        await database.write(index_message(user.id, word))
         await accounts.issue(user.id, NewToken(word))
-        await cookie_of(accounts, word)
+        await log_in(accounts, word)
         file = Snapshot(url=file_url(f"{word}.md"), text=f"{word} " * 20, title=word)
-        await Library(database).of(user.id).add(file, f"{word}.md")
-    assert holding(tmp_path, "plantedann") == holding(tmp_path, "plantedbob") == set(OWNED)
+        await Library(database).for_user(user.id).add(file, f"{word}.md")
+    assert tables_holding(tmp_path, "plantedann") == tables_holding(tmp_path, "plantedbob") == set(OWNED)
 
     await accounts.remove(ann.id)
 
-    assert holding(tmp_path, "plantedann") == set()
-    assert holding(tmp_path, "plantedbob") == set(OWNED)
+    assert tables_holding(tmp_path, "plantedann") == set()
+    assert tables_holding(tmp_path, "plantedbob") == set(OWNED)
     content = engines.contents(tmp_path).lower()
     assert b"plantedann" not in content
     assert b"plantedbob" in content

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from footnote.agent.loop import run
-from footnote.agent.turn import Kept, Note, Step, Turn
+from footnote.agent.turn import Checkpoint, MessageCompleted, Step, Turn
 from footnote.cancel import CancelScope
 from footnote.models.base import Model
 from footnote.protocol.events import (
@@ -25,12 +25,12 @@ from footnote.protocol.events import (
     ToolStatus,
     ToolUseBlock,
 )
-from footnote.protocol.messages import Message, user
+from footnote.protocol.messages import Message, user_message
 from footnote.protocol.tools import Progress, ToolResult, said
-from footnote.tools.approval import NOBODY, Approver
+from footnote.tools.approval import NO_APPROVER, Approver
 from footnote.tools.base import Abilities, Outcome, Tool, ToolContext
 from footnote.tools.registry import Toolbox
-from footnote.tools.wrappers import standard
+from footnote.tools.wrappers import wrap_tool
 
 Body = Callable[[dict[str, Any], ToolContext], AsyncIterator[Outcome]]
 
@@ -41,14 +41,16 @@ def tool(name: str, body: Body, **marks: Any) -> Tool:
     return Tool(name, f"Does {name}.", schema, titles, parse=lambda arguments: arguments, run=body, **marks)
 
 
-def answering(name: str, text: str = "fine", **marks: Any) -> Tool:
+def answering_tool(name: str, text: str = "fine", **marks: Any) -> Tool:
     async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
         yield said(text)
 
     return tool(name, body, **marks)
 
 
-def working(name: str, progress: Iterable[Progress], result: ToolResult, gate: asyncio.Event | None = None) -> Tool:
+def working_tool(
+    name: str, progress: Iterable[Progress], result: ToolResult, gate: asyncio.Event | None = None
+) -> Tool:
     """Reports its progress, waits at the gate, and answers."""
 
     async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
@@ -62,45 +64,45 @@ def working(name: str, progress: Iterable[Progress], result: ToolResult, gate: a
 
 
 @dataclass
-class Stage:
+class TurnHarness:
     """One turn, played to its end."""
 
     model: Model
     tools: Iterable[Tool] = ()
-    history: tuple[Message, ...] = (user("Why?"),)
+    history: tuple[Message, ...] = (user_message("Why?"),)
     abilities: Abilities = field(default_factory=Abilities)
     cancel: CancelScope = field(default_factory=CancelScope)
-    approver: Approver = NOBODY
+    approver: Approver = NO_APPROVER
     settings: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def steps(self) -> Any:
         """The loop itself, as the async generator that it is."""
         turn = Turn("s1", "r1", "m1", "Be brief.", self.history, **self.settings)
-        toolbox = Toolbox.of(map(standard, self.tools), self.abilities)
+        toolbox = Toolbox.of(map(wrap_tool, self.tools), self.abilities)
         return run(turn, self.model, toolbox, self.abilities, self.cancel, self.approver)
 
-    async def play(self, *, stop_after: int | None = None) -> "Play":
+    async def play(self, *, stop_after: int | None = None) -> "TurnRecording":
         """All of it. `stop_after`: the number of steps after which somebody asks to stop."""
-        play = Play()
+        play = TurnRecording()
         async for step in self.steps():
             play.steps.append(step)
             if len(play.steps) == stop_after:
                 self.cancel.cancel()
-        check(play.events)
+        check_events(play.events)
         return play
 
 
 @dataclass
-class Play:
+class TurnRecording:
     steps: list[Step] = field(default_factory=list[Step])
 
     @property
     def events(self) -> list[Event]:
-        return [step for step in self.steps if not isinstance(step, Note)]
+        return [step for step in self.steps if not isinstance(step, Checkpoint)]
 
     @property
-    def kept(self) -> list[Message]:
-        return [step.message for step in self.steps if isinstance(step, Kept)]
+    def stored_messages(self) -> list[Message]:
+        return [step.message for step in self.steps if isinstance(step, MessageCompleted)]
 
     @property
     def blocks(self) -> list[ContentBlock]:
@@ -129,7 +131,7 @@ class Play:
         return [event.status for event in self.events if isinstance(event, ToolStatus) and event.tool_use_id == call_id]
 
 
-def check(events: list[Event]) -> None:
+def check_events(events: list[Event]) -> None:
     """What holds for every turn, however it went."""
     assert isinstance(events[0], MessageStart | RoundRestart)
     assert [type(event) for event in events[-2:]] == [MessageDelta, MessageStop]

@@ -4,18 +4,18 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from agent.stage import Play, Stage, answering, tool
+from agent.stage import TurnHarness, TurnRecording, answering_tool, tool
 from footnote.agent.turn import CallBegun
 from footnote.models.scripted import ScriptedModel, call, text
 from footnote.protocol.events import ApprovalReason, ApprovalRequired, ToolResultBlock
 from footnote.protocol.messages import ToolCall
-from footnote.tools.approval import ALLOWED, NOBODY, Approver, AskedHere, Decision, declined
+from footnote.tools.approval import ALLOWED, NO_APPROVER, Approver, Decision, LocalApprover, declined_decision
 from footnote.tools.base import Outcome, Tool, ToolContext
 
-NEEDING = answering("work", "done", approval=True)
+NEEDS_APPROVAL = answering_tool("work", "done", approval=True)
 
 
-class Later:
+class DelayedApprover:
     """Decides when it is told to."""
 
     def __init__(self, decision: Decision) -> None:
@@ -25,17 +25,17 @@ class Later:
     async def decision(self, call: ToolCall, title: str) -> Decision | None:
         return None
 
-    async def answer(self, call: ToolCall) -> Decision:
+    async def wait_for_decision(self, call: ToolCall) -> Decision:
         await self.gate.wait()
         return self._decision
 
 
-def _stage(approver: Approver, *tools: Tool) -> Stage:
+def _harness(approver: Approver, *tools: Tool) -> TurnHarness:
     calls = [call(one.name, {"a": 1}, id=f"c{number}") for number, one in enumerate(tools, 1)]
-    return Stage(ScriptedModel([calls, [text("So.")]]), tools, approver=approver)
+    return TurnHarness(ScriptedModel([calls, [text("So.")]]), tools, approver=approver)
 
 
-def _result(play: Play) -> ToolResultBlock:
+def _result(play: TurnRecording) -> ToolResultBlock:
     [result] = [block for block in play.blocks if isinstance(block, ToolResultBlock)]
     return result
 
@@ -47,7 +47,7 @@ async def test_an_approved_call_runs() -> None:
         asked.append((call, title))
         return True
 
-    play = await _stage(AskedHere(approve), NEEDING).play()
+    play = await _harness(LocalApprover(approve), NEEDS_APPROVAL).play()
     assert _result(play) == ToolResultBlock("c1", "work", "success", "done")
     assert asked == [(ToolCall("c1", "work", {"a": 1}), "Do work")]
 
@@ -56,7 +56,7 @@ async def test_a_declined_call_does_not_run_and_tells_the_model_not_to_insist() 
     async def decline(_call: ToolCall, _title: str) -> bool:
         return False
 
-    play = await _stage(AskedHere(decline), NEEDING).play()
+    play = await _harness(LocalApprover(decline), NEEDS_APPROVAL).play()
     assert _result(play).status == "error"
     assert _result(play).content == (
         "The user declined this call of work. Do not try it again; go on without it, or ask the user what to do"
@@ -66,7 +66,7 @@ async def test_a_declined_call_does_not_run_and_tells_the_model_not_to_insist() 
 
 
 async def test_a_call_that_nobody_can_approve_does_not_run_and_the_model_is_told_the_truth() -> None:
-    result = _result(await _stage(NOBODY, NEEDING).play())
+    result = _result(await _harness(NO_APPROVER, NEEDS_APPROVAL).play())
     assert result.status == "error"
     assert result.content.startswith("Nobody could be asked: work needs the approval of the user")
     assert "declined this call" not in result.content
@@ -76,7 +76,7 @@ async def test_only_a_tool_that_needs_approval_asks_for_it() -> None:
     async def never(_call: ToolCall, _title: str) -> bool:
         raise AssertionError
 
-    assert _result(await _stage(AskedHere(never), answering("work", "done")).play()).content == "done"
+    assert _result(await _harness(LocalApprover(never), answering_tool("work", "done")).play()).content == "done"
 
 
 async def test_the_time_that_the_user_takes_to_decide_does_not_count() -> None:
@@ -84,19 +84,19 @@ async def test_the_time_that_the_user_takes_to_decide_does_not_count() -> None:
         await asyncio.sleep(1.2)
         return True
 
-    play = await _stage(AskedHere(slow), answering("work", "done", approval=True, timeout=1.0)).play()
+    play = await _harness(LocalApprover(slow), answering_tool("work", "done", approval=True, timeout=1.0)).play()
     assert _result(play).content == "done"
 
 
 async def test_a_call_that_waits_has_not_begun_and_the_others_go_on() -> None:
-    approver = Later(ALLOWED)
+    approver = DelayedApprover(ALLOWED)
 
     async def other(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
         approver.gate.set()  # nobody decides before the other call is carried out
-        async for outcome in answering("other").run({}, _context):
+        async for outcome in answering_tool("other").run({}, _context):
             yield outcome
 
-    play = await _stage(approver, NEEDING, tool("other", other)).play()
+    play = await _harness(approver, NEEDS_APPROVAL, tool("other", other)).play()
     mine = [
         step
         for step in play.steps
@@ -108,16 +108,16 @@ async def test_a_call_that_waits_has_not_begun_and_the_others_go_on() -> None:
 
 
 async def test_a_no_that_came_later_is_an_error_of_a_call_that_never_began() -> None:
-    approver = Later(declined("work", "Not today."))
+    approver = DelayedApprover(declined_decision("work", "Not today."))
     approver.gate.set()
-    play = await _stage(approver, NEEDING).play()
+    play = await _harness(approver, NEEDS_APPROVAL).play()
     assert _result(play).content.endswith("The user says: Not today.")
     assert not any(isinstance(step, CallBegun) for step in play.steps)
 
 
 async def test_a_stop_ends_the_waiting() -> None:
-    stage = _stage(Later(ALLOWED), NEEDING)
-    play = Play()
+    stage = _harness(DelayedApprover(ALLOWED), NEEDS_APPROVAL)
+    play = TurnRecording()
     async for step in stage.steps():
         play.steps.append(step)
         if isinstance(step, ApprovalRequired):

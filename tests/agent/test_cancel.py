@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from agent.stage import Stage, tool, working
+from agent.stage import TurnHarness, tool, working_tool
 from footnote.cancel import Cancelled, CancelScope
-from footnote.models.scripted import Pause, ScriptedModel, call, text, thinking
+from footnote.models.scripted import ScriptedModel, ScriptedPause, call, text, thinking
 from footnote.protocol.events import TextBlock, ToolResultBlock
 from footnote.protocol.messages import AssistantMessage
 from footnote.protocol.tools import Progress, said
@@ -21,23 +21,23 @@ SCRIPT = [
 ]
 
 
-def stage() -> Stage:
-    return Stage(ScriptedModel(SCRIPT), [working("look", [Progress("reading", 1, 2)], said("a tree"))])
+def harness() -> TurnHarness:
+    return TurnHarness(ScriptedModel(SCRIPT), [working_tool("look", [Progress("reading", 1, 2)], said("a tree"))])
 
 
 async def test_a_stop_after_any_event_leaves_a_well_formed_turn_with_all_that_came():
-    whole = await stage().play()
+    whole = await harness().play()
     for moment in range(1, len(whole.steps)):
-        play = await stage().play(stop_after=moment)  # checks that all is closed
+        play = await harness().play(stop_after=moment)  # checks that all is closed
         assert whole.text.startswith(play.text)
         assert play.stop_reason in ("aborted", "stop")
-        said_before = "".join(m.text for m in play.kept if isinstance(m, AssistantMessage))
+        said_before = "".join(m.text for m in play.stored_messages if isinstance(m, AssistantMessage))
         assert said_before == play.text, "what was shown is what is kept"
 
 
 async def test_a_stop_while_the_model_is_silent_ends_the_turn_at_once():
-    model = ScriptedModel([[text("And"), Pause(asyncio.Event()), text("never")]])
-    actor = Stage(model)
+    model = ScriptedModel([[text("And"), ScriptedPause(asyncio.Event()), text("never")]])
+    actor = TurnHarness(model)
     seen: list[Any] = []
 
     async def follow() -> None:
@@ -63,7 +63,7 @@ async def test_a_stop_reaches_the_running_tool_and_its_call_is_answered():
             cleaned.set()
 
     model = ScriptedModel([[text("I work."), call("work", {}, id="c1")]])
-    actor = Stage(model, [tool("work", body)])
+    actor = TurnHarness(model, [tool("work", body)])
     # message_start, text block (3), tool_use (2), pending, kept, running, progress
     play = await actor.play(stop_after=10)
     assert cleaned.is_set()
@@ -75,7 +75,7 @@ async def test_a_stop_reaches_the_running_tool_and_its_call_is_answered():
 
 
 async def test_a_tool_that_will_not_stop_does_not_hold_the_turn_back(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("footnote.agent.calls.LAST_WORDS_SECONDS", 0.05)
+    monkeypatch.setattr("footnote.agent.calls.CLEANUP_SECONDS", 0.05)
     release = asyncio.Event()
 
     async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
@@ -87,7 +87,7 @@ async def test_a_tool_that_will_not_stop_does_not_hold_the_turn_back(monkeypatch
                 continue
         yield said("late")
 
-    actor = Stage(ScriptedModel([[call("work", {}, id="c1")]]), [tool("work", body)])
+    actor = TurnHarness(ScriptedModel([[call("work", {}, id="c1")]]), [tool("work", body)])
     play = await actor.play(stop_after=7)
     release.set()
     await asyncio.sleep(0)
@@ -156,7 +156,7 @@ async def test_closing_the_iteration_in_the_middle_ends_the_tools():
         finally:
             cleaned.set()
 
-    async with aclosing(Stage(ScriptedModel([[call("work", {})]]), [tool("work", body)]).steps()) as steps:
+    async with aclosing(TurnHarness(ScriptedModel([[call("work", {})]]), [tool("work", body)]).steps()) as steps:
         async for step in steps:
             if getattr(step, "stage", "") == "working":
                 break
@@ -176,7 +176,7 @@ async def test_a_call_that_had_finished_when_the_stop_came_keeps_its_result():
         yield said("never")
 
     model = ScriptedModel([[call("write", {}, id="c1"), call("stop", {}, id="c2")]])
-    play = await Stage(model, [tool("write", write), tool("stop", stop)], cancel=scope).play()
+    play = await TurnHarness(model, [tool("write", write), tool("stop", stop)], cancel=scope).play()
     results = [block for block in play.blocks if isinstance(block, ToolResultBlock)]
     assert (results[0].status, results[0].content) == ("success", "written")
     assert results[1].status == "error"
@@ -192,7 +192,7 @@ async def test_a_call_that_had_not_begun_is_said_not_to_have():
         await asyncio.Event().wait()
 
     calls = [call("stop", {"n": n}) for n in range(9)]
-    play = await Stage(ScriptedModel([calls]), [tool("stop", stop)], cancel=scope).play()
+    play = await TurnHarness(ScriptedModel([calls]), [tool("stop", stop)], cancel=scope).play()
     results = [block.content for block in play.blocks if isinstance(block, ToolResultBlock)]
     assert "before this call began" in results[8]
     assert "may or may not" in results[0]

@@ -6,18 +6,17 @@ from typing import Any
 
 import pytest
 
-from agent.stage import Play, Stage, answering, tool, working
-from footnote.agent.calls import MAX_CALLS, TOO_MANY
-from footnote.agent.loop import USED_UP
-from footnote.agent.repeats import AGAIN, TWICE
+from agent.stage import TurnHarness, TurnRecording, answering_tool, tool, working_tool
+from footnote.agent.calls import DUPLICATE_NOTE, MAX_CALLS, REPEATED_NOTE, TOO_MANY_CALLS
+from footnote.agent.loop import TOOLS_USED_UP
 from footnote.models.scripted import ScriptedModel, call, text
 from footnote.protocol.events import ToolResultBlock, ToolStatus
-from footnote.protocol.messages import Text, ToolResultMessage, user
+from footnote.protocol.messages import Text, ToolResultMessage, user_message
 from footnote.protocol.tools import ToolResult, failed, said
 from footnote.tools.base import Outcome, Tool, ToolContext
 
 
-def _counted(name: str, made: list[Any], result: ToolResult | None = None, **marks: Any) -> Tool:
+def _counting_tool(name: str, made: list[Any], result: ToolResult | None = None, **marks: Any) -> Tool:
     async def body(params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
         made.append(params)
         yield result or said(f"result {len(made)}", artifact={"number": len(made)})
@@ -25,44 +24,48 @@ def _counted(name: str, made: list[Any], result: ToolResult | None = None, **mar
     return tool(name, body, **marks)
 
 
-def _results(play: Play) -> list[tuple[str, str]]:
+def _results(play: TurnRecording) -> list[tuple[str, str]]:
     return [(block.status, block.content) for block in play.blocks if isinstance(block, ToolResultBlock)]
 
 
 async def test_of_the_calls_of_one_round_only_the_first_32_are_carried_out() -> None:
     made: list[Any] = []
     calls = [call("look", {"n": number}, id=f"c{number}") for number in range(150)]
-    play = await Stage(ScriptedModel([calls, [text("ok")]]), [_counted("look", made)]).play()
+    play = await TurnHarness(ScriptedModel([calls, [text("ok")]]), [_counting_tool("look", made)]).play()
     assert [params["n"] for params in made] == list(range(MAX_CALLS)) == list(range(32))
     assert [status for status, _ in _results(play)] == ["success"] * 32 + ["error"] * 118
-    assert {content for status, content in _results(play) if status == "error"} == {TOO_MANY}
+    assert {content for status, content in _results(play) if status == "error"} == {TOO_MANY_CALLS}
 
 
 async def test_the_same_call_of_a_later_round_is_answered_from_the_first_with_a_note() -> None:
     made: list[Any] = []
     again = [call("look", {"at": 1})]
     model = ScriptedModel([again, again, [call("look", {"at": 2})], again, [text("ok")]])
-    play = await Stage(model, [_counted("look", made, reuse="always")]).play()
+    play = await TurnHarness(model, [_counting_tool("look", made, reuse="always")]).play()
     assert made == [{"at": 1}, {"at": 2}]
     assert _results(play) == [
         ("success", "result 1"),
-        ("success", f"result 1\n{AGAIN.text}"),
+        ("success", f"result 1\n{REPEATED_NOTE.text}"),
         ("success", "result 2"),
-        ("success", f"result 1\n{AGAIN.text}"),
+        ("success", f"result 1\n{REPEATED_NOTE.text}"),
     ]
-    kept = [message.artifact for message in play.kept if isinstance(message, ToolResultMessage)]
+    kept = [message.artifact for message in play.stored_messages if isinstance(message, ToolResultMessage)]
     assert kept == [{"number": 1}, {"number": 1}, {"number": 2}, {"number": 1}]
 
 
 async def test_the_same_call_is_carried_out_again_after_an_error_and_in_another_turn() -> None:
     made: list[Any] = []
     again = [call("look", {"at": 1})]
-    first = await Stage(ScriptedModel([again, again, [text("no")]]), [_counted("look", made, failed("gone"))]).play()
+    first = await TurnHarness(
+        ScriptedModel([again, again, [text("no")]]), [_counting_tool("look", made, failed("gone"))]
+    ).play()
     assert len(made) == 2
-    history = (user("Why?"), *first.kept, user("And now?"))
-    look = _counted("look", made, reuse="always")
-    await Stage(ScriptedModel([again, [text("ok")]]), [look], history=history).play()
-    await Stage(ScriptedModel([again, [text("ok")]]), [look], history=(*history, *first.kept, user("Now?"))).play()
+    history = (user_message("Why?"), *first.stored_messages, user_message("And now?"))
+    look = _counting_tool("look", made, reuse="always")
+    await TurnHarness(ScriptedModel([again, [text("ok")]]), [look], history=history).play()
+    await TurnHarness(
+        ScriptedModel([again, [text("ok")]]), [look], history=(*history, *first.stored_messages, user_message("Now?"))
+    ).play()
     assert len(made) == 4
 
 
@@ -72,39 +75,43 @@ async def test_what_reads_files_is_carried_out_again_when_a_call_may_have_change
     again = [call("list", {})]
     model = ScriptedModel([again, [call(between, {"x": 1})], again, [text("ok")]])
     tools = [
-        _counted("list", made, reuse="until_change"),
-        answering("write", exclusive=True, idempotent=True),
-        answering("other", reuse="always"),
+        _counting_tool("list", made, reuse="until_change"),
+        answering_tool("write", exclusive=True, idempotent=True),
+        answering_tool("other", reuse="always"),
     ]
-    await Stage(model, tools).play()
+    await TurnHarness(model, tools).play()
     assert len(made) == times
 
 
 async def test_a_call_that_stands_twice_in_a_response_is_carried_out_once() -> None:
     made: list[Any] = []
     calls = [call("look", {"at": at}, id=f"c{number}") for number, at in enumerate([1, 2, 1, 1])]
-    play = await Stage(ScriptedModel([calls, [text("ok")]]), [_counted("look", made, reuse="always")]).play()
+    play = await TurnHarness(
+        ScriptedModel([calls, [text("ok")]]), [_counting_tool("look", made, reuse="always")]
+    ).play()
     assert made == [{"at": 1}, {"at": 2}]
     assert _results(play) == [
         ("success", "result 1"),
         ("success", "result 2"),
-        ("success", TWICE),
-        ("success", TWICE),
+        ("success", DUPLICATE_NOTE),
+        ("success", DUPLICATE_NOTE),
     ]
 
 
 async def test_a_call_that_may_change_something_is_carried_out_as_often_as_it_is_asked_for() -> None:
     made: list[Any] = []
     calls = [call("buy", {}, id="c1"), call("buy", {}, id="c2")]
-    await Stage(ScriptedModel([calls, [call("buy", {}, id="c3")], [text("ok")]]), [_counted("buy", made)]).play()
+    await TurnHarness(
+        ScriptedModel([calls, [call("buy", {}, id="c3")], [text("ok")]]), [_counting_tool("buy", made)]
+    ).play()
     assert len(made) == 3
 
 
 async def test_when_the_first_of_two_equal_calls_is_stopped_both_are() -> None:
     never = asyncio.Event()
-    look = working("look", [], said("late"), never)
+    look = working_tool("look", [], said("late"), never)
     both = [call("look", {}, id="c1"), call("look", {}, id="c2")]
-    stage = Stage(ScriptedModel([both]), [tool("look", look.run, reuse="always")])
+    stage = TurnHarness(ScriptedModel([both]), [tool("look", look.run, reuse="always")])
     running = asyncio.Event()
 
     async def play() -> list[Any]:
@@ -130,7 +137,7 @@ async def test_a_failed_call_is_told_at_once_though_another_of_its_round_still_r
         yield failed("no such page")
 
     model = ScriptedModel([[call("slow", {}, id="c1"), call("broken", {}, id="c2")], [text("ok")]])
-    stage = Stage(model, [working("slow", [], said("slow"), gate), tool("broken", broken)])
+    stage = TurnHarness(model, [working_tool("slow", [], said("slow"), gate), tool("broken", broken)])
     told: list[Any] = []
     async for step in stage.steps():
         told.append(step)
@@ -143,7 +150,7 @@ async def test_a_failed_call_is_told_at_once_though_another_of_its_round_still_r
 
 async def test_the_last_round_is_told_that_no_tool_can_be_called_any_more() -> None:
     model = ScriptedModel([*[[call("look", {"n": n})] for n in range(2)], [text("That is all.")]])
-    await Stage(model, [answering("look")], settings={"max_tool_rounds": 2}).play()
-    assert [USED_UP in context.system for context in model.contexts] == [False, False, True]
-    assert model.contexts[-1].system == f"Be brief.\n\n{USED_UP}"
-    assert Text(USED_UP) not in [part for message in model.contexts[-1].messages for part in message.content]
+    await TurnHarness(model, [answering_tool("look")], settings={"max_tool_rounds": 2}).play()
+    assert [TOOLS_USED_UP in context.system for context in model.contexts] == [False, False, True]
+    assert model.contexts[-1].system == f"Be brief.\n\n{TOOLS_USED_UP}"
+    assert Text(TOOLS_USED_UP) not in [part for message in model.contexts[-1].messages for part in message.content]

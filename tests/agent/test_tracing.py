@@ -9,7 +9,7 @@ import pytest
 
 from footnote import tracing
 from footnote.cancel import Cancelled
-from footnote.tracing import MOST_SERIES, Count, Origin, Span, Work
+from footnote.tracing import MAX_SERIES, EventCounter, Operation, TraceOrigin, TraceSpan
 
 
 class Recorder:
@@ -18,11 +18,11 @@ class Recorder:
     def __init__(self) -> None:
         self.told: list[str] = []
 
-    def begin(self, span: Span, parent: Span | None) -> Any:
+    def begin(self, span: TraceSpan, parent: TraceSpan | None) -> Any:
         return f"{span.name} < {parent.name}" if parent else span.name
 
-    def end(self, span: Span, error: str | None) -> None:
-        self.told.append(f"{span.traced}: {span.outcome}{f' {error}' if error else ''}")
+    def end(self, span: TraceSpan, error: str | None) -> None:
+        self.told.append(f"{span.handle}: {span.outcome}{f' {error}' if error else ''}")
 
     def trace_id(self, traced: Any) -> str:
         return f"trace of {traced}"
@@ -38,15 +38,15 @@ def recorder() -> Iterator[Recorder]:
 
 @pytest.fixture(autouse=True)
 def _as_before() -> Iterator[None]:
-    works, counts = dict(tracing.WORKS), dict(tracing.COUNTS)
+    works, counts = dict(tracing.ALL_OPERATIONS), dict(tracing.ALL_COUNTERS)
     yield
-    for registry, before in ((tracing.WORKS, works), (tracing.COUNTS, counts)):
+    for registry, before in ((tracing.ALL_OPERATIONS, works), (tracing.ALL_COUNTERS, counts)):
         registry.clear()
         registry.update(before)
 
 
-def outcomes(work: Work) -> dict[tuple[str, ...], int]:
-    return {values: sum(tally.counts) for values, tally in work.tallies.items()}
+def outcomes(work: Operation) -> dict[tuple[str, ...], int]:
+    return {values: sum(tally.counts) for values, tally in work.histograms.items()}
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def outcomes(work: Work) -> dict[tuple[str, ...], int]:
     ],
 )
 def test_how_work_ends_is_what_it_counts_as(error: BaseException | None, outcome: str):
-    work = Work("test", "Of a test.", "tool", failures=(KeyError,))
+    work = Operation("test", "Of a test.", "tool", failures=(KeyError,))
     with suppress(type(error) if error else ()), work("one"):
         if error is not None:
             raise error
@@ -68,7 +68,7 @@ def test_how_work_ends_is_what_it_counts_as(error: BaseException | None, outcome
 
 
 def test_what_the_work_says_of_itself_holds():
-    work = Work("test", "Of a test.")
+    work = Operation("test", "Of a test.")
     with suppress(KeyError), work() as span:
         span.outcome = "empty"
         raise KeyError
@@ -76,40 +76,40 @@ def test_what_the_work_says_of_itself_holds():
 
 
 def test_times_are_sorted_into_classes():
-    work = Work("test", "Of a test.", classes=(0.1, 1.0))
+    work = Operation("test", "Of a test.", buckets=(0.1, 1.0))
     for seconds in (0.05, 0.1, 0.5, 7.0):
-        work.took(seconds)
-    [tally] = work.tallies.values()
+        work.observe(seconds)
+    [tally] = work.histograms.values()
     assert (tally.counts, tally.seconds) == ([2, 1, 1], 7.65)
 
 
 def test_a_label_has_so_many_values_and_no_more():
-    work, count = Work("test", "Of a test.", "model"), Count("test", "Of a test.", "model")
-    for number in range(MOST_SERIES + 50):
-        work.took(0.0, f"model {number}")
+    work, count = Operation("test", "Of a test.", "model"), EventCounter("test", "Of a test.", "model")
+    for number in range(MAX_SERIES + 50):
+        work.observe(0.0, f"model {number}")
         count.add(2, f"model {number}")
-    assert (len(work.tallies), len(count.values)) == (MOST_SERIES + 1, MOST_SERIES + 1)
+    assert (len(work.histograms), len(count.values)) == (MAX_SERIES + 1, MAX_SERIES + 1)
     assert outcomes(work)["other", "ok"] == 50
     assert count.values["other",] == 100
 
 
 async def test_a_span_belongs_to_the_one_around_it_in_tasks_too(recorder: Recorder):
-    run, page = Work("run", "A run.", span="run"), Work("page", "A page.", "host", span="page")
+    run, page = Operation("run", "A run.", span="run"), Operation("page", "A page.", "host", span="page")
 
     async def read(host: str) -> None:
         with page(host):
             await asyncio.sleep(0)
 
-    with run(origin=Origin("run_1", "session_1")):
+    with run(origin=TraceOrigin("run_1", "session_1")):
         await asyncio.gather(read("a"), read("b"))
-        place = tracing.place()
+        place = tracing.log_fields()
     assert sorted(recorder.told) == ["page a < run: ok", "page b < run: ok", "run: ok"]
     assert place == {"run_id": "run_1", "session_id": "session_1", "trace_id": "trace of run"}
-    assert tracing.place() == {}
+    assert tracing.log_fields() == {}
 
 
 async def test_a_generator_that_is_left_half_way_leaves_nothing_behind(recorder: Recorder):
-    outer, inner = Work("outer", "Outer.", span="outer"), Work("inner", "Inner.", span="inner")
+    outer, inner = Operation("outer", "Outer.", span="outer"), Operation("inner", "Inner.", span="inner")
 
     async def steps() -> AsyncGenerator[int, None]:
         with outer():
@@ -126,7 +126,7 @@ async def test_a_generator_that_is_left_half_way_leaves_nothing_behind(recorder:
 
 
 def test_without_a_tracer_nothing_is_noted():
-    work = Work("test", "Of a test.", span="test")
+    work = Operation("test", "Of a test.", span="test")
     with work() as span:
-        span.note({"footnote.round": 1})
-    assert (span.attributes, span.traced) == (None, None)
+        span.set_attributes({"footnote.round": 1})
+    assert (span.attributes, span.handle) == (None, None)

@@ -13,10 +13,10 @@ import asyncpg
 from msgspec import Struct
 from services import Services
 
-from bundles.shelf import Study, study_in
-from footnote.backup.checking import Checked
-from footnote.backup.making import Made, make
-from footnote.backup.restoring import restore
+from bundles.shelf import Study, create_study
+from footnote.backup.create import CreatedBackup, create_backup
+from footnote.backup.restore import restore
+from footnote.backup.verify import BackupReport
 from footnote.db import backup as db
 from footnote.db.engine import Database
 from footnote.db.script import Rows, Steps, script
@@ -25,10 +25,10 @@ from footnote.net.client import Net
 from footnote.protocol.accounts import LOCAL_USER
 from footnote.sessions.store import Sessions
 from footnote.storage.base import Storage
-from footnote.storage.opening import open_storage
+from footnote.storage.factory import open_storage
 from footnote.workspace.blobs import Blobs
 from library.pages import Clock
-from sessions.stored import Desk, add_user
+from sessions.stored import TurnWriter, add_user
 
 EMBEDDED, SERVICES = "embedded", "services"
 BINARY = random.Random(7).randbytes(3_000_000)
@@ -43,7 +43,7 @@ class Place(Struct, frozen=True):
     environ: dict[str, str]
 
     @asynccontextmanager
-    async def opened(self) -> AsyncIterator[tuple[Database, Storage]]:
+    async def open_stores(self) -> AsyncIterator[tuple[Database, Storage]]:
         url = self.environ["FOOTNOTE_DATABASE_URL"]
         async with Net() as net, Database.open(url, self.home) as database:
             storage = open_storage(self.environ["FOOTNOTE_STORAGE_URL"], self.home, self.environ, net)
@@ -51,40 +51,40 @@ class Place(Struct, frozen=True):
             await storage.close()
 
     async def backup(self) -> bytes:
-        async with self.opened() as (database, storage):
-            return (await backed_up(database, storage))[0]
+        async with self.open_stores() as (database, storage):
+            return (await make_backup(database, storage))[0]
 
-    async def restored(self, data: bytes) -> Checked:
+    async def restore_backup(self, data: bytes) -> BackupReport:
         self.home.mkdir(exist_ok=True)
         file = self.home / "a.backup"
         file.write_bytes(data)
-        async with self.opened() as (database, storage):
+        async with self.open_stores() as (database, storage):
             return await restore(file, database, storage)
 
     async def rows(self) -> dict[str, Rows]:
         """All that a backup has of the database."""
-        async with self.opened() as (database, _):
-            return await database.read(_every_row())
+        async with self.open_stores() as (database, _):
+            return await database.read(_read_all_rows())
 
     async def contents(self) -> dict[str, bytes]:
         """What lies in the storage, by its hash."""
         found: dict[str, bytes] = {}
-        async with self.opened() as (database, storage):
-            for hash_, _, place, _ in (await database.read(_every_row()))["blob"]:
+        async with self.open_stores() as (database, storage):
+            for hash_, _, place, _ in (await database.read(_read_all_rows()))["blob"]:
                 if place is not None:
                     async with aclosing(storage.read(place)) as pieces:
                         found[hash_] = b"".join([piece async for piece in pieces])
         return found
 
 
-async def backed_up(database: Database, storage: Storage) -> tuple[bytes, Made]:
+async def make_backup(database: Database, storage: Storage) -> tuple[bytes, CreatedBackup]:
     target = io.BytesIO()
-    made = await make(database, storage, target.write, "0.0.test")
+    made = await create_backup(database, storage, target.write, "0.0.test")
     return target.getvalue(), made
 
 
 @script
-def _every_row() -> Steps[dict[str, Rows]]:
+def _read_all_rows() -> Steps[dict[str, Rows]]:
     found: dict[str, Rows] = {}
     for table in db.TABLES:
         found[table.name] = yield from db.rows(table, None, 1_000_000)
@@ -110,26 +110,26 @@ async def new_place(kind: str, home: Path, services: Services | None) -> Place:
 _NAMES = ("FOOTNOTE_DATABASE_URL", "FOOTNOTE_STORAGE_URL", "FOOTNOTE_BUS_URL")
 
 
-async def furnished(place: Place, user_id: str = "ann") -> Study:
+async def add_sample_session(place: Place, user_id: str = "ann") -> Study:
     """A user with a session that has all that a session can have."""
-    async with place.opened() as (database, storage):
+    async with place.open_stores() as (database, storage):
         clock = Clock()
         if user_id != LOCAL_USER:
             await database.write(add_user(user_id))
         library, blobs = Library(database, clock=clock), Blobs(database, storage, clock=clock)
-        desk = Desk(database, Sessions(database, library, blobs, clock=clock), clock)
-        study = await study_in(desk, library, blobs, user_id)
+        desk = TurnWriter(database, Sessions(database, library, blobs, clock=clock), clock)
+        study = await create_study(desk, library, blobs, user_id)
         await desk.sessions.workspace(user_id, study.session_id).write("/data.bin", BINARY, message_id=None)
         return study
 
 
-def comparable(rows: dict[str, Rows]) -> dict[str, Any]:
+def without_places(rows: dict[str, Rows]) -> dict[str, Any]:
     """Without what is another one in every storage: the places of contents."""
     blobs = [(hash_, size, place is None, content) for hash_, size, place, content in rows["blob"]]
     return {**rows, "blob": blobs}
 
 
-async def run(*command: str, env: dict[str, str], stdin: bytes = b"") -> tuple[int, bytes, str]:
+async def run_program(*command: str, env: dict[str, str], stdin: bytes = b"") -> tuple[int, bytes, str]:
     """Any program, to its end: exit code, stdout, stderr."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(*command, env=env, stdin=pipe, stdout=pipe, stderr=pipe)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from backup.conftest import NewPlace
-from backup.places import EMBEDDED, SERVICES, Place, comparable, furnished, run
+from backup.places import EMBEDDED, SERVICES, Place, add_sample_session, run_program, without_places
 from cli.process import environment
 from footnote.cli import COMMANDS, CommandParser
 from footnote.cli import backup as cli_backup
@@ -25,17 +25,17 @@ HOLDS = "2 accounts, 1 session, 4 files, 1 text that was read"
 
 async def footnote(place: Place, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
     env = environment(place.home, **place.environ, FOOTNOTE_HOME=str(place.home))
-    return await run(sys.executable, "-m", "footnote", *arguments, env=env, stdin=stdin)
+    return await run_program(sys.executable, "-m", "footnote", *arguments, env=env, stdin=stdin)
 
 
-async def in_a_shell(place: Place, script: str) -> tuple[int, bytes, str]:
+async def run_shell(place: Place, script: str) -> tuple[int, bytes, str]:
     env = environment(place.home, **place.environ, FOOTNOTE_HOME=str(place.home), PYTHON=sys.executable)
-    return await run("bash", "-c", script, env=env)
+    return await run_program("bash", "-c", script, env=env)
 
 
 @pytest.fixture
 async def filled(here: Place) -> Place:
-    await furnished(here)
+    await add_sample_session(here)
     return here
 
 
@@ -82,7 +82,7 @@ async def test_a_backup_is_a_file_of_its_owner_that_is_verified_and_restored(fil
     code, out, said = await footnote(there, "restore", str(file))
     assert (code, out) == (0, b"")
     assert said.startswith(f"Restored {HOLDS}, as of ")
-    assert comparable(await there.rows()) == comparable(await filled.rows())
+    assert without_places(await there.rows()) == without_places(await filled.rows())
     code, _, said = await footnote(there, "restore", str(file))
     assert code == 2
     assert "a backup is restored into an empty Footnote alone" in said
@@ -98,7 +98,7 @@ async def test_it_goes_through_pipes(filled: Place, there: Place) -> None:
     code, _, said = await footnote(there, "restore", "-", stdin=b"something else")
     assert (code, said) == (2, "footnote: It is not a backup of Footnote, or its beginning is missing.\n")
     assert (await footnote(there, "restore", "-", stdin=data))[0] == 0
-    assert comparable(await there.rows()) == comparable(await filled.rows())
+    assert without_places(await there.rows()) == without_places(await filled.rows())
 
 
 @pytest.mark.slow
@@ -116,18 +116,18 @@ async def test_nothing_is_overwritten_unasked(filled: Place) -> None:
 @pytest.mark.slow
 async def test_a_full_disk_leaves_no_file_and_says_so(filled: Place) -> None:
     script = 'ulimit -f 1000; exec "$PYTHON" -m footnote backup "$FOOTNOTE_HOME/all.backup"'
-    code, _, said = await in_a_shell(filled, script)
+    code, _, said = await run_shell(filled, script)
     assert code == 1
     assert said == f"footnote: {filled.home}/all.backup cannot be written: File too large. There is no backup.\n"
     assert [file for file in filled.home.iterdir() if "backup" in file.name] == []
-    code, _, said = await in_a_shell(filled, 'exec "$PYTHON" -m footnote backup - > /dev/full')
+    code, _, said = await run_shell(filled, 'exec "$PYTHON" -m footnote backup - > /dev/full')
     assert (code, said) == (1, "footnote: stdout cannot be written: No space left on device. There is no backup.\n")
 
 
 @pytest.mark.slow
 async def test_a_reader_who_leaves_has_no_backup_and_the_exit_code_says_so(filled: Place) -> None:
     script = '"$PYTHON" -m footnote backup - | head -c 1 > /dev/null; exit ${PIPESTATUS[0]}'
-    code, _, said = await in_a_shell(filled, script)
+    code, _, said = await run_shell(filled, script)
     assert (code, said) == (1, "footnote: stdout cannot be written: Broken pipe. There is no backup.\n")
 
 
@@ -166,7 +166,7 @@ async def test_a_restore_that_is_killed_anywhere_is_all_or_nothing_and_can_be_do
 ) -> None:
     file = str(filled.home / "all.backup")
     assert (await footnote(filled, "backup", "--quiet", file)) == (0, b"", "")
-    whole = comparable(await filled.rows())
+    whole = without_places(await filled.rows())
     chance = random.Random(5)
     for kill in range(6):
         there = await place_of(EMBEDDED, f"there{kill}")
@@ -180,11 +180,11 @@ async def test_a_restore_that_is_killed_anywhere_is_all_or_nothing_and_can_be_do
             await process.wait()
         rows = await there.rows()
         if rows["session"]:
-            assert comparable(rows) == whole
+            assert without_places(rows) == whole
         else:
             assert [row[0] for row in rows["account"]] == ["local"]
             assert (await footnote(there, "restore", file))[0] == 0
-            assert comparable(await there.rows()) == whole
+            assert without_places(await there.rows()) == whole
 
 
 @pytest.mark.slow
@@ -194,7 +194,7 @@ async def test_from_one_machine_to_several(filled: Place, place_of: NewPlace) ->
     file = str(filled.home / "all.backup")
     assert (await footnote(filled, "backup", file))[0] == 0
     assert (await footnote(grown, "restore", file))[0] == 0
-    assert comparable(await grown.rows()) == comparable(await filled.rows())
+    assert without_places(await grown.rows()) == without_places(await filled.rows())
 
 
 @pytest.mark.parametrize(("name", "module"), [("backup", cli_backup), ("restore", cli_restore)])

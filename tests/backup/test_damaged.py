@@ -12,12 +12,22 @@ from typing import Any
 import msgspec
 import pytest
 
-from backup.places import Place, comparable, furnished
-from footnote.backup.checking import check
-from footnote.backup.form import BackupDamaged, End, Head, Kind, NotABackup, RowsPart, decoded, encoded
-from footnote.backup.frames import PartWriter, parts
+from backup.places import Place, add_sample_session, without_places
+from footnote.backup.format import (
+    BackupDamaged,
+    BackupEnd,
+    BackupKind,
+    Head,
+    NotABackup,
+    PartWriter,
+    RowsPart,
+    decode,
+    encode,
+    read_parts,
+)
+from footnote.backup.verify import verify_backup
 from footnote.db.backup import TABLES, NotEmpty
-from footnote.db.failures import DatabaseFailed
+from footnote.db.errors import DatabaseFailed
 from sessions.stored import add_user
 
 pytestmark = pytest.mark.embedded  # both kinds are named here, whatever the others run on
@@ -27,11 +37,11 @@ LEFT = struct.calcsize(">cBII32s")
 
 @pytest.fixture
 async def backup(here: Place) -> bytes:
-    await furnished(here)
+    await add_sample_session(here)
     return await here.backup()
 
 
-def written(*given: tuple[Kind, bytes]) -> bytes:
+def write_parts(*given: tuple[BackupKind, bytes]) -> bytes:
     target = io.BytesIO()
     writer = PartWriter(target.write)
     writer.begin()
@@ -40,17 +50,20 @@ def written(*given: tuple[Kind, bytes]) -> bytes:
     return target.getvalue()
 
 
-def taken_apart(data: bytes) -> list[tuple[Kind, bytes]]:
-    return [(part.kind, part.payload()) for part in parts(io.BytesIO(data))]
+def split_parts(data: bytes) -> list[tuple[BackupKind, bytes]]:
+    return [(part.kind, part.payload()) for part in read_parts(io.BytesIO(data))]
 
 
-def with_rows(given: list[tuple[Kind, bytes]], change: Callable[[RowsPart], RowsPart]) -> list[tuple[Kind, bytes]]:
+def with_rows(
+    given: list[tuple[BackupKind, bytes]], change: Callable[[RowsPart], RowsPart]
+) -> list[tuple[BackupKind, bytes]]:
     return [
-        (kind, encoded(change(decoded(payload, RowsPart))) if kind is Kind.ROWS else payload) for kind, payload in given
+        (kind, encode(change(decode(payload, RowsPart))) if kind is BackupKind.ROWS else payload)
+        for kind, payload in given
     ]
 
 
-def put(folder: Path, data: bytes) -> Path:
+def write_backup(folder: Path, data: bytes) -> Path:
     file = folder / "one.backup"
     file.write_bytes(data)
     return file
@@ -67,9 +80,9 @@ async def test_a_backup_that_is_cut_off_anywhere_is_refused(backup: bytes, there
     cuts = {0, 1, 17, 18, LEFT, len(backup) - 1, *(chance.randrange(len(backup)) for _ in range(40))}
     for cut in cuts:
         with pytest.raises((BackupDamaged, NotABackup)):
-            check(put(tmp_path, backup[:cut]))
+            verify_backup(write_backup(tmp_path, backup[:cut]))
     with pytest.raises(BackupDamaged, match="cut off: its end is missing"):
-        await there.restored(backup[:-1])
+        await there.restore_backup(backup[:-1])
     assert await is_empty(there)
 
 
@@ -80,15 +93,15 @@ async def test_a_byte_that_is_another_one_is_noticed_wherever_it_stands(backup: 
         changed = bytearray(backup)
         changed[at] ^= 1 << chance.randrange(8)
         with pytest.raises((BackupDamaged, NotABackup)):
-            check(put(tmp_path, bytes(changed)))
+            verify_backup(write_backup(tmp_path, bytes(changed)))
 
 
 async def test_parts_that_are_left_out_doubled_or_moved_are_noticed(backup: bytes, tmp_path: Path) -> None:
     """Also by a forger who makes every checksum anew."""
-    whole = taken_apart(backup)
-    rows = next(at for at, (kind, _) in enumerate(whole) if kind is Kind.ROWS)
-    content = next(at for at, (kind, _) in enumerate(whole) if kind is Kind.CONTENT)
-    close = next(at for at, (kind, _) in enumerate(whole) if kind is Kind.CLOSE)
+    whole = split_parts(backup)
+    rows = next(at for at, (kind, _) in enumerate(whole) if kind is BackupKind.ROWS)
+    content = next(at for at, (kind, _) in enumerate(whole) if kind is BackupKind.CONTENT)
+    close = next(at for at, (kind, _) in enumerate(whole) if kind is BackupKind.CLOSE)
     for forged in (
         whole[:rows] + whole[rows + 1 :],
         [*whole[:rows], whole[rows], *whole[rows:]],
@@ -99,10 +112,10 @@ async def test_parts_that_are_left_out_doubled_or_moved_are_noticed(backup: byte
         whole[:close] + whole[close + 1 :],
     ):
         with pytest.raises(BackupDamaged):
-            check(put(tmp_path, written(*forged)))
-    assert check(put(tmp_path, written(*whole))).end.rows["session"] == 1
+            verify_backup(write_backup(tmp_path, write_parts(*forged)))
+    assert verify_backup(write_backup(tmp_path, write_parts(*whole))).end.rows["session"] == 1
     with pytest.raises(BackupDamaged, match="behind the end"):
-        check(put(tmp_path, backup + b"\n"))
+        verify_backup(write_backup(tmp_path, backup + b"\n"))
 
 
 @pytest.mark.parametrize(
@@ -116,16 +129,16 @@ async def test_parts_that_are_left_out_doubled_or_moved_are_noticed(backup: byte
 )
 def test_what_is_no_backup_or_a_newer_one_is_told(tmp_path: Path, data: bytes, message: str) -> None:
     with pytest.raises(NotABackup, match=message):
-        check(put(tmp_path, data))
+        verify_backup(write_backup(tmp_path, data))
 
 
 async def test_tables_of_a_newer_footnote_are_refused(backup: bytes, tmp_path: Path) -> None:
-    (_, first), *others = taken_apart(backup)
-    head = decoded(first, Head)
+    (_, first), *others = split_parts(backup)
+    head = decode(first, Head)
     for tables in ({**head.tables, "news": ("id",)}, {**head.tables, "account": (*head.tables["account"], "more")}):
-        newer = encoded(msgspec.structs.replace(head, tables=tables))
+        newer = encode(msgspec.structs.replace(head, tables=tables))
         with pytest.raises(NotABackup, match="a column that this one does not know"):
-            check(put(tmp_path, written((Kind.HEAD, newer), *others)))
+            verify_backup(write_backup(tmp_path, write_parts((BackupKind.HEAD, newer), *others)))
 
 
 async def test_a_backup_of_an_older_footnote_gets_what_columns_are_without_being_named(
@@ -133,31 +146,31 @@ async def test_a_backup_of_an_older_footnote_gets_what_columns_are_without_being
 ) -> None:
     """One without the table of digests, and without three columns."""
     lacking = {"session": {"titled", "origin"}, "run": {"pruned_to"}}
-    (_, first), *others = taken_apart(backup)
-    head = decoded(first, Head)
-    tables = {name: _without(columns, columns, lacking.get(name)) for name, columns in head.tables.items()}
+    (_, first), *others = split_parts(backup)
+    head = decode(first, Head)
+    tables = {name: _drop_columns(columns, columns, lacking.get(name)) for name, columns in head.tables.items()}
     del tables["digest"]
 
     def older(part: RowsPart) -> RowsPart:
         columns = head.tables[part.table]
-        return RowsPart(part.table, [_without(columns, row, lacking.get(part.table)) for row in part.rows])
+        return RowsPart(part.table, [_drop_columns(columns, row, lacking.get(part.table)) for row in part.rows])
 
-    end = decoded(others[-1][1], End)
+    end = decode(others[-1][1], BackupEnd)
     counted = msgspec.structs.replace(end, rows={name: end.rows[name] for name in tables})
-    data = written(
-        (Kind.HEAD, encoded(msgspec.structs.replace(head, tables=tables))),
+    data = write_parts(
+        (BackupKind.HEAD, encode(msgspec.structs.replace(head, tables=tables))),
         *with_rows(others[:-1], older),
-        (Kind.END, encoded(counted)),
+        (BackupKind.END, encode(counted)),
     )
-    await there.restored(data)
-    assert comparable(await there.rows()) == comparable(await here.rows())
+    await there.restore_backup(data)
+    assert without_places(await there.rows()) == without_places(await here.rows())
 
 
-def _without(columns: tuple[str, ...], values: tuple[Any, ...], names: set[str] | None) -> tuple[Any, ...]:
+def _drop_columns(columns: tuple[str, ...], values: tuple[Any, ...], names: set[str] | None) -> tuple[Any, ...]:
     return tuple(value for column, value in zip(columns, values, strict=True) if column not in (names or ()))
 
 
-HEAD = encoded(Head("0", "", {table.name: table.columns for table in TABLES}))
+HEAD = encode(Head("0", "", {table.name: table.columns for table in TABLES}))
 
 
 @pytest.mark.parametrize(
@@ -167,53 +180,62 @@ HEAD = encoded(Head("0", "", {table.name: table.columns for table in TABLES}))
 def test_values_that_no_column_takes_are_refused(tmp_path: Path, row: tuple[Any, ...]) -> None:
     rows = msgspec.msgpack.encode(["library_fact", [row]])
     with pytest.raises(BackupDamaged):
-        check(put(tmp_path, written((Kind.HEAD, HEAD), (Kind.ROWS, rows))))
+        verify_backup(write_backup(tmp_path, write_parts((BackupKind.HEAD, HEAD), (BackupKind.ROWS, rows))))
 
 
-@pytest.mark.parametrize("payload", [b"", b"\xc1", b"\x91" * 5000, b'{"a": 1}', encoded(End({}, 0, 0, 0, 0))])
+@pytest.mark.parametrize("payload", [b"", b"\xc1", b"\x91" * 5000, b'{"a": 1}', encode(BackupEnd({}, 0, 0, 0, 0))])
 def test_parts_that_are_something_else_are_refused(tmp_path: Path, payload: bytes) -> None:
-    for kind in (Kind.ROWS, Kind.CONTENT, Kind.PIECE, Kind.CLOSE, Kind.END, Kind.HEAD):
+    for kind in (
+        BackupKind.ROWS,
+        BackupKind.CONTENT,
+        BackupKind.CHUNK,
+        BackupKind.CLOSE,
+        BackupKind.END,
+        BackupKind.HEAD,
+    ):
         with pytest.raises(BackupDamaged):
-            check(put(tmp_path, written((Kind.HEAD, HEAD), (kind, payload))))
+            verify_backup(write_backup(tmp_path, write_parts((BackupKind.HEAD, HEAD), (kind, payload))))
 
 
 def test_a_part_that_unpacks_to_more_than_it_says_is_refused_before_it_does(tmp_path: Path) -> None:
-    first = written((Kind.HEAD, HEAD))
+    first = write_parts((BackupKind.HEAD, HEAD))
     bomb = zlib.compress(bytes(300_000_000), 1)
     for size, message in ((10, "cannot be unpacked"), (300_000_000, "not as it was written")):
         head = struct.pack(">cBII", b"R", 1, len(bomb), size)
-        digest = _last_sum(first, head, bomb)
+        digest = _last_checksum(first, head, bomb)
         with pytest.raises(BackupDamaged, match=message):
-            check(put(tmp_path, first + head + digest + bomb))
+            verify_backup(write_backup(tmp_path, first + head + digest + bomb))
 
 
-def _last_sum(first: bytes, head: bytes, body: bytes) -> bytes:
+def _last_checksum(first: bytes, head: bytes, body: bytes) -> bytes:
     before = first[first.index(b"\n") + 1 :][10:42]
     return hashlib.sha256(before + head + body).digest()
 
 
 async def test_rows_that_the_database_refuses_leave_nothing_behind(backup: bytes, there: Place) -> None:
     """The last table is at fault: all others were written by then, and every file."""
-    whole = taken_apart(backup)
+    whole = split_parts(backup)
     forged = RowsPart("rendition", [("nowhere", "key", None, "0" * 64, b"[]", 0.0)])
-    end = decoded(whole[-1][1], End)
+    end = decode(whole[-1][1], BackupEnd)
     counted = msgspec.structs.replace(end, rows={**end.rows, "rendition": 1})
     with pytest.raises(DatabaseFailed):
-        await there.restored(written(*whole[:-1], (Kind.ROWS, encoded(forged)), (Kind.END, encoded(counted))))
+        await there.restore_backup(
+            write_parts(*whole[:-1], (BackupKind.ROWS, encode(forged)), (BackupKind.END, encode(counted)))
+        )
     assert await is_empty(there)
-    await there.restored(backup)
+    await there.restore_backup(backup)
     assert (await there.rows())["session"]
 
 
 async def test_only_an_empty_footnote_is_restored_into(backup: bytes, here: Place, there: Place) -> None:
     before = await here.rows()
     with pytest.raises(NotEmpty, match="Choose an empty home folder"):
-        await here.restored(backup)
+        await here.restore_backup(backup)
     assert await here.rows() == before
-    async with there.opened() as (database, _):
+    async with there.open_stores() as (database, _):
         await database.write(add_user("ben"))
     with pytest.raises(NotEmpty):
-        await there.restored(backup)
+        await there.restore_backup(backup)
 
 
 async def test_no_place_is_taken_from_a_backup(backup: bytes, there: Place) -> None:
@@ -222,7 +244,7 @@ async def test_no_place_is_taken_from_a_backup(backup: bytes, there: Place) -> N
             return part
         return RowsPart("blob", [(row[0], row[1], row[2] and "../../etc/passwd", row[3]) for row in part.rows])
 
-    await there.restored(written(*with_rows(taken_apart(backup), elsewhere)))
+    await there.restore_backup(write_parts(*with_rows(split_parts(backup), elsewhere)))
     places = [row[2] for row in (await there.rows())["blob"] if row[2] is not None]
     assert len(places) == 2
     assert not any(".." in place for place in places)

@@ -9,16 +9,15 @@ import asyncpg
 import pytest
 
 from backup.conftest import NewPlace
-from backup.places import BINARY, EMBEDDED, SERVICES, Place, backed_up, furnished
+from backup.places import BINARY, EMBEDDED, SERVICES, Place, add_sample_session, make_backup
 from bundles.shelf import LARGE
-from footnote.backup.making import BackupInterrupted, make
+from footnote.backup.create import BackupInterrupted, create_backup
 from footnote.db import backup as db
 from footnote.db.engine import Database
 from footnote.db.script import Steps, script, sql
 from footnote.library import Library
 from footnote.sessions.store import Sessions
-from footnote.storage.base import Storage
-from footnote.storage.failures import StorageFailed
+from footnote.storage.base import Storage, StorageFailed
 from footnote.workspace.blobs import Blobs
 from footnote.workspace.files import Workspace
 
@@ -32,15 +31,15 @@ class Slow:
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
-        self.asked = asyncio.Event()
-        self.may = asyncio.Event()
+        self.read_started = asyncio.Event()
+        self.may_read = asyncio.Event()
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._storage, name)
 
     async def read(self, place: str, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes, None]:
-        self.asked.set()
-        await self.may.wait()
+        self.read_started.set()
+        await self.may_read.wait()
         async with aclosing(self._storage.read(place, start, end)) as pieces:
             async for piece in pieces:
                 yield piece
@@ -56,19 +55,19 @@ async def test_what_is_deleted_while_contents_are_copied_is_left_out_with_its_fi
     place_of: NewPlace, there: Place, kind: str
 ) -> None:
     here = await place_of(kind, "here")
-    study = await furnished(here)
-    async with here.opened() as (database, storage):
+    study = await add_sample_session(here)
+    async with here.open_stores() as (database, storage):
         slow = Slow(storage)
-        making = asyncio.create_task(backed_up(database, slow))  # pyright: ignore[reportArgumentType] - a storage all the same
-        await slow.asked.wait()
+        making = asyncio.create_task(make_backup(database, slow))  # pyright: ignore[reportArgumentType] - a storage all the same
+        await slow.read_started.wait()
         files = workspace(database, storage, study.session_id)
         await files.delete("/large.txt")
         await files.write("/later.md", "too late", message_id=None)
-        slow.may.set()
+        slow.may_read.set()
         data, made = await making
     assert (made.end.contents, made.end.gone, made.end.lost) == (1, 1, 0)
-    await there.restored(data)
-    async with there.opened() as (database, storage):
+    await there.restore_backup(data)
+    async with there.open_stores() as (database, storage):
         files = workspace(database, storage, study.session_id)
         assert sorted(record.filename for record in await files.list()) == ["báo cáo.pdf", "data.bin", "report.md"]
         assert await files.read("/data.bin") == BINARY
@@ -78,16 +77,16 @@ async def test_what_is_deleted_while_contents_are_copied_is_left_out_with_its_fi
 
 
 async def test_a_content_that_the_storage_lost_is_told_and_all_else_is_in_the_backup(here: Place, there: Place) -> None:
-    study = await furnished(here)
+    study = await add_sample_session(here)
     for file in (here.home / "files").glob("??/*"):
         if file.stat().st_size == len(LARGE):
             file.unlink()
-    async with here.opened() as (database, storage):
-        data, made = await backed_up(database, storage)
+    async with here.open_stores() as (database, storage):
+        data, made = await make_backup(database, storage)
     assert (made.end.contents, made.end.gone, made.end.lost) == (1, 0, 1)
-    await there.restored(data)
+    await there.restore_backup(data)
     for place in (here, there):
-        async with place.opened() as (database, storage):
+        async with place.open_stores() as (database, storage):
             files = workspace(database, storage, study.session_id)
             assert await files.read("/data.bin") == BINARY
             with pytest.raises(StorageFailed, match="A file that the database knows of is not in"):
@@ -95,12 +94,12 @@ async def test_a_content_that_the_storage_lost_is_told_and_all_else_is_in_the_ba
 
 
 async def test_a_content_that_is_not_what_it_was_counts_as_lost(here: Place) -> None:
-    await furnished(here)
+    await add_sample_session(here)
     for file in (here.home / "files").glob("??/*"):
         if file.stat().st_size == len(LARGE):
             file.write_bytes(LARGE[:-1] + b"!")
-    async with here.opened() as (database, storage):
-        _, made = await backed_up(database, storage)
+    async with here.open_stores() as (database, storage):
+        _, made = await make_backup(database, storage)
     assert (made.end.contents, made.end.lost) == (1, 1)
 
 
@@ -116,10 +115,10 @@ class Away(Slow):
 
 
 async def test_a_storage_that_is_away_is_an_error_and_no_loss(here: Place) -> None:
-    await furnished(here)
-    async with here.opened() as (database, storage):
+    await add_sample_session(here)
+    async with here.open_stores() as (database, storage):
         with pytest.raises(StorageFailed, match="cannot be reached"):
-            await backed_up(database, Away(storage))  # pyright: ignore[reportArgumentType] - a storage all the same
+            await make_backup(database, Away(storage))  # pyright: ignore[reportArgumentType] - a storage all the same
 
 
 PAIRS = 300
@@ -141,23 +140,23 @@ def _pair(number: int) -> Steps[None]:
 @EITHER
 async def test_all_rows_are_those_of_one_moment(place_of: NewPlace, there: Place, kind: str) -> None:
     here = await place_of(kind, "here")
-    await furnished(here)
+    await add_sample_session(here)
     numbers = iter(range(1_000_000))
 
     async def write(database: Database) -> None:
         while True:
             await database.write(_pair(next(numbers)))
 
-    async with here.opened() as (database, storage):
+    async with here.open_stores() as (database, storage):
         await database.write(_tables())
         for _ in range(PAIRS):
             await database.write(_pair(next(numbers)))
         writing = asyncio.create_task(write(database))
-        data, made = await backed_up(database, storage)
+        data, made = await make_backup(database, storage)
         writing.cancel()
         await asyncio.wait([writing])
     assert made.end.rows["secret"] == made.end.rows["library_fact"] >= PAIRS
-    await there.restored(data)
+    await there.restore_backup(data)
     rows = await there.rows()
     assert [row[0] for row in rows["secret"]] == [row[0] for row in rows["library_fact"]]
 
@@ -172,36 +171,36 @@ async def test_large_rows_are_read_a_few_at_a_time(here: Place) -> None:
     def filled() -> Steps[None]:
         yield db.insert(snapshots, snapshots.columns, rows)
 
-    async with here.opened() as (database, _):
+    async with here.open_stores() as (database, _):
         await database.write(filled())
-        first = await database.read(db.portions(snapshots, None))
-        assert first == [3, 3, 3, 3, 3, 3, 2, 1, db.ROWS_AT_ONCE - 21]
-        assert await database.read(db.portions(snapshots, (rows[499][0],))) == [221]
+        first = await database.read(db.batch_sizes(snapshots, None))
+        assert first == [3, 3, 3, 3, 3, 3, 2, 1, db.BATCH_ROWS - 21]
+        assert await database.read(db.batch_sizes(snapshots, (rows[499][0],))) == [221]
         assert await database.read(db.rows(snapshots, (rows[19][0],), 2)) == rows[20:22]
-        assert await database.read(db.portions(snapshots, (rows[-1][0],))) == []
+        assert await database.read(db.batch_sizes(snapshots, (rows[-1][0],))) == []
 
 
 @pytest.mark.slow
 async def test_a_connection_that_breaks_while_rows_are_read_is_told_and_nothing_is_made_up(place_of: NewPlace) -> None:
     here = await place_of(SERVICES, "here")
-    await furnished(here)
+    await add_sample_session(here)
     parts = 0
 
     def write(_: bytes) -> None:
         nonlocal parts
         parts += 1
         if parts == 12:
-            breaking = threading.Thread(target=lambda: asyncio.run(_break(here)))
+            breaking = threading.Thread(target=lambda: asyncio.run(_close_connections(here)))
             breaking.start()
             breaking.join()
 
-    async with here.opened() as (database, storage):
+    async with here.open_stores() as (database, storage):
         with pytest.raises(BackupInterrupted, match="so there is no backup"):
-            await make(database, storage, write, "0")
-        assert (await backed_up(database, storage))[1].end.rows["session"] == 1
+            await create_backup(database, storage, write, "0")
+        assert (await make_backup(database, storage))[1].end.rows["session"] == 1
 
 
-async def _break(place: Place) -> None:
+async def _close_connections(place: Place) -> None:
     """Ends every connection to its database but this one."""
     connection = await asyncpg.connect(place.environ["FOOTNOTE_DATABASE_URL"])
     await connection.execute(

@@ -10,11 +10,11 @@ import aiohttp
 import pytest
 
 from backup.conftest import NewPlace
-from backup.places import BINARY, Place, furnished, run
+from backup.places import BINARY, Place, add_sample_session, run_program
 from backup.test_directions import BOTH
 from bundles.shelf import Study
 from cli.process import environment
-from runs.fold import Folded
+from runs.fold import FoldedTurn
 from runs.serving import Client, Process
 from upstream import Upstream, call, reply, say, stall, stop
 from upstream.server import Request
@@ -71,7 +71,7 @@ async def _bytes(client: Client, path: str) -> bytes:
         return body
 
 
-async def _told(client: Client, paths: list[str], *storages: bytes) -> dict[str, bytes]:
+async def _responses(client: Client, paths: list[str], *storages: bytes) -> dict[str, bytes]:
     """Uploads are shown with the address of the storage that they are in: the only thing that may differ."""
     told: dict[str, bytes] = {}
     for path in paths:
@@ -90,14 +90,14 @@ def _settings(place: Place) -> dict[str, str]:
     return {**place.environ, "FOOTNOTE_HOME": str(place.home)}
 
 
-async def _command(place: Place, *arguments: str) -> None:
+async def _run_footnote(place: Place, *arguments: str) -> None:
     env = environment(place.home, **_settings(place))
-    code, _, said = await run(sys.executable, "-m", "footnote", *arguments, env=env)
+    code, _, said = await run_program(sys.executable, "-m", "footnote", *arguments, env=env)
     assert code == 0, said
 
 
-async def _finished(client: Client, run_id: str) -> dict[str, Any]:
-    folded = Folded()
+async def _wait_finished(client: Client, run_id: str) -> dict[str, Any]:
+    folded = FoldedTurn()
     async with asyncio.timeout(60):
         while not folded.ended:
             await client.follow(run_id, folded)
@@ -119,7 +119,7 @@ async def test_whoever_asks_gets_the_same_bytes_after_a_restore(
     place_of: NewPlace, upstream: Upstream, tmp_path: Path, source: str, target: str
 ) -> None:
     here, there = await place_of(source, "here"), await place_of(target, "there")
-    study = await furnished(here, "local")
+    study = await add_sample_session(here, "local")
     model = Model()
     upstream.script(model)
     file = str(tmp_path / "all.backup")
@@ -129,28 +129,28 @@ async def test_whoever_asks_gets_the_same_bytes_after_a_restore(
         token = (await client.json("POST", "/v2/tokens", {"name": "nightly"}, 201))["token"]
         live, hanging = await client.session(), await client.session()
         run_id = await client.start(live, "Write it.")
-        await _finished(client, run_id)
+        await _wait_finished(client, run_id)
         hung = await client.start(hanging, "HANG")
         content = await client.json("GET", f"/v2/sessions/{study.session_id}/files/content?file_path=%2Fdata.bin")
         async with asyncio.timeout(60):
-            while b"So far" not in await _so_far(client, hung):
+            while b"So far" not in await _stored_events(client, hung):
                 await asyncio.sleep(0.05)
-        await _command(here, "backup", file)
+        await _run_footnote(here, "backup", file)
         paths = _addresses(study, live, run_id)
-        before = await _told(client, paths, _storage(here))
+        before = await _responses(client, paths, _storage(here))
     await process.kill()
 
     model.is_elsewhere = True
-    await _command(there, "restore", file)
+    await _run_footnote(there, "restore", file)
     process = await Process.start(there.home, upstream, **_settings(there))
     try:
         async with process.client() as client:
-            assert await _told(client, paths, _storage(here), _storage(there)) == before
+            assert await _responses(client, paths, _storage(here), _storage(there)) == before
             assert await _bytes(client, content["download_url"]) == BINARY, "what was signed before is still good"
-            shown = await _finished(client, hung)
+            shown = await _wait_finished(client, hung)
             assert (shown["stop_reason"], shown["blocks"][0]["text"]) == ("stop", RESTORED)
             again = await client.start(live, "And more?")
-            assert (await _finished(client, again))["stop_reason"] == "stop", (
+            assert (await _wait_finished(client, again))["stop_reason"] == "stop", (
                 "numbers go on after those that were taken"
             )
         await _log_in(process, token)
@@ -158,7 +158,7 @@ async def test_whoever_asks_gets_the_same_bytes_after_a_restore(
         await process.stop()
 
 
-async def _so_far(client: Client, run_id: str) -> bytes:
+async def _stored_events(client: Client, run_id: str) -> bytes:
     """The events of a run up to now, as they are stored."""
     timeout = aiohttp.ClientTimeout(sock_read=0.5)
     got = b""

@@ -4,7 +4,7 @@ import pytest
 
 from backup.conftest import NewPlace
 from backup.places import EMBEDDED, SERVICES, Place
-from footnote.db.backup import LEFT_OUT, TABLES
+from footnote.db.backup import EXCLUDED, TABLES
 from footnote.db.script import Either, Steps, script, sql
 
 pytestmark = pytest.mark.embedded  # both kinds are named here, whatever the others run on
@@ -33,10 +33,10 @@ def _columns() -> Steps[set[str]]:
 
 
 async def columns_of(place: Place) -> set[str]:
-    async with place.opened() as (database, _):
+    async with place.open_stores() as (database, _):
         await database.write(_columns())  # the first transaction makes the tables
         found = await database.read(_columns())
-    return {name for name in found if name.partition(".")[0] not in LEFT_OUT} - set(LEFT_OUT)
+    return {name for name in found if name.partition(".")[0] not in EXCLUDED} - set(EXCLUDED)
 
 
 @pytest.mark.parametrize("kind", [EMBEDDED, pytest.param(SERVICES, marks=pytest.mark.slow)])
@@ -50,5 +50,5 @@ async def test_every_column_of_a_database_is_listed(place_of: NewPlace, kind: st
 def test_rows_are_read_by_columns_that_they_have() -> None:
     for table in TABLES:
         assert {*table.key, *table.large, *filter(None, [table.numbered])} <= set(table.columns), table.name
-        assert table.name not in LEFT_OUT
-    assert all(LEFT_OUT.values())
+        assert table.name not in EXCLUDED
+    assert all(EXCLUDED.values())

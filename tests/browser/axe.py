@@ -22,7 +22,7 @@ SETTLED = """async () => {
 }"""
 
 
-async def faults(page: Page) -> list[str]:
+async def accessibility_violations(page: Page) -> list[str]:
     """Each fault as a line: the rule, and where it is broken."""
     # Not as a script element, which the page's policy would refuse.
     await page.evaluate(_source())

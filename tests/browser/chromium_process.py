@@ -25,7 +25,7 @@ ARGUMENTS = (
 
 
 @asynccontextmanager
-async def launched(program: str, folder: Path) -> AsyncIterator[Browser]:
+async def launch_browser(program: str, folder: Path) -> AsyncIterator[Browser]:
     """`folder` holds the fonts' cache."""
     variables: dict[str, str | float | bool] = {
         "FONTCONFIG_FILE": str(fonts.configuration(folder)),

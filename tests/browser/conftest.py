@@ -12,9 +12,9 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser
 
-from browser.chromium_process import launched
-from browser.stage import Stage, standing
-from browser.visitor import Visitor, visiting
+from browser.chromium_process import launch_browser
+from browser.stage import Stage, open_stage
+from browser.visitor import Visitor, open_visitor
 from upstream import Upstream
 
 # Read before the tests forget the variables of whoever runs them.
@@ -59,7 +59,7 @@ def _within(seconds: float, test: Callable[..., Awaitable[None]]) -> Callable[..
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Browser]:
     assert PROGRAM is not None, chromium.ADVICE
-    async with launched(PROGRAM, tmp_path_factory.mktemp("chromium")) as opened:
+    async with launch_browser(PROGRAM, tmp_path_factory.mktemp("chromium")) as opened:
         yield opened
 
 
@@ -74,12 +74,12 @@ async def upstream(browser: Browser) -> AsyncIterator[Upstream]:
 @pytest.fixture(autouse=True)
 def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a search finds is read, however busy the machine is."""
-    monkeypatch.setattr("footnote.web_search.pipeline.READING_SECONDS", 60.0)
+    monkeypatch.setattr("footnote.web_search.pipeline.CRAWL_TIMEOUT_SECONDS", 60.0)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def stage(tmp_path: Path, upstream: Upstream) -> AsyncIterator[Stage]:
-    async with standing(tmp_path, upstream, ("/en/Oxygen", "/en/Normans")) as stage:
+    async with open_stage(tmp_path, upstream, ("/en/Oxygen", "/en/Normans")) as stage:
         yield stage
 
 
@@ -90,6 +90,6 @@ async def visit(browser: Browser, stage: Stage) -> AsyncIterator[Visit]:
 
         async def come(**options: Any) -> Visitor:
             options.setdefault("cookie", stage.cookie)
-            return await visits.enter_async_context(visiting(browser, stage.origin, **options))
+            return await visits.enter_async_context(open_visitor(browser, stage.origin, **options))
 
         yield come

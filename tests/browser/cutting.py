@@ -11,9 +11,9 @@ class Line:
     the events of runs until `release`; everything else still passes."""
 
     def __init__(self, url: str) -> None:
-        self.leads_to = url
+        self.target_url = url
         self.port = 0
-        self._whole = True
+        self._is_up = True
         self._flows = asyncio.Event()
         self._flows.set()
         self._open: set[asyncio.StreamWriter] = set()
@@ -25,7 +25,7 @@ class Line:
         return f"http://127.0.0.1:{self.port}"
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._handle_connection, "127.0.0.1", 0)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -38,13 +38,13 @@ class Line:
         await self._server.wait_closed()
 
     def cut(self) -> None:
-        self._whole = False
+        self._is_up = False
         for writer in list(self._open):
             writer.transport.abort()
 
-    def mend(self, url: str | None = None) -> None:
-        self.leads_to = url or self.leads_to
-        self._whole = True
+    def restore(self, url: str | None = None) -> None:
+        self.target_url = url or self.target_url
+        self._is_up = True
 
     def hold(self) -> None:
         self._flows.clear()
@@ -52,30 +52,34 @@ class Line:
     def release(self) -> None:
         self._flows.set()
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _handle_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
         try:
-            if self._whole:
-                await self._carry(reader, writer)
+            if self._is_up:
+                await self._relay(reader, writer)
         finally:
             writer.transport.abort()
             self._tasks.discard(task)
 
-    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        target = urlsplit(self.leads_to)
+    async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        target = urlsplit(self.target_url)
         with suppress(OSError):
             far_reader, far_writer = await asyncio.open_connection(target.hostname, target.port)
             self._open |= {writer, far_writer}
             try:
                 streams = asyncio.Event()
-                await asyncio.gather(_forth(reader, far_writer, streams), self._back(far_reader, writer, streams))
+                await asyncio.gather(
+                    _relay_requests(reader, far_writer, streams), self._relay_responses(far_reader, writer, streams)
+                )
             finally:
                 self._open -= {writer, far_writer}
                 far_writer.transport.abort()
 
-    async def _back(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, streams: asyncio.Event) -> None:
+    async def _relay_responses(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, streams: asyncio.Event
+    ) -> None:
         with suppress(OSError):
             while data := await reader.read(65_536):
                 if streams.is_set():
@@ -85,7 +89,7 @@ class Line:
         writer.transport.abort()
 
 
-async def _forth(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, streams: asyncio.Event) -> None:
+async def _relay_requests(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, streams: asyncio.Event) -> None:
     """`streams` is set while the connection is one that follows a run."""
     with suppress(OSError):
         while data := await reader.read(65_536):

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from footnote.documents.fonts import folders
+from footnote.documents.fonts import font_folders
 
 GENERIC = {
     "sans-serif": ("Inter", "Noto Sans CJK SC", "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Emoji"),
@@ -12,7 +12,7 @@ GENERIC = {
 
 def configuration(folder: Path) -> Path:
     """A file for FONTCONFIG_FILE, with its cache beside it."""
-    places = "".join(f"<dir>{place}</dir>" for place in folders())
+    places = "".join(f"<dir>{place}</dir>" for place in font_folders())
     aliases = "".join(
         f'<alias binding="same"><family>{family}</family><prefer>{_families(fonts)}</prefer></alias>'
         for family, fonts in {**GENERIC, **dict.fromkeys(("sans", "system-ui"), GENERIC["sans-serif"])}.items()

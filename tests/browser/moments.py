@@ -16,6 +16,6 @@ class Moments:
     def before(self, place: str) -> Sequence[Step]:
         return (hold(self._events[place]),) if place in self._events else ()
 
-    def go(self, *places: str) -> None:
+    def release(self, *places: str) -> None:
         for place in places or self._events:
             self._events[place].set()

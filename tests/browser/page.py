@@ -7,8 +7,8 @@ from typing import Self
 
 from playwright.async_api import FilePayload, Locator, Page, expect
 
-from browser.visitor import SECONDS, Visitor
-from browser.waiting import until
+from browser.visitor import TIMEOUT_SECONDS, Visitor
+from browser.waiting import wait_until
 
 # What another load of the page may number or measure differently.
 AS_SHOWN = r"""(log) => {
@@ -42,7 +42,7 @@ class Chat:
 
     @classmethod
     async def open(cls, visitor: Visitor, path: str = "/") -> Self:
-        return cls(await visitor.tab(path))
+        return cls(await visitor.open_tab(path))
 
     def button(self, name: str | re.Pattern[str]) -> Locator:
         return self.page.get_by_role("button", name=name)
@@ -64,13 +64,13 @@ class Chat:
         await self.composer.fill(question)
         await self.send.click()
 
-    async def asked(self, question: str) -> None:
+    async def ask_and_wait(self, question: str) -> None:
         """Asks, and waits for the end of the answer."""
         await self.ask(question)
         await expect(self.log.get_by_role("heading", name="You", exact=True).last).to_be_attached()
-        await self.ended()
+        await self.wait_for_answer()
 
-    async def ended(self, seconds: float = SECONDS) -> None:
+    async def wait_for_answer(self, seconds: float = TIMEOUT_SECONDS) -> None:
         # The answer first: before it is there, nothing can be stopped either.
         answer = self.log.locator(".chat-answer").last
         await expect(answer).to_be_attached()
@@ -79,7 +79,7 @@ class Chat:
         await expect(self.send).to_be_visible()
 
     async def retry(self) -> None:
-        await self.knows_its_server()
+        await self.wait_for_settings()
         await self.choose(self.log.get_by_role("button", name="Answer again").last, re.compile("model"))
 
     async def edit(self, question: str, instead: str) -> None:
@@ -92,25 +92,27 @@ class Chat:
     def footnote(self, number: int, verdict: str) -> Locator:
         return self.log.get_by_role("button", name=f"Footnote {number}, {verdict}")
 
-    async def shown(self) -> str:
+    async def conversation_text(self) -> str:
         """The conversation as it stands there, without what another load would number differently."""
-        await self.knows_its_server()
+        await self.wait_for_settings()
         return await self.log.evaluate(AS_SHOWN)
 
-    async def shows(self, wanted: str) -> None:
+    async def expect_conversation(self, wanted: str) -> None:
         """Waits until it stands there like this: what the page asks its server for comes piece by piece."""
-        now = await until(self.shown, lambda now: now == wanted)
+        now = await wait_until(self.conversation_text, lambda now: now == wanted)
         assert now == wanted, difference(wanted, now)
 
-    async def shows_the_same_as(self, other: Self) -> None:
-        here, there = await until(lambda: asyncio.gather(self.shown(), other.shown()), lambda both: both[0] == both[1])
+    async def expect_same_as(self, other: Self) -> None:
+        here, there = await wait_until(
+            lambda: asyncio.gather(self.conversation_text(), other.conversation_text()), lambda both: both[0] == both[1]
+        )
         assert here == there, difference(there, here)
 
-    async def knows_its_server(self) -> None:
+    async def wait_for_settings(self) -> None:
         """Its models and limits come when the page is there already; an answer can be had again from each model."""
         await expect(self.button(re.compile("^Model: "))).to_be_visible()
 
-    async def words(self) -> str:
+    async def log_text(self) -> str:
         return await self.log.inner_text()
 
     # Files
@@ -120,7 +122,7 @@ class Chat:
             await self.button("Attach files").click()
         await (await choosing.value).set_files(list(files))
 
-    def attached(self, name: str | re.Pattern[str]) -> Locator:
+    def attachment(self, name: str | re.Pattern[str]) -> Locator:
         """The chip of a file that goes with the next question."""
         form = self.page.get_by_role("form", name="Your question")
         return form.get_by_role("list", name="Attached files").get_by_role("listitem").filter(has_text=name)
@@ -158,7 +160,7 @@ class Chat:
             await self.button(re.compile("^Conversations$")).click()
         await expect(self.sidebar).to_be_visible()
 
-    async def new(self) -> None:
+    async def new_conversation(self) -> None:
         await self.page.get_by_role("link", name="New conversation").click()
 
     async def rename(self, title: str, instead: str) -> None:

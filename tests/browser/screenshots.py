@@ -16,17 +16,17 @@ from typing import TypeAlias
 import chromium
 from playwright.async_api import Browser, expect
 
-from browser.chromium_process import launched
+from browser.chromium_process import launch_browser
 from browser.page import Chat
 from browser.samples import FILES
-from browser.stage import QUESTION, Stage, oxygen, standing
-from browser.visitor import visiting
-from server.forms import uploaded
+from browser.stage import QUESTION, Stage, open_stage, oxygen_script
+from browser.visitor import open_visitor
+from server.forms import upload_files
 from shape.tree import ROOT
 from upstream import Upstream, reply, say, stall, status, stop
 
 FOLDER = ROOT / "docs" / "images" / "page"
-LARGEST = 150_000
+MAX_BYTES = 150_000
 FORMS = {"desk": {}, "desk-dark": {"color_scheme": "dark"}, "phone": {"phone": True}}
 PAGES = ("/en/Oxygen", "/en/Normans", "/en/Huguenot", "/en/Pharmacy")
 ANSWER = """The name **oxygen** was coined in 1777 by Antoine Lavoisier [1], from the Greek for *acid* and *begetter*.
@@ -47,14 +47,14 @@ async def first_run(stage: Stage, chat: Chat) -> None:
 
 
 async def streaming(stage: Stage, chat: Chat) -> None:
-    stage.answers(*oxygen(say(ANSWER[:230]), stall()))
+    stage.script(*oxygen_script(say(ANSWER[:230]), stall()))
     await chat.ask(QUESTION)
     await expect(chat.log).to_contain_text("begetter")
 
 
 async def answer(stage: Stage, chat: Chat) -> None:
-    stage.answers(*oxygen(say(ANSWER)))
-    await chat.asked(QUESTION)
+    stage.script(*oxygen_script(say(ANSWER)))
+    await chat.ask_and_wait(QUESTION)
 
 
 async def footnote(stage: Stage, chat: Chat) -> None:
@@ -99,11 +99,11 @@ async def settings(stage: Stage, chat: Chat) -> None:
 
 
 async def found(stage: Stage, chat: Chat) -> None:
-    stage.answers(reply(say("Rayleigh scattering makes it so."), stop()))
-    desk = await stage.session()
-    await stage.me.told(desk.session_id, "Why is the sky blue?")
+    stage.script(reply(say("Rayleigh scattering makes it so."), stop()))
+    desk = await stage.create_session()
+    await stage.user.ask_for_events(desk.session_id, "Why is the sky blue?")
     for title in ("Battery recycling in Vietnam", "越南的首都", "Báo cáo năng lượng mặt trời"):
-        await stage.session(title=title)
+        await stage.create_session(title=title)
     await chat.page.goto(f"{stage.origin}/s/{desk.session_id}")
     await chat.show_sidebar()
     await chat.page.get_by_role("searchbox").fill("Rayleigh")
@@ -111,8 +111,8 @@ async def found(stage: Stage, chat: Chat) -> None:
 
 
 async def error(stage: Stage, chat: Chat) -> None:
-    stage.answers(status(401))
-    await chat.asked(QUESTION)
+    stage.script(status(401))
+    await chat.ask_and_wait(QUESTION)
 
 
 PICTURES: dict[str, Picture] = {
@@ -134,21 +134,21 @@ PICTURES: dict[str, Picture] = {
 
 
 async def _with_files(stage: Stage, chat: Chat) -> None:
-    desk = await stage.session(title="Bridges and rivers")
-    await uploaded(stage.me, desk.session_id, *FILES.items())
+    desk = await stage.create_session(title="Bridges and rivers")
+    await upload_files(stage.user, desk.session_id, *FILES.items())
     first = "# Report\n\nThe first line.\n\nAn old line.\n"
     await desk.write("/report.md", first)
     await desk.write("/report.md", first.replace("An old line", "A new line"), first)
     await chat.page.goto(f"{stage.origin}/s/{desk.session_id}")
 
 
-async def _taken(browser: Browser, name: str, form: str) -> int:
+async def _take_screenshot(browser: Browser, name: str, form: str) -> int:
     """The size of the picture."""
     async with AsyncExitStack() as opened:
         home = opened.enter_context(tempfile.TemporaryDirectory())
         upstream = await opened.enter_async_context(Upstream())
-        stage = await opened.enter_async_context(standing(Path(home), upstream, PAGES))
-        visit = visiting(browser, stage.origin, cookie=stage.cookie, **FORMS[form])
+        stage = await opened.enter_async_context(open_stage(Path(home), upstream, PAGES))
+        visit = open_visitor(browser, stage.origin, cookie=stage.cookie, **FORMS[form])
         visitor = await opened.enter_async_context(visit)
         chat = await Chat.open(visitor)
         await PICTURES[name](stage, chat)
@@ -167,13 +167,13 @@ async def main(wanted: str) -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HOME"] = folder
-        async with launched(program, Path(folder)) as browser:
+        async with launch_browser(program, Path(folder)) as browser:
             for name in PICTURES:
                 for form in FORMS:
                     if wanted in f"{name}-{form}":
-                        size = await _taken(browser, name, form)
+                        size = await _take_screenshot(browser, name, form)
                         sys.stdout.write(f"{name}-{form}: {size // 1000} kB\n")
-                        if size > LARGEST:
+                        if size > MAX_BYTES:
                             raise SystemExit("That is larger than a picture of the documentation may be.")
 
 

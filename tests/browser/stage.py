@@ -33,26 +33,26 @@ class Stage:
     cookie: str
 
     @property
-    def me(self) -> Person:
+    def user(self) -> Person:
         return self.house.local
 
     @property
     def origin(self) -> str:
         return self.house.url
 
-    def answers(self, *script: Scripted) -> None:
+    def script(self, *script: Scripted) -> None:
         self.upstream.script(*script)
 
-    async def session(self, **fields: Any) -> Desk:
-        return Desk(self.me, await self.me.session(**fields))
+    async def create_session(self, **fields: Any) -> Desk:
+        return Desk(self.user, await self.user.create_session(**fields))
 
     async def login_address(self) -> str:
         """As `footnote serve` prints it."""
-        return f"/login?token={await self.house.app.accounts.mint_login()}"
+        return f"/login?token={await self.house.app.accounts.create_login_token()}"
 
 
 @asynccontextmanager
-async def standing(
+async def open_stage(
     home: Path, upstream: Upstream, hits: Sequence[str] = ("/en/Oxygen",), **settings: str
 ) -> AsyncIterator[Stage]:
     """`hits`: the pages of the small web that a search finds."""
@@ -67,11 +67,11 @@ async def standing(
             }
             async with open_house(home, upstream, **known) as house:
                 accounts = house.app.accounts
-                _, cookie = await accounts.log_in(Login(token=await accounts.mint_login()))
+                _, cookie = await accounts.log_in(Login(token=await accounts.create_login_token()))
                 yield Stage(house, upstream, web, search, cookie)
 
 
-def oxygen(*last: Step, before: Callable[[str], Sequence[Step]] = lambda _: ()) -> tuple[Scripted, ...]:
+def oxygen_script(*last: Step, before: Callable[[str], Sequence[Step]] = lambda _: ()) -> tuple[Scripted, ...]:
     """A whole turn: thinking, a search, a report and an answer with one true and one false footnote.
 
     `before(place)` are steps that come before thinking, search, report and text; `last` takes the place of the answer.

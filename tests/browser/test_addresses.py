@@ -8,14 +8,14 @@ from playwright.async_api import expect
 
 from browser.conftest import Visit
 from browser.page import Chat
-from browser.stage import QUESTION, Stage, oxygen
+from browser.stage import QUESTION, Stage, oxygen_script
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def asked(stage: Stage) -> str:
-    stage.answers(*oxygen())
-    session_id = await stage.me.session(title="Names of gases")
-    await stage.me.told(session_id, QUESTION)
+    stage.script(*oxygen_script())
+    session_id = await stage.user.create_session(title="Names of gases")
+    await stage.user.ask_for_events(session_id, QUESTION)
     return session_id
 
 

@@ -12,7 +12,7 @@ from browser.stage import Stage
 async def test_any_number_of_escapes_loses_no_typed_word_and_leaves_the_page_alive(
     stage: Stage, visit: Visit, presses: int
 ) -> None:
-    desk = await stage.session(title="Two files")
+    desk = await stage.create_session(title="Two files")
     await desk.write("/report.md", "# Report\n\nThe first line.\n")
     await desk.write("/notes.md", "# Notes\n\nA note.\n")
     chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
@@ -46,7 +46,7 @@ async def test_any_number_of_escapes_loses_no_typed_word_and_leaves_the_page_ali
 async def test_a_dialog_that_the_browser_closes_by_itself_is_shown_again_below_its_question(
     stage: Stage, visit: Visit
 ) -> None:
-    desk = await stage.session(title="A file")
+    desk = await stage.create_session(title="A file")
     await desk.write("/report.md", "# Report\n")
     chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
     await chat.open_files()

@@ -21,10 +21,10 @@ IN_SIGHT = """() => {
 async def test_what_is_searched_for_is_reached_by_keyboard_and_marked_where_it_stands(
     stage: Stage, visit: Visit
 ) -> None:
-    stage.answers(reply(say(ANSWER), stop()), reply(say("A sky."), stop()))
+    stage.script(reply(say(ANSWER), stop()), reply(say("A sky."), stop()))
     for question in ("What is lost?", "And the sky?"):
-        desk = await stage.session()
-        await stage.me.told(desk.session_id, question)
+        desk = await stage.create_session()
+        await stage.user.ask_for_events(desk.session_id, question)
     chat = await Chat.open(await visit())
     await chat.show_sidebar()
     field = chat.page.get_by_role("searchbox")
@@ -68,10 +68,10 @@ async def test_all_places_of_a_conversation_are_walked_through_and_not_only_the_
     stage: Stage, visit: Visit
 ) -> None:
     answers = ("The LITHIUM cell was first.", *("Nothing." for _ in range(8)), "Năng lượng lithium, and lithium.")
-    stage.answers(*(reply(say(answer), stop()) for answer in answers))
-    desk = await stage.session(title="Cells")
+    stage.script(*(reply(say(answer), stop()) for answer in answers))
+    desk = await stage.create_session(title="Cells")
     for number in range(len(answers)):
-        await stage.me.told(desk.session_id, f"Question {number}?")
+        await stage.user.ask_for_events(desk.session_id, f"Question {number}?")
     chat = await Chat.open(await visit())
     await chat.show_sidebar()
     await chat.page.get_by_role("searchbox").fill("nang luong lithium")
@@ -101,7 +101,7 @@ async def test_all_places_of_a_conversation_are_walked_through_and_not_only_the_
 
 
 async def test_what_is_found_in_a_file_is_named_and_opened(stage: Stage, visit: Visit) -> None:
-    desk = await stage.session(title="Reports")
+    desk = await stage.create_session(title="Reports")
     await desk.write("/reports/battery.md", "# Battery\n\nMost of the cobalt is recovered.\n")
     visitor = await visit()
 

@@ -8,8 +8,8 @@ from playwright.async_api import expect
 
 from browser.conftest import Visit
 from browser.page import Chat
-from browser.stage import QUESTION, Stage, oxygen
-from server.forms import uploaded
+from browser.stage import QUESTION, Stage, oxygen_script
+from server.forms import upload_files
 from upstream import call, reply, say, stop
 
 CLAIM = "The name oxygen was coined in 1777 by Antoine Lavoisier [1]."
@@ -60,7 +60,7 @@ APART = r"""(chip) => {
 }"""
 
 
-async def _apart(chat: Chat) -> list[Any]:
+async def _separated_chips(chat: Chat) -> list[Any]:
     chips = await chat.log.locator(".chat-footnote").all()
     assert len(chips) > 20
     return [problem for chip in chips for problem in await chip.evaluate(APART)]
@@ -70,14 +70,14 @@ async def _apart(chat: Chat) -> list[Any]:
 async def test_a_footnote_stays_with_its_word_and_its_punctuation_at_every_width(
     stage: Stage, visit: Visit, *, phone: bool
 ) -> None:
-    stage.answers(*oxygen(say(ANSWER)))
+    stage.script(*oxygen_script(say(ANSWER)))
     chat = await Chat.open(await visit(phone=phone))
-    await chat.asked(QUESTION)
+    await chat.ask_and_wait(QUESTION)
     await expect(chat.log).to_contain_text("An array a[1] stays as it is.")
-    assert await _apart(chat) == []
+    assert await _separated_chips(chat) == []
     for width in (390, 340) if phone else (1000, 941, 883, 797, 761):
         await chat.page.set_viewport_size({"width": width, "height": 800})
-        assert await _apart(chat) == [], f"at {width} px"
+        assert await _separated_chips(chat) == [], f"at {width} px"
     shown = await chat.log.locator(".md").last.evaluate("(text) => text.scrollWidth <= text.clientWidth")
     assert shown, "a line is wider than the column"
 
@@ -86,9 +86,9 @@ OTHERWISE = "The name oxygen was coined in 1999 by Antoine Lavoisier [1]."
 
 
 async def test_a_passage_that_says_something_else_is_told_and_marked_as_such(stage: Stage, visit: Visit) -> None:
-    stage.answers(*oxygen(say(f"{CLAIM} {OTHERWISE}")))
+    stage.script(*oxygen_script(say(f"{CLAIM} {OTHERWISE}")))
     chat = await Chat.open(await visit())
-    await chat.asked(QUESTION)
+    await chat.ask_and_wait(QUESTION)
     await chat.footnote(1, "not supported").click()
     note = chat.drawer.locator(".sources-verdict")
     await expect(note).to_contain_text("The closest passage, marked below, says something else.")
@@ -120,14 +120,14 @@ SAID = (
 
 
 async def test_markdown_that_was_read_is_shown_as_words(stage: Stage, visit: Visit) -> None:
-    desk = await stage.session(title="Guide")
-    await uploaded(stage.me, desk.session_id, ("guide.md", GUIDE.encode()))
-    stage.answers(
+    desk = await stage.create_session(title="Guide")
+    await upload_files(stage.user, desk.session_id, ("guide.md", GUIDE.encode()))
+    stage.script(
         reply(call("read_page", {"url": "footnote://files/guide.md"}, id="call_read"), stop("toolUse")),
         reply(say(SAID), stop()),
     )
     chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
-    await chat.asked("What does it say?")
+    await chat.ask_and_wait("What does it say?")
     await chat.log.locator(".chat-footnote").first.hover()
     card = chat.page.get_by_role("tooltip")
     await expect(card).to_contain_text("Run make check before every commit; see the rules.")

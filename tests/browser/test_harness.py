@@ -4,8 +4,8 @@ import pytest
 from playwright.async_api import Browser
 
 from browser.stage import Stage
-from browser.visitor import visiting
-from browser.waiting import until
+from browser.visitor import open_visitor
+from browser.waiting import wait_until
 
 
 @pytest.mark.parametrize(
@@ -25,17 +25,17 @@ async def test_what_may_not_happen_fails_the_test(browser: Browser, stage: Stage
 
 
 async def test_a_visit_without_such_things_passes(browser: Browser, stage: Stage) -> None:
-    async with visiting(browser, stage.origin, cookie=stage.cookie) as visitor:
-        page = await visitor.tab("/")
+    async with open_visitor(browser, stage.origin, cookie=stage.cookie) as visitor:
+        page = await visitor.open_tab("/")
         await page.evaluate("() => { console.log('fine') }")
         await page.wait_for_timeout(300)
 
 
 async def _visit_until(browser: Browser, stage: Stage, deed: str, problem: str) -> None:
-    async with visiting(browser, stage.origin, cookie=stage.cookie) as visitor:
+    async with open_visitor(browser, stage.origin, cookie=stage.cookie) as visitor:
 
         async def noted() -> str:
             return "\n".join(visitor.problems)
 
-        await (await visitor.tab("/")).evaluate(deed)
-        await until(noted, lambda problems: problem in problems)
+        await (await visitor.open_tab("/")).evaluate(deed)
+        await wait_until(noted, lambda problems: problem in problems)

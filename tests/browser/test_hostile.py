@@ -7,7 +7,7 @@ from playwright.async_api import expect
 from browser.conftest import Visit
 from browser.page import Chat
 from browser.stage import QUESTION, Stage
-from server.forms import uploaded
+from server.forms import upload_files
 from upstream import call, reply, say, stop, think
 from web.providers import Hit
 from web.replies import HTML, Reply
@@ -66,9 +66,9 @@ SUSPICIOUS = """() => [...document.querySelectorAll("*")].flatMap((element) => {
 
 
 async def test_an_answer_full_of_traps_does_nothing_but_stand_there(stage: Stage, visit: Visit) -> None:
-    stage.answers(reply(think(MARKDOWN), say(MARKDOWN), say(f"\n\n{SEEN}"), stop()))
+    stage.script(reply(think(MARKDOWN), say(MARKDOWN), say(f"\n\n{SEEN}"), stop()))
     chat = await Chat.open(await visit())
-    await chat.asked(MARKDOWN)
+    await chat.ask_and_wait(MARKDOWN)
     await expect(chat.log).to_contain_text(SEEN)
     await _open_everything(chat)
     assert await chat.page.evaluate(SUSPICIOUS) == []
@@ -81,9 +81,9 @@ async def test_an_answer_full_of_traps_does_nothing_but_stand_there(stage: Stage
 async def test_an_answer_leads_neither_to_this_server_nor_to_a_host_behind_a_name(stage: Stage, visit: Visit) -> None:
     own = ("/login?token=a", f"{stage.origin}/login?token=b", "#composer", "http://user:pw@example.org/")
     links = "\n\n".join(f"[the link {number}]({address})" for number, address in enumerate(own))
-    stage.answers(reply(say(f"{links}\n\n<http://user:pw@example.org/> [outside](https://example.org/)."), stop()))
+    stage.script(reply(say(f"{links}\n\n<http://user:pw@example.org/> [outside](https://example.org/)."), stop()))
     chat = await Chat.open(await visit())
-    await chat.asked("Where to?")
+    await chat.ask_and_wait("Where to?")
     for number in range(len(own)):
         await expect(chat.log.get_by_text(f"the link {number}")).to_be_visible()
     found = await chat.log.locator(".chat-answer a").evaluate_all("(all) => all.map((one) => one.href)")
@@ -94,9 +94,9 @@ async def test_an_answer_full_of_traps_that_streams_letter_by_letter_does_nothin
     stage: Stage, visit: Visit
 ) -> None:
     pieces = [MARKDOWN[at : at + 3] for at in range(0, len(MARKDOWN), 3)]
-    stage.answers(reply(say(*pieces), say(f"\n\n{SEEN}"), stop()))
+    stage.script(reply(say(*pieces), say(f"\n\n{SEEN}"), stop()))
     chat = await Chat.open(await visit())
-    await chat.asked("Go on")
+    await chat.ask_and_wait("Go on")
     await expect(chat.log).to_contain_text(SEEN)
     assert await chat.page.evaluate(SUSPICIOUS) == []
 
@@ -106,7 +106,7 @@ async def test_sources_tool_results_titles_and_file_names_are_only_shown(stage: 
     page = f"{head}<body><article><h1>Traps</h1>{_paragraphs()}</article>"
     url = stage.web.put("/trap", Reply(headers={"Content-Type": HTML}, body=page.encode()))
     stage.search._hits = [Hit(TITLE, url, MARKDOWN)]
-    stage.answers(
+    stage.script(
         reply(call("web_search", {"query": TITLE, "prompt": MARKDOWN}, id="c1"), stop("toolUse")),
         reply(say("The trap is set in 1777 by nobody [1]."), stop()),
         reply(call("write_file", {"file_path": f"/{NAME}", "content": MARKDOWN}, id="c2"), stop("toolUse")),
@@ -114,11 +114,11 @@ async def test_sources_tool_results_titles_and_file_names_are_only_shown(stage: 
         reply(say("The trap is set in 1777 by nobody [1]. ", SEEN), stop()),
     )
     chat = await Chat.open(await visit())
-    await chat.asked(QUESTION)
+    await chat.ask_and_wait(QUESTION)
     await expect(chat.log).to_contain_text(SEEN)
     session_id = chat.page.url.rpartition("/")[2]
-    await stage.me.ask("PATCH", f"/v2/sessions/{session_id}", {"title": TITLE})
-    await uploaded(stage.me, session_id, (f"{TITLE.replace('/', '')}.md", MARKDOWN.encode()))
+    await stage.user.request("PATCH", f"/v2/sessions/{session_id}", {"title": TITLE})
+    await upload_files(stage.user, session_id, (f"{TITLE.replace('/', '')}.md", MARKDOWN.encode()))
     await chat.page.reload()
     await expect(chat.log).to_contain_text(SEEN)
     await _open_everything(chat)
@@ -144,11 +144,11 @@ async def test_a_web_page_among_the_files_runs_where_it_can_reach_nothing(stage:
       open("https://evil.example/z");
       try { top.location = "https://evil.example/t" } catch {}
     </script>"""
-    desk = await stage.session(title="Traps")
-    await uploaded(stage.me, desk.session_id, ("trap.html", f"<!doctype html><body>I am here.{escape}".encode()))
+    desk = await stage.create_session(title="Traps")
+    await upload_files(stage.user, desk.session_id, ("trap.html", f"<!doctype html><body>I am here.{escape}".encode()))
     visitor = await visit()
     # The frame's own policy refuses, in its own words, what the file tries.
-    visitor.excused += ["CSP: ", "Content Security Policy", "sandboxed", "Unsafe attempt", "Blocked opening"]
+    visitor.expected_problems += ["CSP: ", "Content Security Policy", "sandboxed", "Unsafe attempt", "Blocked opening"]
     chat = await Chat.open(visitor, f"/s/{desk.session_id}")
     await chat.open_files()
     await chat.open_file("trap.html")

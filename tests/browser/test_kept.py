@@ -11,19 +11,19 @@ from upstream import reply, say, stop
 
 
 async def test_a_draft_is_kept_over_a_reload_and_for_each_conversation(stage: Stage, visit: Visit) -> None:
-    stage.answers(reply(say("Hello."), stop()))
+    stage.script(reply(say("Hello."), stop()))
     visitor = await visit()
     chat = await Chat.open(visitor)
-    await chat.asked("Hello?")
+    await chat.ask_and_wait("Hello?")
     await chat.composer.fill("half of a second question")
     await chat.page.reload()
     await expect(chat.composer).to_have_value("half of a second question")
-    await chat.new()
+    await chat.new_conversation()
     await expect(chat.composer).to_have_value("")
     await chat.composer.fill("another beginning")
     await chat.sidebar.get_by_role("link", name="Hello?").click()
     await expect(chat.composer).to_have_value("half of a second question")
-    await chat.new()
+    await chat.new_conversation()
     await expect(chat.composer).to_have_value("another beginning")
 
 
@@ -52,7 +52,7 @@ async def test_the_language_is_kept_and_at_once_another_one(stage: Stage, visit:
 async def test_the_panel_is_resized_by_keyboard_and_mouse_within_its_bounds_and_stays_so(
     stage: Stage, visit: Visit
 ) -> None:
-    desk = await stage.session(title="Nothing yet")
+    desk = await stage.create_session(title="Nothing yet")
     chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
     await chat.open_files()
     edge = chat.page.get_by_role("separator", name="Width of the panel")

@@ -4,7 +4,7 @@ from playwright.async_api import expect
 
 from browser.conftest import Visit
 from browser.page import Chat
-from browser.stage import QUESTION, Stage, oxygen
+from browser.stage import QUESTION, Stage, oxygen_script
 
 FOCUSED = """() => {
   const one = document.activeElement;
@@ -13,7 +13,7 @@ FOCUSED = """() => {
 
 
 async def test_a_whole_turn_by_keyboard_from_the_question_to_the_passage_and_back(stage: Stage, visit: Visit) -> None:
-    stage.answers(*oxygen())
+    stage.script(*oxygen_script())
     chat = await Chat.open(await visit())
     await expect(chat.composer).to_be_visible()
     keys = chat.page.keyboard
@@ -21,7 +21,7 @@ async def test_a_whole_turn_by_keyboard_from_the_question_to_the_passage_and_bac
     await expect(chat.composer).to_be_focused()
     await keys.type(QUESTION)
     await keys.press("Enter")
-    await chat.ended()
+    await chat.wait_for_answer()
     footnote = chat.footnote(1, "supported")
     await _tab_to(chat, "Footnote 1, supported", backwards=True)
     await expect(footnote).to_be_focused()
@@ -54,7 +54,7 @@ async def test_a_new_line_is_written_with_shift_and_nothing_is_sent_while_a_word
 
 
 async def test_the_shortcuts_do_what_their_list_says(stage: Stage, visit: Visit) -> None:
-    desk = await stage.session(title="A session")
+    desk = await stage.create_session(title="A session")
     chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
     await expect(chat.composer).to_be_visible()
     await chat.press("?")
@@ -79,7 +79,7 @@ async def test_the_shortcuts_do_what_their_list_says(stage: Stage, visit: Visit)
 
 
 async def test_menus_are_walked_with_the_arrow_keys(stage: Stage, visit: Visit) -> None:
-    desk = await stage.session(title="A session")
+    desk = await stage.create_session(title="A session")
     chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
     opener = chat.button("More about this conversation")
     await opener.focus()

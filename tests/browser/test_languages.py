@@ -7,7 +7,7 @@ from playwright.async_api import expect
 
 from browser.conftest import Visit
 from browser.page import Chat
-from browser.stage import QUESTION, Stage, oxygen
+from browser.stage import QUESTION, Stage, oxygen_script
 from upstream import reply, say, stop
 
 ENGLISH = re.compile(
@@ -27,9 +27,9 @@ NAMES = """() => [...document.querySelectorAll(
 async def test_the_page_speaks_the_language_of_the_browser(
     stage: Stage, visit: Visit, locale: str, tag: str, search: str
 ) -> None:
-    stage.answers(*oxygen())
+    stage.script(*oxygen_script())
     visitor = await visit(locale=locale)
-    chat = Chat(await visitor.tab())
+    chat = Chat(await visitor.open_tab())
     await expect(chat.page.locator("html")).to_have_attribute("lang", tag)
     field = chat.page.locator("[data-reach=composer]")
     await expect(field).to_be_visible()
@@ -47,18 +47,18 @@ async def test_the_page_speaks_the_language_of_the_browser(
 
 
 async def test_arabic_and_hebrew_run_from_right_to_left_and_english_does_not(stage: Stage, visit: Visit) -> None:
-    stage.answers(reply(say("العاصمة هي هانوي.\n\nThe capital is Hanoi.\n\n- ראשון\n- first"), stop()))
+    stage.script(reply(say("العاصمة هي هانوي.\n\nThe capital is Hanoi.\n\n- ראשון\n- first"), stop()))
     chat = await Chat.open(await visit())
-    await chat.asked("ما هي عاصمة فيتنام؟")
+    await chat.ask_and_wait("ما هي عاصمة فيتنام؟")
     assert await _direction(chat, "ما هي عاصمة فيتنام؟") == "rtl"
     assert await _direction(chat, "العاصمة هي هانوي.") == "rtl"
     assert await _direction(chat, "The capital is Hanoi.") == "ltr"
 
 
 async def test_vietnamese_and_chinese_text_is_set_in_fonts_that_have_it(stage: Stage, visit: Visit) -> None:
-    stage.answers(reply(say("Thủ đô là Hà Nội. **首都（河内）**后"), stop()))
+    stage.script(reply(say("Thủ đô là Hà Nội. **首都（河内）**后"), stop()))
     chat = await Chat.open(await visit())
-    await chat.asked("Thủ đô của Việt Nam ở đâu? 越南的首都在哪里？")
+    await chat.ask_and_wait("Thủ đô của Việt Nam ở đâu? 越南的首都在哪里？")
     await expect(chat.log.locator("strong")).to_have_text("首都（河内）")
 
 

@@ -7,8 +7,8 @@ from playwright.async_api import expect
 from browser.conftest import Visit
 from browser.page import Chat
 from browser.samples import FILES
-from browser.stage import QUESTION, Stage, oxygen
-from server.forms import uploaded
+from browser.stage import QUESTION, Stage, oxygen_script
+from server.forms import upload_files
 from upstream import call, reply, say, stop
 
 ARABIC = "ما هي إعادة تدوير البطاريات؟"
@@ -29,8 +29,8 @@ PAGE_SCROLLS = "() => document.documentElement.scrollHeight > innerHeight || doc
 
 
 async def test_a_pdf_in_the_viewer_makes_the_page_itself_no_longer(stage: Stage, visit: Visit) -> None:
-    desk = await stage.session(title="Bridges")
-    await uploaded(stage.me, desk.session_id, ("bridges.pdf", FILES["bridges.pdf"]))
+    desk = await stage.create_session(title="Bridges")
+    await upload_files(stage.user, desk.session_id, ("bridges.pdf", FILES["bridges.pdf"]))
     chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
     await chat.open_files()
     await chat.open_file("bridges.pdf")
@@ -41,12 +41,12 @@ async def test_a_pdf_in_the_viewer_makes_the_page_itself_no_longer(stage: Stage,
 
 
 async def test_the_reason_of_a_failed_call_is_told_in_whole(stage: Stage, visit: Visit) -> None:
-    stage.answers(
+    stage.script(
         reply(call("read_file", {"limit": "many"}, id="call_read"), stop("toolUse")),
         reply(say("It did not work."), stop()),
     )
     chat = await Chat.open(await visit())
-    await chat.asked("Read it")
+    await chat.ask_and_wait("Read it")
     problem = chat.log.locator(".chat-tool-problem")
     await expect(problem).to_contain_text("file_path")
     await expect(problem).not_to_contain_text(re.compile(r":\s*$"))
@@ -56,9 +56,9 @@ async def test_the_reason_of_a_failed_call_is_told_in_whole(stage: Stage, visit:
 async def test_the_panel_lies_over_the_conversation_where_there_is_no_room_beside_it(
     stage: Stage, visit: Visit
 ) -> None:
-    stage.answers(*oxygen())
+    stage.script(*oxygen_script())
     chat = await Chat.open(await visit(viewport={"width": 768, "height": 1024}))
-    await chat.asked(QUESTION)
+    await chat.ask_and_wait(QUESTION)
     before = await chat.log.evaluate(BOX)
     await chat.footnote(1, "supported").first.click()
     await expect(chat.drawer).to_be_visible()
@@ -85,7 +85,7 @@ async def test_what_is_welcomed_with_and_the_question_field_have_the_same_middle
 
 
 async def test_titles_of_every_direction_begin_at_the_same_side(stage: Stage, visit: Visit) -> None:
-    desks = [await stage.session(title=title) for title in ("Battery recycling", ARABIC, f"{ARABIC} " * 5)]
+    desks = [await stage.create_session(title=title) for title in ("Battery recycling", ARABIC, f"{ARABIC} " * 5)]
     chat = await Chat.open(await visit(), f"/s/{desks[0].session_id}")
     heading = chat.page.locator(".app-title")
     await expect(heading).to_contain_text("Battery recycling")
@@ -122,9 +122,9 @@ LINES = """(cell) => {
 
 
 async def test_a_wide_table_is_scrolled_and_not_squeezed(stage: Stage, visit: Visit) -> None:
-    stage.answers(reply(say(f"{WIDE}\n\n| a | b |\n|---|---|\n| 1 | short words only |\n"), stop()))
+    stage.script(reply(say(f"{WIDE}\n\n| a | b |\n|---|---|\n| 1 | short words only |\n"), stop()))
     chat = await Chat.open(await visit())
-    await chat.asked("A table")
+    await chat.ask_and_wait("A table")
     table, small = chat.log.locator(".md-table").first, chat.log.locator(".md-table").nth(1)
     first = table.locator("tbody tr").first.locator("td").first
     assert await first.evaluate(LINES) <= 3

@@ -14,15 +14,15 @@ async def test_the_printed_address_lets_in_once(stage: Stage, visit: Visit) -> N
     chat = await Chat.open(await visit(cookie=None), address)
     await expect(chat.composer).to_be_visible()
     assert chat.page.url == f"{stage.origin}/"
-    late = await (await visit(cookie=None)).tab(address)
+    late = await (await visit(cookie=None)).open_tab(address)
     await expect(late.get_by_role("heading", name="Not logged in")).to_be_visible()
 
 
 async def test_who_is_not_logged_in_gets_a_form_and_then_what_they_wanted(stage: Stage, visit: Visit) -> None:
-    person = await stage.house.person("ada")
-    stage.answers(reply(say("Hello, Ada."), stop()))
-    session_id = await person.session()
-    await person.told(session_id, "Hello?")
+    person = await stage.house.add_user("ada")
+    stage.script(reply(say("Hello, Ada."), stop()))
+    session_id = await person.create_session()
+    await person.ask_for_events(session_id, "Hello?")
     chat = await Chat.open(await visit(cookie=None), f"/s/{session_id}")
     await chat.log_in("ada", "wrong")
     await expect(chat.page.get_by_role("alert")).to_be_visible()
@@ -33,7 +33,7 @@ async def test_who_is_not_logged_in_gets_a_form_and_then_what_they_wanted(stage:
 async def test_a_visit_that_ended_elsewhere_asks_to_log_in_again_and_keeps_the_draft(
     stage: Stage, visit: Visit
 ) -> None:
-    person = await stage.house.person("ada")
+    person = await stage.house.add_user("ada")
     visitor = await visit(cookie=person.cookie)
     chat = await Chat.open(visitor)
     await chat.composer.fill("Half a question")
@@ -44,7 +44,7 @@ async def test_a_visit_that_ended_elsewhere_asks_to_log_in_again_and_keeps_the_d
 
 
 async def test_logging_out_ends_the_visit(stage: Stage, visit: Visit) -> None:
-    person = await stage.house.person("ada")
+    person = await stage.house.add_user("ada")
     visitor = await visit(cookie=person.cookie)
     chat = await Chat.open(visitor)
     await chat.open_settings()

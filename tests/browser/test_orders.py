@@ -21,7 +21,7 @@ LISTS = re.compile(r"/v2/sessions\?")
 
 
 @asynccontextmanager
-async def late(chat: Chat, address: str | re.Pattern[str]) -> AsyncIterator[None]:
+async def delay_response(chat: Chat, address: str | re.Pattern[str]) -> AsyncIterator[None]:
     """The page asks anew, and what it is told comes only at the end, after all that is done here."""
     answered, arrives, arrived = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
@@ -45,29 +45,29 @@ async def late(chat: Chat, address: str | re.Pattern[str]) -> AsyncIterator[None
 
 async def test_a_history_from_before_a_question_does_not_take_it_away(stage: Stage, visit: Visit) -> None:
     moments = Moments("middle")
-    stage.answers(
+    stage.script(
         reply(say("Hello."), stop()), reply(say("The first half "), *moments.before("middle"), say("and more."), stop())
     )
     chat = await Chat.open(await visit())
-    await chat.asked("Hello?")
-    async with late(chat, "**/history?*"):
+    await chat.ask_and_wait("Hello?")
+    async with delay_response(chat, "**/history?*"):
         await chat.ask("And then?")
         await expect(chat.log).to_contain_text("The first half")
-    moments.go()
+    moments.release()
     await expect(chat.log).to_contain_text("and more.")
-    await chat.ended()
-    assert (await chat.words()).count("The first half and more.") == 1
+    await chat.wait_for_answer()
+    assert (await chat.log_text()).count("The first half and more.") == 1
 
 
 async def test_a_history_from_before_another_branch_was_chosen_does_not_bring_the_old_one_back(
     stage: Stage, visit: Visit
 ) -> None:
-    stage.answers(reply(say("The first answer."), stop()), reply(say("The second answer."), stop()))
+    stage.script(reply(say("The first answer."), stop()), reply(say("The second answer."), stop()))
     chat = await Chat.open(await visit())
-    await chat.asked("Why?")
+    await chat.ask_and_wait("Why?")
     await chat.retry()
     await expect(chat.log).to_contain_text("2/2")
-    async with late(chat, "**/history?*"):
+    async with delay_response(chat, "**/history?*"):
         await chat.log.get_by_role("button", name="Previous answer").click()
         await expect(chat.log).to_contain_text("1/2")
     await expect(chat.log).to_contain_text("1/2")
@@ -78,7 +78,7 @@ async def test_a_history_from_before_the_end_of_an_answer_does_not_have_it_follo
     stage: Stage, visit: Visit
 ) -> None:
     moments = Moments("end")
-    stage.answers(reply(say("Nearly."), *moments.before("end"), say(" All."), stop()))
+    stage.script(reply(say("Nearly."), *moments.before("end"), say(" All."), stop()))
     chat = await Chat.open(await visit())
     followed: list[str] = []
 
@@ -89,9 +89,9 @@ async def test_a_history_from_before_the_end_of_an_answer_does_not_have_it_follo
     chat.page.on("request", note)
     await chat.ask("Why?")
     await expect(chat.log).to_contain_text("Nearly.")
-    async with late(chat, "**/history?*"):
-        moments.go()
-        await chat.ended()
+    async with delay_response(chat, "**/history?*"):
+        moments.release()
+        await chat.wait_for_answer()
     assert len(followed) == 1
     await expect(chat.log).to_contain_text("Nearly. All.")
 
@@ -100,7 +100,7 @@ async def test_a_history_that_comes_at_the_second_attempt_leaves_no_word_about_t
     stage: Stage, visit: Visit
 ) -> None:
     moments = Moments("end")
-    stage.answers(reply(say("Nearly."), *moments.before("end"), stop()))
+    stage.script(reply(say("Nearly."), *moments.before("end"), stop()))
     chat = await Chat.open(await visit())
     await chat.ask("Why?")
     await expect(chat.log).to_contain_text("Nearly.")
@@ -108,33 +108,33 @@ async def test_a_history_that_comes_at_the_second_attempt_leaves_no_word_about_t
     await chat.page.evaluate("() => dispatchEvent(new Event('online'))")
     await expect(chat.page.get_by_text(RECONNECTING)).to_be_visible()
     await expect(chat.page.get_by_text(RECONNECTING)).to_have_count(0)
-    moments.go()
-    await chat.ended()
+    moments.release()
+    await chat.wait_for_answer()
 
 
 async def test_a_history_from_before_an_upload_does_not_hide_the_file(stage: Stage, visit: Visit) -> None:
-    desk = await stage.session(title="Files")
+    desk = await stage.create_session(title="Files")
     chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
     await chat.open_files()
     row = chat.drawer.get_by_role("button", name="Actions for notes.txt")
-    async with late(chat, "**/history?*"):
+    async with delay_response(chat, "**/history?*"):
         await chat.attach(NOTES)
         await expect(row).to_be_visible()
     await expect(row).to_be_visible()
 
 
 async def test_a_list_from_before_a_new_name_or_a_removal_does_not_undo_it(stage: Stage, visit: Visit) -> None:
-    await stage.session(title="Another one")
-    desk = await stage.session(title="An old name")
+    await stage.create_session(title="Another one")
+    desk = await stage.create_session(title="An old name")
     chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
     old, new = (chat.sidebar.get_by_role("link", name=name) for name in ("An old name", "A new name"))
     await expect(old).to_be_visible()
-    async with late(chat, LISTS):
+    async with delay_response(chat, LISTS):
         await chat.rename("An old name", "A new name")
         await expect(new).to_be_visible()
     assert (await old.count(), await new.count()) == (0, 1)
     await expect(chat.page).to_have_title("A new name · Footnote")
-    async with late(chat, LISTS):
+    async with delay_response(chat, LISTS):
         await chat.remove("A new name")
         await expect(new).to_have_count(0)
     assert await new.count() == 0
@@ -143,28 +143,28 @@ async def test_a_list_from_before_a_new_name_or_a_removal_does_not_undo_it(stage
 async def test_a_file_that_is_taken_off_before_there_is_a_session_is_not_sent(stage: Stage, visit: Visit) -> None:
     chat = await Chat.open(await visit())
     held = Held()
-    await chat.page.route("**/v2/sessions", held.take, times=1)
+    await chat.page.route("**/v2/sessions", held.handle_route, times=1)
     await chat.attach(NOTES)
     await held.sent.wait()
-    await chat.attached("notes.txt").get_by_role("button", name="Cancel").click()
-    held.go()
+    await chat.attachment("notes.txt").get_by_role("button", name="Cancel").click()
+    held.release()
     await expect(chat.page).to_have_url(re.compile("/s/"))
     await chat.page.wait_for_timeout(500)
     session_id = chat.page.url.rpartition("/")[2]
-    assert (await stage.me.ask("GET", f"/v2/sessions/{session_id}/files")).json["files"] == []
+    assert (await stage.user.request("GET", f"/v2/sessions/{session_id}/files")).json["files"] == []
 
 
 async def test_files_for_two_new_conversations_at_once_come_each_to_its_own(stage: Stage, visit: Visit) -> None:
     chat = await Chat.open(await visit())
     held = Held()
-    await chat.page.route("**/v2/sessions", held.take, times=1)
+    await chat.page.route("**/v2/sessions", held.handle_route, times=1)
     await chat.attach(*({**NOTES, "name": f"first {number}.txt"} for number in range(2)))
     await held.sent.wait()
-    await chat.new()
+    await chat.new_conversation()
     await chat.attach({**NOTES, "name": "second.txt"})
-    held.go()
+    held.release()
     await expect(chat.page).to_have_url(re.compile("/s/"))
-    await expect(chat.attached("second.txt").get_by_role("button", name="Remove second.txt")).to_be_visible()
+    await expect(chat.attachment("second.txt").get_by_role("button", name="Remove second.txt")).to_be_visible()
     await chat.open_files()
     await expect(chat.drawer).to_contain_text("second.txt")
     await expect(chat.drawer).not_to_contain_text("first")
@@ -173,48 +173,48 @@ async def test_files_for_two_new_conversations_at_once_come_each_to_its_own(stag
 async def test_a_file_that_failed_before_there_was_a_session_is_sent_from_the_next_new_one(
     stage: Stage, visit: Visit
 ) -> None:
-    await stage.session(title="Another")
+    await stage.create_session(title="Another")
     chat = await Chat.open(await visit())
     await chat.page.route("**/v2/sessions", lambda route: route.abort(), times=1)
     await chat.attach(NOTES)
-    again = chat.attached("notes.txt").get_by_role("button", name="Try to upload notes.txt again")
+    again = chat.attachment("notes.txt").get_by_role("button", name="Try to upload notes.txt again")
     await expect(again).to_be_visible()
     await chat.sidebar.get_by_role("link", name="Another").click()
     await expect(chat.page.get_by_role("heading", name="Another")).to_be_visible()
     await expect(again).to_have_count(0)
-    await chat.new()
+    await chat.new_conversation()
     await again.click()
     await expect(chat.page).to_have_url(re.compile("/s/"))
-    await expect(chat.attached("notes.txt").get_by_role("button", name="Remove notes.txt")).to_be_visible()
+    await expect(chat.attachment("notes.txt").get_by_role("button", name="Remove notes.txt")).to_be_visible()
 
 
 async def test_escape_stops_also_what_the_server_has_not_taken_yet(stage: Stage, visit: Visit) -> None:
     moments = Moments("end")
-    stage.answers(reply(say("Too late."), *moments.before("end"), stop()))
-    desk = await stage.session(title="Stopped")
+    stage.script(reply(say("Too late."), *moments.before("end"), stop()))
+    desk = await stage.create_session(title="Stopped")
     chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
     held = Held()
-    await chat.page.route("**/messages", held.take)
+    await chat.page.route("**/messages", held.handle_route)
     await chat.ask("Why?")
     await held.sent.wait()
     await chat.press("Escape")
     await chat.press("Escape")
-    held.go()
-    await chat.ended()
+    held.release()
+    await chat.wait_for_answer()
     await expect(chat.log).to_contain_text(re.compile("stopped", re.IGNORECASE))
-    moments.go()
+    moments.release()
 
 
 async def test_a_session_that_is_not_in_the_list_is_said_to_be_gone_when_it_is_deleted_elsewhere(
     stage: Stage, visit: Visit
 ) -> None:
-    desk = await stage.session(title="Hidden")
+    desk = await stage.create_session(title="Hidden")
     visitor = await visit()
     await visitor.context.clock.install()
     chat = await Chat.open(visitor, f"/s/{desk.session_id}")
     await expect(chat.sidebar.get_by_role("link", name="Hidden")).to_be_visible()
     async with chat.page.expect_response(f"**/v2/sessions/{desk.session_id}"):
         await chat.page.get_by_role("searchbox").fill("zzzz-nowhere")
-    assert (await stage.me.ask("DELETE", f"/v2/sessions/{desk.session_id}")).status == 204
+    assert (await stage.user.request("DELETE", f"/v2/sessions/{desk.session_id}")).status == 204
     await visitor.context.clock.fast_forward(20_000)
     await expect(chat.page.get_by_text(GONE)).to_be_visible()

@@ -8,7 +8,7 @@ from playwright.async_api import Locator, expect
 
 from browser.conftest import Visit
 from browser.page import Chat
-from browser.stage import Stage, standing
+from browser.stage import Stage, open_stage
 from cli.process import with_tool_server
 from upstream import Upstream, call, reply, say, stop
 
@@ -20,16 +20,16 @@ SHOWN = HOSTILE.replace("\u202e", r"\u{202e}")
 @pytest_asyncio.fixture(loop_scope="session")
 async def stage(tmp_path: Path, upstream: Upstream) -> AsyncIterator[Stage]:
     with_tool_server(tmp_path, approval=True)
-    async with standing(tmp_path, upstream) as stage:
+    async with open_stage(tmp_path, upstream) as stage:
         yield stage
 
 
-def _question(chat: Chat) -> Locator:
+def _approval_box(chat: Chat) -> Locator:
     return chat.log.locator(".chat-approval")
 
 
-def _script(stage: Stage) -> None:
-    stage.answers(
+def _script_calls(stage: Stage) -> None:
+    stage.script(
         reply(call(TOOL, {"text": HOSTILE}, id="call_1"), stop("toolUse")),
         reply(say("Shouted."), stop()),
         reply(call(TOOL, {"text": "again"}, id="call_2"), stop("toolUse")),
@@ -38,42 +38,42 @@ def _script(stage: Stage) -> None:
 
 
 async def test_a_call_is_allowed_after_a_reload_and_the_next_one_denied(stage: Stage, visit: Visit) -> None:
-    _script(stage)
+    _script_calls(stage)
     chat = await Chat.open(await visit())
     await chat.ask("Shout")
-    await expect(_question(chat)).to_contain_text(SHOWN)
+    await expect(_approval_box(chat)).to_contain_text(SHOWN)
     await expect(chat.log.locator(".chat-tool .ui-badge").first).to_have_text("needs your permission")
     await chat.page.reload()
-    await expect(_question(chat)).to_contain_text(SHOWN)
+    await expect(_approval_box(chat)).to_contain_text(SHOWN)
     assert await chat.page.title() != "hit"
-    allow = _question(chat).get_by_role("button", name="Allow once")
+    allow = _approval_box(chat).get_by_role("button", name="Allow once")
     await allow.focus()
     await chat.page.keyboard.press("Enter")
-    await chat.ended()
+    await chat.wait_for_answer()
     await expect(chat.log).to_contain_text("Shouted.")
-    await expect(_question(chat)).to_have_count(0)
+    await expect(_approval_box(chat)).to_have_count(0)
 
     await chat.ask("And again")
-    await _question(chat).get_by_role("button", name="Deny").click()
+    await _approval_box(chat).get_by_role("button", name="Deny").click()
     await expect(chat.log).to_contain_text("Then not.")
-    await chat.ended()
+    await chat.wait_for_answer()
     await expect(chat.log).to_contain_text("The user declined this call")
-    await expect(_question(chat)).to_have_count(0)
+    await expect(_approval_box(chat)).to_have_count(0)
 
 
 async def test_who_comes_back_is_asked_nothing_that_was_decided_meanwhile(stage: Stage, visit: Visit) -> None:
-    _script(stage)
+    _script_calls(stage)
     visitor = await visit()
     chat = await Chat.open(visitor)
     await chat.ask("Shout")
-    await expect(_question(chat)).to_have_count(1)
+    await expect(_approval_box(chat)).to_have_count(1)
     other = await Chat.open(await visit(), "/" + chat.page.url.split("/", 3)[3])
-    await _question(other).get_by_role("button", name="Allow in this conversation").click()
+    await _approval_box(other).get_by_role("button", name="Allow in this conversation").click()
     await expect(other.log).to_contain_text("Shouted.")
-    await expect(_question(chat)).to_have_count(0)
+    await expect(_approval_box(chat)).to_have_count(0)
     await chat.page.reload()
     await expect(chat.log).to_contain_text("Shouted.")
-    await expect(_question(chat)).to_have_count(0)
+    await expect(_approval_box(chat)).to_have_count(0)
     await chat.ask("And again")
     await expect(chat.log).to_contain_text("Then not.")
-    await expect(_question(chat)).to_have_count(0)
+    await expect(_approval_box(chat)).to_have_count(0)

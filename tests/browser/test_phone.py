@@ -6,7 +6,7 @@ from playwright.async_api import expect
 
 from browser.conftest import Visit
 from browser.page import Chat
-from browser.stage import QUESTION, Stage, oxygen
+from browser.stage import QUESTION, Stage, oxygen_script
 from upstream import reply, say, stop
 
 TOO_WIDE = "() => document.documentElement.scrollWidth - innerWidth"
@@ -21,12 +21,12 @@ TOO_SMALL = """() => [...document.querySelectorAll("button, a, input, textarea, 
 
 
 async def test_a_whole_turn_on_a_phone(stage: Stage, visit: Visit) -> None:
-    stage.answers(*oxygen())
+    stage.script(*oxygen_script())
     chat = await Chat.open(await visit(phone=True))
     await expect(chat.composer).to_be_in_viewport()
     await expect(chat.sidebar).to_have_count(0)
     assert await chat.page.evaluate(TOO_WIDE) <= 0
-    await chat.asked(QUESTION)
+    await chat.ask_and_wait(QUESTION)
     assert await chat.page.evaluate(TOO_WIDE) <= 0
     assert await chat.page.evaluate(TOO_SMALL) == []
     await chat.footnote(1, "supported").tap()
@@ -40,7 +40,7 @@ async def test_a_whole_turn_on_a_phone(stage: Stage, visit: Visit) -> None:
 
 
 async def test_the_list_of_conversations_is_a_sheet_that_goes_when_one_is_chosen(stage: Stage, visit: Visit) -> None:
-    desk = await stage.session(title="The other one")
+    desk = await stage.create_session(title="The other one")
     chat = await Chat.open(await visit(phone=True))
     await chat.page.get_by_role("button", name="Conversations", exact=True).tap()
     await expect(chat.sidebar).to_be_visible()
@@ -58,7 +58,7 @@ async def test_a_wide_table_and_long_code_scroll_in_their_own_box(stage: Stage, 
     row = "\n| " + " | ".join("a long cell of words" for _ in range(12)) + " |\n\n"
     code = f"```python\nprint('{'x' * 300}')\n```\n\n"
     word = f"{'w' * 200} https://example.com/{'a' * 200}"
-    stage.answers(reply(say(wide + row + code + word), stop()))
+    stage.script(reply(say(wide + row + code + word), stop()))
     chat = await Chat.open(await visit(phone=True))
-    await chat.asked("Show me something wide")
+    await chat.ask_and_wait("Show me something wide")
     assert await chat.page.evaluate(TOO_WIDE) <= 0

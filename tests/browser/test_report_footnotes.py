@@ -10,7 +10,7 @@ from browser.conftest import Visit
 from browser.page import Chat
 from browser.stage import SEARCH, Stage
 from cli.searching import article
-from server.forms import uploaded
+from server.forms import upload_files
 from upstream import call, reply, say, stop
 
 LITHIUM = "Recycling processes shall recover at least 50 percent of the lithium in waste batteries by 31 December 2027."
@@ -29,18 +29,18 @@ REPORT = (
 async def asked(stage: Stage) -> str:
     """A session with a report; its answer cites another sentence of the page than the report does first."""
     stage.web.put("/en/Oxygen", article("Regulation on batteries", LITHIUM, NICKEL, COBALT))
-    stage.answers(
+    stage.script(
         reply(call("web_search", SEARCH, id="call_search"), stop("toolUse")),
         reply(say(f"{LITHIUM} [1]"), stop()),
         reply(call("write_file", {"file_path": "/batteries.md", "content": REPORT}, id="call_write"), stop("toolUse")),
         reply(say(f"I wrote a report. {LITHIUM[:-1]} [1]."), stop()),
     )
-    session_id = await stage.me.session(title="Batteries")
-    await stage.me.told(session_id, "What does the law ask for?")
+    session_id = await stage.user.create_session(title="Batteries")
+    await stage.user.ask_for_events(session_id, "What does the law ask for?")
     return session_id
 
 
-async def _opened(chat: Chat) -> tuple[Locator, Locator]:
+async def _open_report(chat: Chat) -> tuple[Locator, Locator]:
     """The report, and its passage beside it."""
     await chat.log.locator(".chat-file-open").click()
     await expect(chat.viewer.get_by_role("heading", name="Batteries", exact=True)).to_be_visible()
@@ -49,7 +49,7 @@ async def _opened(chat: Chat) -> tuple[Locator, Locator]:
 
 async def test_a_footnote_of_a_report_opens_its_own_passage_beside_the_report(asked: str, visit: Visit) -> None:
     chat = await Chat.open(await visit(), f"/s/{asked}")
-    viewer, passage = await _opened(chat)
+    viewer, passage = await _open_report(chat)
     chips = viewer.get_by_role("button", name="Footnote 1, supported")
     await expect(chips).to_have_count(2)
     await chips.first.hover()
@@ -78,7 +78,7 @@ async def test_a_footnote_of_a_report_opens_its_own_passage_beside_the_report(as
 
 async def test_on_a_phone_the_passage_covers_the_report_and_goes_back_to_it(asked: str, visit: Visit) -> None:
     chat = await Chat.open(await visit(phone=True), f"/s/{asked}")
-    viewer, passage = await _opened(chat)
+    viewer, passage = await _open_report(chat)
     chip = viewer.get_by_role("button", name="Footnote 1, supported").first
     await chip.tap()
     await expect(passage.locator("mark")).to_have_text(re.compile("16 percent recovered cobalt"))
@@ -93,18 +93,18 @@ async def test_a_report_that_comes_back_as_pdf_keeps_its_numbers_apart_from_its_
     stage: Stage, asked: str, visit: Visit
 ) -> None:
     chat = await Chat.open(await visit(), f"/s/{asked}")
-    await _opened(chat)
+    await _open_report(chat)
     async with chat.page.expect_download() as coming:
         await chat.export("PDF")
     exported = Path(await (await coming.value).path())
-    desk = await stage.session(title="Sent on")
-    await uploaded(stage.me, desk.session_id, ("batteries.pdf", exported.read_bytes()))
-    stage.answers(
+    desk = await stage.create_session(title="Sent on")
+    await upload_files(stage.user, desk.session_id, ("batteries.pdf", exported.read_bytes()))
+    stage.script(
         reply(call("read_page", {"url": "footnote://files/batteries.pdf"}, id="call_read"), stop("toolUse")),
         reply(say(f"{LITHIUM[:-1]} [1]."), stop()),
     )
     await chat.page.goto(f"{stage.origin}/s/{desk.session_id}")
-    await chat.asked("What does it say?")
+    await chat.ask_and_wait("What does it say?")
     await chat.footnote(1, "supported").click()
     text = chat.drawer.get_by_role("region", name="The text as it was read")
     await expect(text.locator("mark").first).to_contain_text("31 December 2027¹")

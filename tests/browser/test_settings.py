@@ -6,8 +6,8 @@ from playwright.async_api import Browser, Locator, expect
 
 from browser.conftest import Visit
 from browser.page import Chat
-from browser.stage import QUESTION, Stage, oxygen
-from browser.visitor import visiting
+from browser.stage import QUESTION, Stage, oxygen_script
+from browser.visitor import open_visitor
 
 # As the dialog has to be where it is larger than the window: it does not scroll, its body does.
 SCROLLS = "(dialog) => dialog.scrollHeight > dialog.clientHeight"
@@ -56,7 +56,7 @@ async def test_an_admin_adds_changes_and_removes_users_in_the_page(
     await users.get_by_role("button", name="Add user").click()
     await expect(users.get_by_role("alert")).to_contain_text("There is a user Ada already")
 
-    async with visiting(browser, stage.origin) as visitor:
+    async with open_visitor(browser, stage.origin) as visitor:
         theirs = await Chat.open(visitor)
         await theirs.log_in("ada", PASSWORD)
         models = await _section(theirs, "Models")
@@ -86,14 +86,14 @@ async def test_an_admin_adds_changes_and_removes_users_in_the_page(
         await chat.choose(actions, "Remove")
         await row.get_by_role("button", name="Remove", exact=True).click()
         await expect(row).to_have_count(0)
-    assert [one["name"] for one in (await stage.me.ask("GET", "/v2/users")).json["users"]] == ["local"]
+    assert [one["name"] for one in (await stage.user.request("GET", "/v2/users")).json["users"]] == ["local"]
 
 
 async def test_an_imported_bundle_says_what_was_verified(stage: Stage, visit: Visit) -> None:
-    stage.answers(*oxygen())
-    desk = await stage.session()
-    await stage.me.told(desk.session_id, QUESTION)
-    bundle = (await stage.me.ask("GET", f"/v2/sessions/{desk.session_id}/export")).body
+    stage.script(*oxygen_script())
+    desk = await stage.create_session()
+    await stage.user.ask_for_events(desk.session_id, QUESTION)
+    bundle = (await stage.user.request("GET", f"/v2/sessions/{desk.session_id}/export")).body
     chat = await Chat.open(await visit())
     data = await _section(chat, "Data and server")
     async with chat.page.expect_file_chooser() as choosing:

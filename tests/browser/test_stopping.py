@@ -11,7 +11,7 @@ from upstream import reply, say, stall, stop
 
 
 async def _running(stage: Stage, visit: Visit) -> Chat:
-    stage.answers(reply(say("So far "), stall()), reply(say("And here is the rest."), stop()))
+    stage.script(reply(say("So far "), stall()), reply(say("And here is the rest."), stop()))
     chat = await Chat.open(await visit())
     await chat.ask("Why?")
     await expect(chat.log).to_contain_text("So far")
@@ -28,7 +28,7 @@ async def test_escape_in_the_search_field_leaves_a_running_answer_alone(stage: S
     await expect(hint).to_have_count(0)
     await expect(chat.stop).to_have_text("Stop")
     await chat.stop.click()
-    await chat.ended()
+    await chat.wait_for_answer()
 
 
 async def test_escape_stops_at_the_second_press_and_the_first_says_so(stage: Stage, visit: Visit) -> None:
@@ -44,7 +44,7 @@ async def test_escape_stops_at_the_second_press_and_the_first_says_so(stage: Sta
     await expect(hint).to_be_visible()
     await expect(chat.stop).to_have_text("Stop")
     await chat.composer.press("Escape")
-    await chat.ended()
+    await chat.wait_for_answer()
     await expect(hint).to_have_count(0)
     await expect(chat.log).to_contain_text(re.compile("stopped", re.IGNORECASE))
 
@@ -52,9 +52,9 @@ async def test_escape_stops_at_the_second_press_and_the_first_says_so(stage: Sta
 async def test_an_answer_that_was_stopped_can_be_continued(stage: Stage, visit: Visit) -> None:
     chat = await _running(stage, visit)
     await chat.stop.click()
-    await chat.ended()
+    await chat.wait_for_answer()
     await chat.log.get_by_role("button", name="Continue").click()
     await expect(chat.log).to_contain_text("And here is the rest.")
-    await chat.ended()
+    await chat.wait_for_answer()
     await expect(chat.log.get_by_role("button", name="Continue")).to_have_count(0)
     assert "So far" in str(stage.upstream.requests[-1].body["messages"])

@@ -13,37 +13,37 @@ FAILED = re.compile("went wrong|failed|error", re.IGNORECASE)
 
 
 async def test_stopping_keeps_what_was_said_and_says_so(stage: Stage, visit: Visit) -> None:
-    stage.answers(reply(say("So far "), stall()))
+    stage.script(reply(say("So far "), stall()))
     chat = await Chat.open(await visit())
     await chat.ask("Why?")
     await expect(chat.log).to_contain_text("So far")
     await chat.stop.click()
-    await chat.ended()
+    await chat.wait_for_answer()
     await expect(chat.log).to_contain_text("So far")
     await expect(chat.log).to_contain_text(re.compile("stopped", re.IGNORECASE))
-    before = await chat.shown()
+    before = await chat.conversation_text()
     await chat.page.reload()
     await expect(chat.log).to_contain_text("So far")
-    await chat.shows(before)
+    await chat.expect_conversation(before)
 
 
 async def test_escape_in_the_composer_stops_too(stage: Stage, visit: Visit) -> None:
-    stage.answers(reply(say("So far "), stall()))
+    stage.script(reply(say("So far "), stall()))
     chat = await Chat.open(await visit())
     await chat.ask("Why?")
     await expect(chat.log).to_contain_text("So far")
     await chat.composer.press("Escape")
     await chat.composer.press("Escape")
-    await chat.ended()
+    await chat.wait_for_answer()
 
 
 async def test_a_retry_is_a_branch_and_both_answers_stay(stage: Stage, visit: Visit) -> None:
-    stage.answers(reply(say("The first answer."), stop()), reply(say("The second answer."), stop()))
+    stage.script(reply(say("The first answer."), stop()), reply(say("The second answer."), stop()))
     chat = await Chat.open(await visit())
-    await chat.asked("Why?")
+    await chat.ask_and_wait("Why?")
     await chat.retry()
     await expect(chat.log).to_contain_text("The second answer.")
-    await chat.ended()
+    await chat.wait_for_answer()
     await expect(chat.log).not_to_contain_text("The first answer.")
     await expect(chat.log).to_contain_text("2/2")
     await chat.log.get_by_role("button", name="Previous answer").click()
@@ -56,12 +56,12 @@ async def test_a_retry_is_a_branch_and_both_answers_stay(stage: Stage, visit: Vi
 
 
 async def test_an_edited_question_is_a_branch(stage: Stage, visit: Visit) -> None:
-    stage.answers(reply(say("About cats."), stop()), reply(say("About dogs."), stop()))
+    stage.script(reply(say("About cats."), stop()), reply(say("About dogs."), stop()))
     chat = await Chat.open(await visit())
-    await chat.asked("Tell me of cats")
+    await chat.ask_and_wait("Tell me of cats")
     await chat.edit("Tell me of cats", "Tell me of dogs")
     await expect(chat.log).to_contain_text("About dogs.")
-    await chat.ended()
+    await chat.wait_for_answer()
     await expect(chat.log).not_to_contain_text("Tell me of cats")
     await expect(chat.log).to_contain_text("2/2")
     await chat.log.get_by_role("button", name="Previous question").click()
@@ -70,22 +70,22 @@ async def test_an_edited_question_is_a_branch(stage: Stage, visit: Visit) -> Non
 
 
 async def test_a_model_that_refuses_is_an_error_with_words_and_a_retry(stage: Stage, visit: Visit) -> None:
-    stage.answers(status(401), reply(say("Now it works."), stop()))
+    stage.script(status(401), reply(say("Now it works."), stop()))
     chat = await Chat.open(await visit())
-    await chat.asked("Why?")
+    await chat.ask_and_wait("Why?")
     await expect(chat.failure).to_be_visible()
-    before = await chat.shown()
+    before = await chat.conversation_text()
     await chat.page.reload()
     await expect(chat.failure).to_be_visible()
-    await chat.shows(before)
+    await chat.expect_conversation(before)
     await chat.failure.get_by_role("button", name="Try again").click()
     await expect(chat.log).to_contain_text("Now it works.")
 
 
 async def test_a_model_that_dies_in_the_middle_never_leaves_an_endless_spinner(stage: Stage, visit: Visit) -> None:
-    stage.answers(reply(say("It is because"), cut()), status(400))
+    stage.script(reply(say("It is because"), cut()), status(400))
     chat = await Chat.open(await visit())
-    await chat.asked("Why?")
+    await chat.ask_and_wait("Why?")
     await expect(chat.log).to_contain_text("It is because")
     await expect(chat.failure).to_be_visible()
     await expect(chat.page.locator("[aria-busy=true]")).to_have_count(0)
@@ -100,8 +100,8 @@ async def test_a_session_that_is_not_there_says_so_and_leads_on(stage: Stage, vi
 
 
 async def test_a_long_question_scrolls_in_the_conversation_and_not_the_page(stage: Stage, visit: Visit) -> None:
-    stage.answers(reply(say("Yes."), stop()))
+    stage.script(reply(say("Yes."), stop()))
     chat = await Chat.open(await visit())
-    await chat.asked("\n".join(f"line {number}" for number in range(80)))
+    await chat.ask_and_wait("\n".join(f"line {number}" for number in range(80)))
     await chat.log.get_by_role("button", name="Show more").click()
     assert await chat.page.evaluate("() => document.documentElement.scrollHeight <= innerHeight")

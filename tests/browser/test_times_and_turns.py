@@ -28,9 +28,9 @@ async def _is_seen(moment: Locator) -> None:
 async def test_question_and_answer_have_their_time_under_the_pointer_in_the_language_of_the_page(
     stage: Stage, visit: Visit, language: str
 ) -> None:
-    stage.answers(reply(say("Hello."), stop()))
+    stage.script(reply(say("Hello."), stop()))
     chat = await Chat.open(await visit())
-    await chat.asked("Hello?")
+    await chat.ask_and_wait("Hello?")
     moments = chat.log.locator("time")
     await expect(moments).to_have_count(2)
     await chat.composer.hover()
@@ -39,9 +39,9 @@ async def test_question_and_answer_have_their_time_under_the_pointer_in_the_lang
         await expect(moment).to_have_text(MOMENTS["English"])
         await chat.log.locator(message).hover()
         await _is_seen(moment)
-    said = await chat.shown()
+    said = await chat.conversation_text()
     await chat.page.reload()
-    await chat.shows(said)
+    await chat.expect_conversation(said)
     if language != "English":
         await chat.open_settings()
         await chat.set(language)
@@ -50,15 +50,15 @@ async def test_question_and_answer_have_their_time_under_the_pointer_in_the_lang
 
 
 async def test_files_stand_under_the_question_of_the_turn_that_made_them(stage: Stage, visit: Visit) -> None:
-    stage.answers(
+    stage.script(
         reply(call("write_file", WRITE), stop("toolUse")),
         reply(say("Written."), stop()),
         reply(call("edit_file", EDIT), call("write_file", OTHER), stop("toolUse")),
         reply(say("Changed, and a table."), stop()),
     )
     chat = await Chat.open(await visit())
-    await chat.asked("Write a report")
-    await chat.asked("Change it, and add a table")
+    await chat.ask_and_wait("Write a report")
+    await chat.ask_and_wait("Change it, and add a table")
     await chat.open_files()
     for _ in range(2):
         groups = chat.drawer.locator(".files-turn")

@@ -10,15 +10,15 @@ from browser.conftest import Visit
 from browser.page import Chat
 from browser.samples import FILES
 from browser.stage import SEARCH, Stage
-from server.forms import uploaded
+from server.forms import upload_files
 from upstream import call, reply, say, stop
-from web.providers import found
+from web.providers import results_reply
 
 
 async def test_a_call_that_failed_is_red_though_another_of_its_round_still_runs(stage: Stage, visit: Visit) -> None:
     until = asyncio.Event()
-    stage.search.script(found("duckduckgo", (), until))
-    stage.answers(
+    stage.search.script(results_reply("duckduckgo", (), until))
+    stage.script(
         reply(
             call("web_search", SEARCH, id="call_search"),
             call("read_file", {"file_path": "/missing.md"}, id="call_read"),
@@ -30,22 +30,22 @@ async def test_a_call_that_failed_is_red_though_another_of_its_round_still_runs(
     )
     chat = await Chat.open(await visit())
     await chat.ask("Go on")
-    await stage.search.received(1)
+    await stage.search.wait_received(1)
     card = chat.log.locator(".chat-tool").filter(has_text="/missing.md")
     badge = card.locator(".ui-badge")
     await expect(badge).to_have_text("failed")
     await expect(badge).to_have_attribute("data-tone", "bad")
     await expect(chat.log.locator(".chat-answer")).to_have_attribute("aria-busy", "true")
     until.set()
-    await chat.ended()
+    await chat.wait_for_answer()
     await expect(badge).to_have_text("failed")
 
 
 async def test_an_image_that_a_tool_returned_is_shown_and_one_that_is_gone_says_so(stage: Stage, visit: Visit) -> None:
-    stage.answers(reply(call("list_files", {}, id="call_list"), stop("toolUse")), reply(say("Seen."), stop()))
-    session_id = await stage.me.session(title="Images")
-    await stage.me.told(session_id, "Show me")
-    path = (await uploaded(stage.me, session_id, ("chart.png", FILES["chart.png"]))).json["files"][0]["path"]
+    stage.script(reply(call("list_files", {}, id="call_list"), stop("toolUse")), reply(say("Seen."), stop()))
+    session_id = await stage.user.create_session(title="Images")
+    await stage.user.ask_for_events(session_id, "Show me")
+    path = (await upload_files(stage.user, session_id, ("chart.png", FILES["chart.png"]))).json["files"][0]["path"]
     chart = {"file_path": path, "media_type": "image/png", "width": 320, "height": 200}
     images = [
         chart,

@@ -9,8 +9,8 @@ from playwright.async_api import Route, expect
 from browser.conftest import Visit
 from browser.page import Chat
 from browser.stage import Stage
-from browser.waiting import until
-from server.forms import uploaded
+from browser.waiting import wait_until
+from server.forms import upload_files
 from upstream import reply, say, stop
 
 NOTES = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"Kind footnotes."}
@@ -31,13 +31,13 @@ PASTE = """([name, kind, text]) => {
 
 
 async def test_a_file_chosen_by_button_goes_with_the_question(stage: Stage, visit: Visit) -> None:
-    stage.answers(reply(say("It says that footnotes are kind."), stop()))
+    stage.script(reply(say("It says that footnotes are kind."), stop()))
     chat = await Chat.open(await visit())
     await chat.attach(NOTES)
-    await expect(chat.attached("notes.txt")).to_be_visible()
-    await chat.asked("What does it say?")
+    await expect(chat.attachment("notes.txt")).to_be_visible()
+    await chat.ask_and_wait("What does it say?")
     await expect(chat.log).to_contain_text("notes.txt")
-    await expect(chat.attached("notes.txt")).to_have_count(0)
+    await expect(chat.attachment("notes.txt")).to_have_count(0)
     assert "notes.txt" in str(stage.upstream.requests[-1].body["messages"])
     await chat.page.reload()
     await expect(chat.log).to_contain_text("notes.txt")
@@ -47,14 +47,14 @@ async def test_a_file_that_is_dropped_is_attached(stage: Stage, visit: Visit) ->
     chat = await Chat.open(await visit())
     await expect(chat.composer).to_be_visible()
     await chat.page.evaluate(DROP, ["dropped.md", "text/markdown", "# Dropped"])
-    await expect(chat.attached("dropped.md")).to_be_visible()
+    await expect(chat.attachment("dropped.md")).to_be_visible()
 
 
 async def test_a_file_that_is_pasted_is_attached(stage: Stage, visit: Visit) -> None:
     chat = await Chat.open(await visit())
     await chat.composer.focus()
     await chat.page.evaluate(PASTE, ["pasted.txt", "text/plain", "Pasted."])
-    await expect(chat.attached("pasted.txt")).to_be_visible()
+    await expect(chat.attachment("pasted.txt")).to_be_visible()
 
 
 async def test_very_long_text_that_is_pasted_becomes_a_file(stage: Stage, visit: Visit) -> None:
@@ -69,18 +69,18 @@ async def test_very_long_text_that_is_pasted_becomes_a_file(stage: Stage, visit:
         }""",
         "long " * 2000,
     )
-    await expect(chat.attached("pasted-text.txt")).to_be_visible()
+    await expect(chat.attachment("pasted-text.txt")).to_be_visible()
     await expect(chat.composer).to_have_value("")
 
 
 async def test_a_file_that_is_refused_says_why_and_can_be_taken_off(stage: Stage, visit: Visit) -> None:
     chat = await Chat.open(await visit())
     await chat.attach({"name": "tool.exe", "mimeType": "application/octet-stream", "buffer": b"MZ" + bytes(200)})
-    chip = chat.attached("tool.exe")
+    chip = chat.attachment("tool.exe")
     await expect(chip).to_contain_text("tool.exe")
     await expect(chat.page.get_by_text(re.compile("not taken|kind|program", re.IGNORECASE)).first).to_be_visible()
     await chip.get_by_role("button", name=re.compile("Remove|Cancel")).click()
-    await expect(chat.attached("tool.exe")).to_have_count(0)
+    await expect(chat.attachment("tool.exe")).to_have_count(0)
 
 
 async def test_what_is_in_the_way_of_a_question_stands_first_and_is_named(stage: Stage, visit: Visit) -> None:
@@ -88,13 +88,13 @@ async def test_what_is_in_the_way_of_a_question_stands_first_and_is_named(stage:
     notes = [{"name": f"notes {number}.txt", "mimeType": "text/plain", "buffer": b"x" * number} for number in range(12)]
     program = {"name": "tool.exe", "mimeType": "application/octet-stream", "buffer": b"MZ" + bytes(200)}
     await chat.attach(*notes, program)
-    await expect(chat.attached("notes 11.txt")).to_contain_text("11 bytes")
-    await expect(chat.attached("notes 0.txt")).to_contain_text("0 bytes")
-    first = chat.attached(re.compile("")).first
+    await expect(chat.attachment("notes 11.txt")).to_contain_text("11 bytes")
+    await expect(chat.attachment("notes 0.txt")).to_contain_text("0 bytes")
+    first = chat.attachment(re.compile("")).first
     await expect(first).to_contain_text("tool.exe is a program")
     await expect(first).not_to_contain_text("was not taken")
     await expect(first.get_by_role("button", name="again")).to_have_count(0)
-    await chat.attached("notes 11.txt").scroll_into_view_if_needed()
+    await chat.attachment("notes 11.txt").scroll_into_view_if_needed()
     await chat.ask("What do they say?")
     await expect(chat.page.get_by_text("tool.exe could not be uploaded. Remove it, then send.")).to_be_visible()
     await expect(first).to_be_in_viewport(ratio=0.9)
@@ -109,13 +109,13 @@ async def test_a_file_that_is_too_large_says_so_where_it_stands(stage: Stage, vi
 
     await visitor.context.route("**/v2/about", smaller)
     chat = await Chat.open(visitor)
-    await chat.knows_its_server()
+    await chat.wait_for_settings()
     await chat.attach(NOTES)
-    await expect(chat.attached("notes.txt")).to_contain_text("15 bytes")
+    await expect(chat.attachment("notes.txt")).to_contain_text("15 bytes")
     await chat.attach({"name": "large.txt", "mimeType": "text/plain", "buffer": b"x" * 3000})
-    await expect(chat.attached("large.txt")).to_contain_text("Larger than 2 KB")
-    await chat.attached("large.txt").get_by_role("button", name="Remove large.txt").click()
-    await expect(chat.attached("large.txt")).to_have_count(0)
+    await expect(chat.attachment("large.txt")).to_contain_text("Larger than 2 KB")
+    await chat.attachment("large.txt").get_by_role("button", name="Remove large.txt").click()
+    await expect(chat.attachment("large.txt")).to_have_count(0)
 
 
 async def test_a_large_file_shows_its_progress_and_can_be_broken_off(
@@ -133,14 +133,14 @@ async def test_a_large_file_shows_its_progress_and_can_be_broken_off(
     progress = chat.page.get_by_role("progressbar").first
     await expect(progress).to_be_visible()
     await expect(chat.page).to_have_url(re.compile("/s/"))
-    await chat.attached("large.txt").get_by_role("button", name=re.compile("Remove|Cancel")).click()
-    await expect(chat.attached("large.txt")).to_have_count(0)
+    await chat.attachment("large.txt").get_by_role("button", name=re.compile("Remove|Cancel")).click()
+    await expect(chat.attachment("large.txt")).to_have_count(0)
     session_id = chat.page.url.rpartition("/")[2]
-    assert (await stage.me.ask("GET", f"/v2/sessions/{session_id}/files")).json["files"] == []
+    assert (await stage.user.request("GET", f"/v2/sessions/{session_id}/files")).json["files"] == []
 
 
 async def test_files_can_be_uploaded_in_the_panel_too_and_deleted(stage: Stage, visit: Visit) -> None:
-    desk = await stage.session(title="Files")
+    desk = await stage.create_session(title="Files")
     chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
     await chat.open_files()
     async with chat.page.expect_file_chooser() as choosing:
@@ -158,37 +158,37 @@ async def test_files_can_be_uploaded_in_the_panel_too_and_deleted(stage: Stage, 
 async def test_a_conversation_is_listed_when_something_is_asked_and_not_when_a_file_is_attached(
     stage: Stage, visit: Visit
 ) -> None:
-    stage.answers(reply(say("It says that footnotes are kind."), stop()))
+    stage.script(reply(say("It says that footnotes are kind."), stop()))
     chat = await Chat.open(await visit())
     await chat.attach(NOTES)
-    await expect(chat.attached("notes.txt")).to_contain_text("15 bytes")
+    await expect(chat.attachment("notes.txt")).to_contain_text("15 bytes")
     await expect(chat.page).to_have_url(re.compile("/s/"))
     abandoned = chat.page.url
     files = f"/v2/sessions/{abandoned.rpartition('/')[2]}/files"
-    stored = await until(lambda: stage.me.ask("GET", files), lambda answer: len(answer.json["files"]) == 1)
+    stored = await wait_until(lambda: stage.user.request("GET", files), lambda answer: len(answer.json["files"]) == 1)
     assert len(stored.json["files"]) == 1
-    await chat.new()
+    await chat.new_conversation()
     await expect(chat.page).not_to_have_url(abandoned)
     await chat.page.reload()
     await expect(chat.sidebar).to_contain_text("No conversations yet")
     # It is still there for whoever comes back to it.
     await chat.page.goto(abandoned)
-    await expect(chat.attached("notes.txt")).to_be_visible()
-    await chat.asked("What does it say?")
+    await expect(chat.attachment("notes.txt")).to_be_visible()
+    await chat.ask_and_wait("What does it say?")
     await expect(chat.sidebar.get_by_role("link", name="What does it say?")).to_be_visible()
 
 
 async def test_a_file_is_mentioned_by_its_name_and_not_by_where_it_is_stored(stage: Stage, visit: Visit) -> None:
-    desk = await stage.session(title="Files")
+    desk = await stage.create_session(title="Files")
     names = ("sample.txt", "old-plan.txt", "plan.txt", "exported.txt")
-    await uploaded(stage.me, desk.session_id, *((name, b"Words.") for name in names))
+    await upload_files(stage.user, desk.session_id, *((name, b"Words.") for name in names))
     chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
     await chat.composer.press_sequentially("Read @pl")
     options = chat.page.get_by_role("option")
     await expect(options).to_have_text(["plan.txt", "old-plan.txt", "sample.txt"])
     await chat.page.keyboard.press("Enter")
-    await expect(chat.attached("plan.txt")).to_have_count(1)
-    await expect(chat.attached("exported.txt")).to_have_count(0)
+    await expect(chat.attachment("plan.txt")).to_have_count(1)
+    await expect(chat.attachment("exported.txt")).to_have_count(0)
 
 
 @pytest.mark.parametrize(
@@ -197,9 +197,9 @@ async def test_a_file_is_mentioned_by_its_name_and_not_by_where_it_is_stored(sta
 async def test_a_file_is_mentioned_in_every_script_and_by_more_than_one_word(
     stage: Stage, visit: Visit, typed: str, name: str
 ) -> None:
-    desk = await stage.session(title="Files")
+    desk = await stage.create_session(title="Files")
     names = ("plan.txt", "Đề cương.txt", "越南报告.txt", "Báo cáo năng lượng.txt")
-    await uploaded(stage.me, desk.session_id, *((one, b"Words.") for one in names))
+    await upload_files(stage.user, desk.session_id, *((one, b"Words.") for one in names))
     chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
     await chat.composer.press_sequentially("Read @")
     await expect(chat.page.get_by_role("option")).to_have_count(4)
@@ -207,5 +207,5 @@ async def test_a_file_is_mentioned_in_every_script_and_by_more_than_one_word(
     await chat.page.keyboard.insert_text(typed)
     await expect(chat.page.get_by_role("option")).to_have_text([name])
     await chat.page.keyboard.press("Enter")
-    await expect(chat.attached(name)).to_have_count(1)
+    await expect(chat.attachment(name)).to_have_count(1)
     await expect(chat.composer).to_have_value(f"Read {name} ")

@@ -12,10 +12,10 @@ from browser.conftest import Visit
 from browser.page import Chat
 from browser.samples import FILES
 from browser.stage import Stage
-from browser.waiting import until
+from browser.waiting import wait_until
 from documents.office import W, docx, paragraph
 from server.desk import Desk
-from server.forms import uploaded
+from server.forms import upload_files
 
 HAS_INK = """(canvas) => {
   if (!canvas.width) return false;
@@ -27,8 +27,8 @@ HAS_INK = """(canvas) => {
 @pytest_asyncio.fixture(loop_scope="session")
 async def desk(stage: Stage) -> Desk:
     """A session with one file of every kind, of which one was written in two versions."""
-    desk = await stage.session(title="Files of all kinds")
-    answer = await uploaded(stage.me, desk.session_id, *FILES.items())
+    desk = await stage.create_session(title="Files of all kinds")
+    answer = await upload_files(stage.user, desk.session_id, *FILES.items())
     assert answer.status == 201, answer
     await desk.write("/report.md", "# Report\n\nThe first line.\n\nAn old line.\n")
     await desk.write(
@@ -37,7 +37,7 @@ async def desk(stage: Stage) -> Desk:
     return desk
 
 
-async def _opened(visit: Visit, desk: Desk, name: str) -> Chat:
+async def _open_in_viewer(visit: Visit, desk: Desk, name: str) -> Chat:
     chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
     await chat.open_files()
     await chat.open_file(name)
@@ -45,7 +45,7 @@ async def _opened(visit: Visit, desk: Desk, name: str) -> Chat:
 
 
 async def test_markdown_is_set(desk: Desk, visit: Visit) -> None:
-    viewer = (await _opened(visit, desk, "notes.md")).viewer
+    viewer = (await _open_in_viewer(visit, desk, "notes.md")).viewer
     await expect(viewer.get_by_role("heading", name="Notes", exact=True)).to_be_visible()
     await expect(viewer.get_by_role("listitem").filter(has_text="one")).to_be_visible()
     await viewer.get_by_role("tab", name="Source").click()
@@ -53,39 +53,39 @@ async def test_markdown_is_set(desk: Desk, visit: Visit) -> None:
 
 
 async def test_code_is_shown_with_its_lines(desk: Desk, visit: Visit) -> None:
-    viewer = (await _opened(visit, desk, "double.py")).viewer
+    viewer = (await _open_in_viewer(visit, desk, "double.py")).viewer
     await expect(viewer).to_contain_text("def double(number: int) -> int:")
 
 
 async def test_a_csv_file_is_a_table(desk: Desk, visit: Visit) -> None:
-    viewer = (await _opened(visit, desk, "rivers.csv")).viewer
+    viewer = (await _open_in_viewer(visit, desk, "rivers.csv")).viewer
     await expect(viewer.get_by_role("columnheader", name="river")).to_be_visible()
     await expect(viewer.get_by_role("cell", name="Sông Hồng")).to_be_visible()
 
 
 async def test_a_workbook_has_its_sheets(desk: Desk, visit: Visit) -> None:
-    viewer = (await _opened(visit, desk, "budget.xlsx")).viewer
+    viewer = (await _open_in_viewer(visit, desk, "budget.xlsx")).viewer
     await expect(viewer.get_by_role("cell", name="12.5")).to_be_visible()
     await viewer.get_by_role("tab", name="Income").click()
     await expect(viewer.get_by_role("cell", name="a reader")).to_be_visible()
 
 
 async def test_a_pdf_is_drawn_and_its_text_can_be_selected(desk: Desk, visit: Visit) -> None:
-    viewer = (await _opened(visit, desk, "bridges.pdf")).viewer
+    viewer = (await _open_in_viewer(visit, desk, "bridges.pdf")).viewer
     await expect(viewer.locator("canvas").first).to_be_visible()
     await expect(viewer).to_contain_text("Concrete bridges of the nineteenth century")
     await expect(viewer).to_contain_text(re.compile("of 2"))
     # The text is laid over the page while that is still drawn.
-    assert await until(lambda: viewer.locator("canvas").first.evaluate(HAS_INK), bool)
+    assert await wait_until(lambda: viewer.locator("canvas").first.evaluate(HAS_INK), bool)
 
 
 async def test_a_letter_is_shown_as_the_agent_reads_it(desk: Desk, visit: Visit) -> None:
-    viewer = (await _opened(visit, desk, "letter.docx")).viewer
+    viewer = (await _open_in_viewer(visit, desk, "letter.docx")).viewer
     await expect(viewer).to_contain_text("footnotes are kind to you.")
 
 
 async def test_a_picture_is_shown(desk: Desk, visit: Visit) -> None:
-    viewer = (await _opened(visit, desk, "chart.png")).viewer
+    viewer = (await _open_in_viewer(visit, desk, "chart.png")).viewer
     picture = viewer.get_by_role("img", name="chart.png")
     await expect(picture).to_be_visible()
     await expect(picture).to_have_js_property("naturalWidth", 320)
@@ -94,7 +94,7 @@ async def test_a_picture_is_shown(desk: Desk, visit: Visit) -> None:
 async def test_a_web_page_is_alive_in_its_frame(desk: Desk, visit: Visit) -> None:
     visitor = await visit()
     # The browser says what it did not run.
-    visitor.excused.append("Blocked script execution")
+    visitor.expected_problems.append("Blocked script execution")
     chat = await Chat.open(visitor, f"/s/{desk.session_id}")
     await chat.open_files()
     await chat.open_file("page.html")
@@ -113,7 +113,7 @@ async def test_a_long_text_is_shown_from_its_beginning(desk: Desk, visit: Visit)
     chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
     for name, content in {"long.log": lines, "noise.txt": noise}.items():
         await chat.attach({"name": name, "mimeType": "text/plain", "buffer": content})
-        await expect(chat.attached(name).get_by_role("button", name=f"Remove {name}")).to_be_visible()
+        await expect(chat.attachment(name).get_by_role("button", name=f"Remove {name}")).to_be_visible()
     await chat.open_files()
     await chat.open_file("long.log")
     note, more = chat.viewer.get_by_text("Only the first"), chat.viewer.get_by_role("button", name="Show more")
@@ -136,7 +136,7 @@ async def test_a_long_text_is_shown_from_its_beginning(desk: Desk, visit: Visit)
 async def test_broken_json_is_a_text_that_says_so(desk: Desk, visit: Visit) -> None:
     await desk.write("/broken.json", '{"a": 1,')
     await desk.write("/rows.jsonl", '{"a": 1}\n{"a": 2}\n')
-    chat = await _opened(visit, desk, "broken.json")
+    chat = await _open_in_viewer(visit, desk, "broken.json")
     await expect(chat.viewer).to_contain_text("This is not valid JSON")
     await expect(chat.viewer).to_contain_text('{"a": 1,')
     await chat.page.keyboard.press("Escape")
@@ -146,7 +146,7 @@ async def test_broken_json_is_a_text_that_says_so(desk: Desk, visit: Visit) -> N
 
 
 async def test_the_first_version_is_compared_with_the_second(desk: Desk, visit: Visit) -> None:
-    chat = await _opened(visit, desk, "report.md")
+    chat = await _open_in_viewer(visit, desk, "report.md")
     await chat.show_version(1)
     await chat.viewer.get_by_role("tab", name="Changes").click()
     await expect(chat.viewer).to_contain_text("An old line.")
@@ -174,7 +174,7 @@ async def test_the_way_back_does_not_lose_what_is_being_written(desk: Desk, visi
 
 
 async def test_versions_are_compared_and_restored(desk: Desk, visit: Visit) -> None:
-    chat = await _opened(visit, desk, "report.md")
+    chat = await _open_in_viewer(visit, desk, "report.md")
     await expect(chat.viewer).to_contain_text("A new line.")
     await chat.viewer.get_by_role("tab", name="Changes").click()
     await expect(chat.viewer).to_contain_text("An old line.")
@@ -186,7 +186,7 @@ async def test_versions_are_compared_and_restored(desk: Desk, visit: Visit) -> N
     await chat.viewer.get_by_role("button", name="Restore", exact=True).click()
     await expect(chat.viewer.get_by_role("button", name="Version 3 of 3")).to_be_visible()
     await expect(chat.viewer).to_contain_text("An old line.")
-    versions = (await desk.ask("GET", "/versions", file_path="/report.md")).json["versions"]
+    versions = (await desk.request("GET", "/versions", file_path="/report.md")).json["versions"]
     assert [one["number"] for one in versions] == [3, 2, 1]
 
 
@@ -197,7 +197,7 @@ async def test_versions_are_compared_and_restored(desk: Desk, visit: Visit) -> N
 async def test_a_file_comes_in_another_form(
     desk: Desk, visit: Visit, tmp_path: Path, name: str, kind: str, start: bytes
 ) -> None:
-    chat = await _opened(visit, desk, name)
+    chat = await _open_in_viewer(visit, desk, name)
     async with chat.page.expect_download(timeout=60_000) as downloading:
         await chat.export(kind)
     download = await downloading.value
@@ -223,7 +223,7 @@ async def test_all_files_come_as_one_archive_and_the_session_as_a_bundle(
 async def test_what_somebody_edits_is_a_new_version_and_a_change_in_between_is_not_overwritten(
     desk: Desk, visit: Visit
 ) -> None:
-    chat = await _opened(visit, desk, "report.md")
+    chat = await _open_in_viewer(visit, desk, "report.md")
     await chat.viewer.get_by_role("button", name="Edit").click()
     text = chat.viewer.get_by_role("textbox")
     await text.fill("# Report\n\nMy own line.\n")
@@ -235,12 +235,12 @@ async def test_what_somebody_edits_is_a_new_version_and_a_change_in_between_is_n
     await chat.viewer.get_by_role("textbox").fill("# Report\n\nA late line.\n")
     await chat.viewer.get_by_role("button", name="Save").click()
     await expect(chat.viewer.get_by_text(re.compile("changed", re.IGNORECASE)).first).to_be_visible()
-    content = (await desk.ask("GET", "/content", file_path="/report.md")).json["content"]
+    content = (await desk.request("GET", "/content", file_path="/report.md")).json["content"]
     assert "Somebody else's line." in content
 
 
 async def test_escape_closes_a_menu_and_not_the_file_behind_it(desk: Desk, visit: Visit) -> None:
-    chat = await _opened(visit, desk, "notes.md")
+    chat = await _open_in_viewer(visit, desk, "notes.md")
     await chat.viewer.get_by_role("button", name=re.compile("^Actions for")).click()
     await expect(chat.page.get_by_role("menu")).to_be_visible()
     await chat.page.keyboard.press("Escape")
@@ -249,14 +249,14 @@ async def test_escape_closes_a_menu_and_not_the_file_behind_it(desk: Desk, visit
 
 
 async def test_a_note_of_a_word_file_is_marked_once_and_by_its_own_number(stage: Stage, visit: Visit) -> None:
-    desk = await stage.session(title="Notes of Word")
+    desk = await stage.create_session(title="Notes of Word")
     mark = '<w:r><w:footnoteReference w:customMarkFollows="1" w:id="{0}"/><w:t>{1}</w:t></w:r>'.format
     words = "<w:r><w:t>{0}</w:t></w:r>".format
     body = f"<w:p>{words('From 2024')}{mark(1, 1)}{words(' on, all of it by 2027')}{mark(2, 3)}{words('.')}</w:p>"
     notes = "".join(f'<w:footnote w:id="{name}">{paragraph(said)}</w:footnote>' for name, said in ((1, "A"), (2, "B")))
     content = docx(body, footnotes=f"<w:footnotes {W}>{notes}</w:footnotes>")
-    await uploaded(stage.me, desk.session_id, ("law.docx", content))
-    viewer = (await _opened(visit, desk, "law.docx")).viewer
+    await upload_files(stage.user, desk.session_id, ("law.docx", content))
+    viewer = (await _open_in_viewer(visit, desk, "law.docx")).viewer
     text = viewer.locator(".files-document p").first
     await expect(text).to_have_text("From 20241 on, all of it by 20273.")
     await expect(text.locator("sup")).to_have_text(["1", "3"])

@@ -4,7 +4,7 @@ from playwright.async_api import expect
 
 from browser.conftest import Visit
 from browser.page import Chat
-from browser.stage import NAMED, QUESTION, Stage, oxygen
+from browser.stage import NAMED, QUESTION, Stage, oxygen_script
 from documents.samples import png
 from server.images import picture
 from upstream import reply, say, stop
@@ -12,9 +12,9 @@ from web import Reply
 
 
 async def test_a_footnote_opens_the_passage_that_was_read(stage: Stage, visit: Visit) -> None:
-    stage.answers(*oxygen())
+    stage.script(*oxygen_script())
     chat = await Chat.open(await visit())
-    await chat.asked(QUESTION)
+    await chat.ask_and_wait(QUESTION)
 
     await expect(chat.log).to_contain_text("The name oxygen was coined in 1777 by Antoine Lavoisier")
     card = chat.log.get_by_role("button", name="name of oxygen")
@@ -35,9 +35,9 @@ async def test_a_footnote_opens_the_passage_that_was_read(stage: Stage, visit: V
 
 
 async def test_a_search_card_opens_to_its_sources_with_links_that_tell_nothing(stage: Stage, visit: Visit) -> None:
-    stage.answers(*oxygen())
+    stage.script(*oxygen_script())
     chat = await Chat.open(await visit())
-    await chat.asked(QUESTION)
+    await chat.ask_and_wait(QUESTION)
     await chat.log.get_by_role("button", name="name of oxygen").click()
     original = chat.log.get_by_role("list", name="Sources found").get_by_role("link").first
     await expect(original).to_have_attribute("href", stage.web.url("/en/Oxygen"))
@@ -49,12 +49,12 @@ async def test_a_search_card_opens_to_its_sources_with_links_that_tell_nothing(s
 async def test_the_title_of_a_source_leads_to_the_page_and_a_button_to_what_was_read(
     stage: Stage, visit: Visit
 ) -> None:
-    stage.answers(*oxygen())
+    stage.script(*oxygen_script())
     visitor = await visit()
     address = stage.web.url("/en/Oxygen")
-    visitor.excused.append(stage.web.url("/"))  # somebody goes there
+    visitor.expected_problems.append(stage.web.url("/"))  # somebody goes there
     chat = await Chat.open(visitor)
-    await chat.asked(QUESTION)
+    await chat.ask_and_wait(QUESTION)
     await chat.log.get_by_role("button", name="name of oxygen").click()
     await chat.open_sources()
     for place in (chat.drawer, chat.log.get_by_role("list", name="Sources found")):
@@ -82,21 +82,21 @@ async def test_the_icon_that_a_page_names_is_shown_and_comes_through_the_server(
     article = f"<!doctype html><html><head>{head}</head><body><article><p>{NAMED[:-5]}.</p></article></body></html>"
     stage.web.put("/en/Oxygen", Reply(headers={"Content-Type": "text/html; charset=utf-8"}, body=article.encode()))
     stage.web.put("/static/icon.png", picture(png(32, 32)))
-    stage.answers(*oxygen())
+    stage.script(*oxygen_script())
     # A visit fails by itself when anything is asked for elsewhere than at its own server.
     chat = await Chat.open(await visit())
-    await chat.asked(QUESTION)
+    await chat.ask_and_wait(QUESTION)
     await chat.open_sources()
     icon = chat.drawer.locator(".ui-favicon img").first
     await expect(icon).to_have_js_property("naturalWidth", 32)
     await expect(icon).to_have_attribute("src", "/v2/favicons/127.0.0.1")
-    assert len(stage.web.asked_for("/static/icon.png")) == 1
+    assert len(stage.web.requests_for("/static/icon.png")) == 1
 
 
 async def test_a_file_that_was_written_is_a_card_and_stands_in_the_workspace(stage: Stage, visit: Visit) -> None:
-    stage.answers(*oxygen())
+    stage.script(*oxygen_script())
     chat = await Chat.open(await visit())
-    await chat.asked(QUESTION)
+    await chat.ask_and_wait(QUESTION)
     await chat.open_files()
     await expect(chat.drawer).to_contain_text("oxygen.md")
     await chat.log.get_by_role("list", name="Files of this answer").get_by_role("button").first.click()
@@ -104,20 +104,20 @@ async def test_a_file_that_was_written_is_a_card_and_stands_in_the_workspace(sta
 
 
 async def test_sources_of_several_questions_are_appended(stage: Stage, visit: Visit) -> None:
-    stage.answers(*oxygen(), *oxygen())
+    stage.script(*oxygen_script(), *oxygen_script())
     chat = await Chat.open(await visit())
-    await chat.asked(QUESTION)
-    await chat.asked("And once more?")
+    await chat.ask_and_wait(QUESTION)
+    await chat.ask_and_wait("And once more?")
     await chat.open_sources()
     await expect(chat.drawer.get_by_text("name of oxygen")).to_have_count(2)
 
 
 async def test_the_address_of_a_conversation_opens_it_again(stage: Stage, visit: Visit) -> None:
-    stage.answers(reply(say("Because of scattering."), stop()))
+    stage.script(reply(say("Because of scattering."), stop()))
     visitor = await visit()
     chat = await Chat.open(visitor)
-    await chat.asked("Why is the sky blue?")
+    await chat.ask_and_wait("Why is the sky blue?")
     assert "/s/" in chat.page.url
     again = await Chat.open(visitor, chat.page.url.removeprefix(visitor.origin))
     await expect(again.log).to_contain_text("Because of scattering.")
-    await again.shows_the_same_as(chat)
+    await again.expect_same_as(chat)

@@ -13,9 +13,9 @@ addEventListener("securitypolicyviolation", (violation) => {
   console.error(`CSP: ${violation.effectiveDirective} ${violation.blockedURI} ${violation.sample}`);
 });
 """
-SECONDS = 30
+TIMEOUT_SECONDS = 30
 """How long anything on the page may take, on a machine that has much else to do."""
-expect.set_options(timeout=SECONDS * 1000)
+expect.set_options(timeout=TIMEOUT_SECONDS * 1000)
 # The browser's own words about an answer that was an error: answers are judged by themselves.
 NETWORK = ("Failed to load resource", "net::ERR_")
 
@@ -27,50 +27,50 @@ class Visitor:
     context: BrowserContext
     origin: str
     problems: list[str] = field(default_factory=list[str])
-    excused: list[str] = field(default_factory=list[str])
+    expected_problems: list[str] = field(default_factory=list[str])
 
-    async def tab(self, path: str = "/") -> Page:
+    async def open_tab(self, path: str = "/") -> Page:
         page = await self.context.new_page()
         await page.goto(self.origin + path)
         return page
 
     def watch(self, page: Page) -> None:
-        page.on("pageerror", lambda error: self._note(f"error: {error.stack or error}"))
-        page.on("console", self._heard)
-        page.on("dialog", self._refuse)
+        page.on("pageerror", lambda error: self._add_problem(f"error: {error.stack or error}"))
+        page.on("console", self._on_console)
+        page.on("dialog", self._dismiss_dialog)
 
-    def requested(self, request: Request) -> None:
+    def on_request(self, request: Request) -> None:
         if not request.url.startswith((f"{self.origin}/", "data:", "blob:", "about:")):
-            self._note(f"request to elsewhere: {request.url}")
+            self._add_problem(f"request to elsewhere: {request.url}")
 
-    def failed(self, request: Request) -> None:
+    def on_request_failed(self, request: Request) -> None:
         """What a policy stopped never left the browser; the page's own policy is counted by itself."""
         problem = f"request to elsewhere: {request.url}"
         if request.failure in ("csp", "net::ERR_BLOCKED_BY_CSP") and problem in self.problems:
             self.problems.remove(problem)
 
-    def answered(self, response: Response) -> None:
+    def on_response(self, response: Response) -> None:
         if response.status >= 500:
-            self._note(f"{response.status}: {response.url}")
+            self._add_problem(f"{response.status}: {response.url}")
 
     @property
-    def unexcused(self) -> list[str]:
-        return [problem for problem in self.problems if not any(excuse in problem for excuse in self.excused)]
+    def unexpected_problems(self) -> list[str]:
+        return [problem for problem in self.problems if not any(excuse in problem for excuse in self.expected_problems)]
 
-    def _heard(self, message: ConsoleMessage) -> None:
+    def _on_console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning") and not any(words in message.text for words in NETWORK):
-            self._note(f"console: {message.text}")
+            self._add_problem(f"console: {message.text}")
 
-    async def _refuse(self, dialog: Dialog) -> None:
+    async def _dismiss_dialog(self, dialog: Dialog) -> None:
         await dialog.dismiss()
-        self._note(f"dialog: {dialog.message}")
+        self._add_problem(f"dialog: {dialog.message}")
 
-    def _note(self, problem: str) -> None:
+    def _add_problem(self, problem: str) -> None:
         self.problems.append(problem)
 
 
 @asynccontextmanager
-async def visiting(
+async def open_visitor(
     browser: Browser, origin: str, *, cookie: str | None = None, phone: bool = False, **options: Any
 ) -> AsyncIterator[Visitor]:
     """`cookie`: logged in with it. Options are those of a playwright context, such as locale and color_scheme."""
@@ -78,19 +78,19 @@ async def visiting(
     hands = {"has_touch": True, "is_mobile": True, "device_scale_factor": 2} if phone else {}
     settings = {"viewport": size, "locale": "en-US", "timezone_id": "Asia/Ho_Chi_Minh", **hands, **options}
     context = await browser.new_context(**settings)
-    context.set_default_timeout(SECONDS * 1000)
+    context.set_default_timeout(TIMEOUT_SECONDS * 1000)
     visitor = Visitor(context, origin)
     context.on("page", visitor.watch)
-    context.on("request", visitor.requested)
-    context.on("requestfailed", visitor.failed)
-    context.on("response", visitor.answered)
+    context.on("request", visitor.on_request)
+    context.on("requestfailed", visitor.on_request_failed)
+    context.on("response", visitor.on_response)
     await context.add_init_script(VIOLATIONS)
     if cookie is not None:
         await context.add_cookies([{"name": "footnote_session", "value": cookie, "url": origin, "httpOnly": True}])
     try:
         yield visitor
     finally:
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             await context.close()
-    if visitor.unexcused:
-        raise AssertionError("\n".join(("A visit showed what none may show:", *visitor.unexcused)))
+    if visitor.unexpected_problems:
+        raise AssertionError("\n".join(("A visit showed what none may show:", *visitor.unexpected_problems)))

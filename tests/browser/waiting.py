@@ -7,15 +7,15 @@ from typing import TypeVar
 
 from playwright.async_api import Route
 
-from browser.visitor import SECONDS
+from browser.visitor import TIMEOUT_SECONDS
 
 T = TypeVar("T")
 
 
-async def until(look: Callable[[], Awaitable[T]], is_so: Callable[[T], bool]) -> T:
+async def wait_until(read: Callable[[], Awaitable[T]], condition: Callable[[T], bool]) -> T:
     """What is seen as soon as it is so; if that does not come to pass, what was seen last."""
-    given_up = time.monotonic() + SECONDS
-    while not is_so(seen := await look()) and time.monotonic() < given_up:
+    given_up = time.monotonic() + TIMEOUT_SECONDS
+    while not condition(seen := await read()) and time.monotonic() < given_up:
         await asyncio.sleep(0.05)
     return seen
 
@@ -25,13 +25,13 @@ class Held:
 
     def __init__(self, *, fails: bool = False) -> None:
         self.sent = asyncio.Event()
-        self._may_go = asyncio.Event()
+        self._released = asyncio.Event()
         self._fails = fails
 
-    async def take(self, route: Route) -> None:
+    async def handle_route(self, route: Route) -> None:
         self.sent.set()
-        await self._may_go.wait()
+        await self._released.wait()
         await (route.abort() if self._fails else route.continue_())
 
-    def go(self) -> None:
-        self._may_go.set()
+    def release(self) -> None:
+        self._released.set()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bundles.shelf import Study, study_in
+from bundles.shelf import Study, create_study
 from footnote.bundles.bundles import Bundles
 from footnote.db.engine import Database
 from footnote.library import Library
@@ -13,7 +13,7 @@ from footnote.storage.local import LocalStorage
 from footnote.workspace.blobs import Blobs
 from library.pages import Clock
 from sessions.fixtures import clock, database, library
-from sessions.stored import Desk
+from sessions.stored import TurnWriter
 
 __all__ = ["clock", "database", "library"]
 
@@ -34,10 +34,10 @@ def bundles(database: Database, library: Library, blobs: Blobs, clock: Clock) ->
 
 
 @pytest.fixture
-def desk(database: Database, sessions: Sessions, clock: Clock) -> Desk:
-    return Desk(database, sessions, clock)
+def desk(database: Database, sessions: Sessions, clock: Clock) -> TurnWriter:
+    return TurnWriter(database, sessions, clock)
 
 
 @pytest.fixture
-async def study(desk: Desk, library: Library, blobs: Blobs) -> Study:
-    return await study_in(desk, library, blobs)
+async def study(desk: TurnWriter, library: Library, blobs: Blobs) -> Study:
+    return await create_study(desk, library, blobs)

@@ -13,12 +13,12 @@ from typing import Any
 import msgspec
 
 from footnote.bundles.bundles import Bundles
-from footnote.bundles.form import MANIFEST, Listed, Manifest, manifest_bytes, seal_of
-from footnote.citations.check import check
-from footnote.citations.numbering import Sources
+from footnote.bundles.form import MANIFEST, Manifest, ManifestEntry, manifest_bytes, seal_of
 from footnote.db import files
-from footnote.db.blobs import Kept
-from footnote.db.runs import EventRow, append
+from footnote.db.blobs import StoredBlob
+from footnote.db.runs import EventRow, append_events
+from footnote.evidence.check import check_citations
+from footnote.evidence.sources import Sources
 from footnote.library import Library
 from footnote.protocol.events import (
     AttachmentsBlock,
@@ -47,9 +47,9 @@ from footnote.protocol.sources import Quote, Snapshot, Source
 from footnote.protocol.sse import frame
 from footnote.workspace.blobs import Blobs
 from footnote.workspace.paths import upload_key
-from footnote.workspace.stored import packed
+from footnote.workspace.stored import compress_text
 from library.pages import TREATY
-from sessions.stored import Desk, Stored
+from sessions.stored import StoredTurn, TurnWriter
 
 SIGNED = "It was signed on 28 June 1919 in the Hall of Mirrors."
 FALSE = "Napoleon paid 5 million for it in 1805."
@@ -63,9 +63,9 @@ class Study:
     """A session, its turns, and its file that was written three times."""
 
     session_id: str
-    first: Stored
-    again: Stored
-    edited: Stored
+    first: StoredTurn
+    again: StoredTurn
+    edited: StoredTurn
 
 
 def source(snapshot: Snapshot, number: int = 1) -> Source:
@@ -87,23 +87,28 @@ def source(snapshot: Snapshot, number: int = 1) -> Source:
 def search_result(call_id: str, found: Source) -> ToolResultMessage:
     summary = f"{SIGNED} [1]"
     sources = Sources()
-    sources.note(found, TREATY)
-    artifact = {"query": "treaty", "sources": [found], "summary": summary, "citations": check(summary, sources)}
+    sources.add(found, TREATY)
+    artifact = {
+        "query": "treaty",
+        "sources": [found],
+        "summary": summary,
+        "citations": check_citations(summary, sources),
+    }
     return ToolResultMessage(
         call_id, "web_search", (Text(summary),), artifact=msgspec.json.decode(msgspec.json.encode(artifact))
     )
 
 
-def judged(text: str, *heard: ToolResultMessage) -> Text:
-    return Text(text, check(text, Sources.of(heard, {TREATY.id: TREATY})))
+def judge_text(text: str, *results: ToolResultMessage) -> Text:
+    return Text(text, check_citations(text, Sources.from_messages(results, {TREATY.id: TREATY})))
 
 
-async def study_in(desk: Desk, library: Library, blobs: Blobs, user_id: str = "ann") -> Study:
+async def create_study(desk: TurnWriter, library: Library, blobs: Blobs, user_id: str = "ann") -> Study:
     """Two branches, a retried answer, a search, verdicts, versions of both authors, an upload with its text, events."""
-    await library.of(user_id).keep(TREATY)
+    await library.for_user(user_id).store(TREATY)
     head = await desk.sessions.create(user_id, "researcher")
     workspace = desk.sessions.workspace(user_id, head.id)
-    upload = await uploaded(desk, blobs, user_id, head.id)
+    upload = await upload_file(desk, blobs, user_id, head.id)
     found = search_result("call_1", source(TREATY))
     calls = (
         ToolCall("call_1", "web_search", {"query": "treaty"}, title="Search the web"),
@@ -122,7 +127,7 @@ async def study_in(desk: Desk, library: Library, blobs: Blobs, user_id: str = "a
         found,
         reading,
         *(ToolResultMessage(call_id, "write_file", (Text("Wrote it."),)) for call_id in ("call_3", "call_4", "call_5")),
-        AssistantMessage((judged(ANSWER, found),), "stop", "footnote/test", Usage(input=3, output=4)),
+        AssistantMessage((judge_text(ANSWER, found),), "stop", "footnote/test", Usage(input=3, output=4)),
     )
     # Before the first run, so that the files are there in both branches.
     message_id = new_id("msg")
@@ -135,21 +140,22 @@ async def study_in(desk: Desk, library: Library, blobs: Blobs, user_id: str = "a
     first = await desk.turn(
         head.id, "When was the treaty signed?", *said, user_id=user_id, attached=[upload], message_id=message_id
     )
-    again = await desk.again(
+    again = await desk.retry(
         head.id, first, AssistantMessage((Text("In 1919."),), "stop", "footnote/test"), user_id=user_id
     )
     edited = await desk.turn(
-        head.id, "Where was it signed?", AssistantMessage((judged(f"{SIGNED} [1]", found),), "stop", "footnote/test"),
+        head.id, "Where was it signed?",
+        AssistantMessage((judge_text(f"{SIGNED} [1]", found),), "stop", "footnote/test"),
         user_id=user_id, attachments=(record,),
     )  # fmt: skip
     for turn, messages, attachments in ((first, said, ()), (edited, None, (record,))):
-        spoken = messages or (AssistantMessage((judged(f"{SIGNED} [1]", found),), "stop", "footnote/test"),)
-        await desk.database.write(append([(events_of(head.id, turn, spoken, attachments), 0)]))
+        spoken = messages or (AssistantMessage((judge_text(f"{SIGNED} [1]", found),), "stop", "footnote/test"),)
+        await desk.database.write(append_events([(event_row(head.id, turn, spoken, attachments), 0)]))
     return Study(head.id, first, again, edited)
 
 
-async def uploaded(
-    desk: Desk,
+async def upload_file(
+    desk: TurnWriter,
     blobs: Blobs,
     user_id: str,
     session_id: str,
@@ -161,25 +167,25 @@ async def uploaded(
     file_id = f"{zlib.crc32(name.encode()):08x}-0000-4000-8000-" + session_id[-12:]
     key = upload_key(user_id, file_id, name.removeprefix("/"))
 
-    async def need(kept: Kept) -> None:
-        version = files.NewVersion(kept=kept, author="user", created_at="2026-01-01T00:00:00Z")
+    async def need(kept: StoredBlob) -> None:
+        version = files.NewVersion(blob=kept, author="user", created_at="2026-01-01T00:00:00Z")
         new = files.NewFile(file_id, "upload", None)
-        script = files.add(user_id, session_id, key, new, version, basis=None, most=None)
+        script = files.add_version(user_id, session_id, key, new, version, basis=None, max_bytes=None)
         await desk.database.write(script)
 
-    await blobs.keep_for(content, need)
-    said = files.UploadText(None if text is None else packed(text), "" if text is not None else "there is none")
-    await desk.database.write(files.keep_text(file_id, said))
+    await blobs.store_for(content, need)
+    said = files.UploadText(None if text is None else compress_text(text), "" if text is not None else "there is none")
+    await desk.database.write(files.store_text(file_id, said))
     return await desk.sessions.workspace(user_id, session_id).record(blobs.address + key)
 
 
-def events_of(session_id: str, turn: Stored, said: tuple[Any, ...], files: tuple[FileRecord, ...]) -> EventRow:
+def event_row(session_id: str, turn: StoredTurn, messages: tuple[Any, ...], files: tuple[FileRecord, ...]) -> EventRow:
     """What a client was sent of these messages."""
     told: list[Event] = [
         MessageStart(MessageHead(turn.message_id, "assistant", turn.run_id, session_id, "footnote/test"))
     ]
     blocks: list[tuple[Any, list[Any]]] = []
-    for message in said:
+    for message in messages:
         if isinstance(message, ToolResultMessage):
             shown = ToolResultBlock(message.tool_call_id, message.tool_name, "success", message.text, message.artifact)
             blocks.append((shown, []))
@@ -205,17 +211,17 @@ def events_of(session_id: str, turn: Stored, said: tuple[Any, ...], files: tuple
 # Zips --------------------------------------------------------------------------------------------------------
 
 
-async def exported(bundles: Bundles, session_id: str, user_id: str = "ann") -> bytes:
+async def export_bundle(bundles: Bundles, session_id: str, user_id: str = "ann") -> bytes:
     async with aclosing(bundles.export(user_id, session_id)) as pieces:
         return b"".join([piece async for piece in pieces])
 
 
-def unpacked(data: bytes) -> dict[str, bytes]:
+def read_entries(data: bytes) -> dict[str, bytes]:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def zipped(entries: Mapping[str, bytes]) -> bytes:
+def zip_entries(entries: Mapping[str, bytes]) -> bytes:
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in entries.items():
@@ -223,10 +229,12 @@ def zipped(entries: Mapping[str, bytes]) -> bytes:
     return target.getvalue()
 
 
-def resealed(entries: Mapping[str, bytes]) -> dict[str, bytes]:
+def reseal(entries: Mapping[str, bytes]) -> dict[str, bytes]:
     """The same entries with a list that fits them: what a forger does who has read the format."""
     others = {name: content for name, content in entries.items() if name != MANIFEST}
-    listed = [Listed(name, len(content), hashlib.sha256(content).hexdigest()) for name, content in others.items()]
+    listed = [
+        ManifestEntry(name, len(content), hashlib.sha256(content).hexdigest()) for name, content in others.items()
+    ]
     old = msgspec.json.decode(entries[MANIFEST], type=Manifest)
     new = msgspec.structs.replace(
         old, entries=tuple(sorted(listed, key=lambda entry: entry.name)), seal=seal_of(listed)
@@ -234,19 +242,19 @@ def resealed(entries: Mapping[str, bytes]) -> dict[str, bytes]:
     return {**others, MANIFEST: manifest_bytes(new)}
 
 
-def forged(entries: Mapping[str, bytes], name: str, change: Callable[[Any], Any]) -> dict[str, bytes]:
+def forge_entry(entries: Mapping[str, bytes], name: str, change: Callable[[Any], Any]) -> dict[str, bytes]:
     """With another value in one entry, and hashes that fit."""
     value = json_of(entries[name])
     changed = change(value)
     content = msgspec.json.format(msgspec.json.encode(value if changed is None else changed), indent=1) + b"\n"
-    return resealed({**entries, name: content})
+    return reseal({**entries, name: content})
 
 
 def json_of(content: bytes) -> Any:
     return msgspec.json.decode(content)
 
 
-def put(folder: Path, data: bytes | Mapping[str, bytes]) -> Path:
+def write_bundle(folder: Path, data: bytes | Mapping[str, bytes]) -> Path:
     path = folder / "bundle.zip"
-    path.write_bytes(data if isinstance(data, bytes) else zipped(data))
+    path.write_bytes(data if isinstance(data, bytes) else zip_entries(data))
     return path

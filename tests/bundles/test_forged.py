@@ -10,19 +10,30 @@ from typing import Any
 import msgspec
 import pytest
 
-from bundles.shelf import SIGNED, Study, exported, forged, json_of, put, resealed, unpacked, uploaded, zipped
+from bundles.shelf import (
+    SIGNED,
+    Study,
+    export_bundle,
+    forge_entry,
+    json_of,
+    read_entries,
+    reseal,
+    upload_file,
+    write_bundle,
+    zip_entries,
+)
 from footnote.bundles.bundles import Bundles
-from footnote.bundles.contents import Address
-from footnote.bundles.form import MANIFEST, Damaged, Manifest, NotTaken, manifest_bytes
+from footnote.bundles.contents import SourceAddress
+from footnote.bundles.form import MANIFEST, BundleDamaged, Manifest, NotTaken, manifest_bytes
 from footnote.bundles.verify import verify
-from footnote.documents.reading import text_of
+from footnote.documents.reading import read_text
 from footnote.library import Library
 from footnote.protocol.version import __version__
-from footnote.sandbox.jobs import Reading, TextOf
+from footnote.sandbox.jobs import DocumentText, ReadText
 from footnote.sessions.store import Sessions
 from footnote.workspace.blobs import Blobs
 from library.pages import TREATY
-from sessions.stored import Desk
+from sessions.stored import TurnWriter
 
 PLAIN = {
     "/facts.txt": b"\xef\xbb\xbfOne.\r\nTwo: n\xc3\xb3.\r\n",
@@ -42,19 +53,19 @@ Change = Callable[[Any], object]
 
 
 @pytest.fixture
-async def entries(bundles: Bundles, desk: Desk, blobs: Blobs, study: Study) -> Entries:
+async def entries(bundles: Bundles, desk: TurnWriter, blobs: Blobs, study: Study) -> Entries:
     """With an upload of each kind that is a text itself, read as the product reads it, and two that are none."""
     for name, content in PLAIN.items():
-        said = text_of(Reading(content=content, filename=name[1:], media_type="text/plain"))
-        assert isinstance(said, TextOf)
-        await uploaded(desk, blobs, "ann", study.session_id, content, name, said.text)
+        said = read_text(ReadText(content=content, filename=name[1:], media_type="text/plain"))
+        assert isinstance(said, DocumentText)
+        await upload_file(desk, blobs, "ann", study.session_id, content, name, said.text)
     for name, content in OTHERS.items():
-        await uploaded(desk, blobs, "ann", study.session_id, content, name, "Read somehow.")
-    return unpacked(await exported(bundles, study.session_id))
+        await upload_file(desk, blobs, "ann", study.session_id, content, name, "Read somehow.")
+    return read_entries(await export_bundle(bundles, study.session_id))
 
 
-async def refused(bundles: Bundles, sessions: Sessions, file: Path) -> str:
-    with pytest.raises((Damaged, NotTaken)) as error:
+async def import_refused(bundles: Bundles, sessions: Sessions, file: Path) -> str:
+    with pytest.raises((BundleDamaged, NotTaken)) as error:
         await bundles.take("ben", file)
     assert (await sessions.list("ben")).sessions == ()
     return error.value.message
@@ -64,7 +75,7 @@ def file_of(files: dict[str, Any], name: str) -> dict[str, Any]:
     return next(one for one in files["files"] if one["key"].endswith(name))
 
 
-def told_as(entries: Mapping[str, bytes], version: str) -> Entries:
+def with_version(entries: Mapping[str, bytes], version: str) -> Entries:
     """The same bundle, as if another version had made it."""
     manifest = msgspec.json.decode(entries[MANIFEST], type=Manifest)
     return {**entries, MANIFEST: manifest_bytes(msgspec.structs.replace(manifest, footnote=version))}
@@ -73,7 +84,7 @@ def told_as(entries: Mapping[str, bytes], version: str) -> Entries:
 async def test_texts_that_are_read_again_are_those_that_were_read(
     entries: Entries, bundles: Bundles, tmp_path: Path
 ) -> None:
-    file = put(tmp_path, entries)
+    file = write_bundle(tmp_path, entries)
     report = verify(file)
     assert report.findings == ()
     assert report.notes[0] == "The text of 3 uploads was taken as it is: only plain text files are read again."
@@ -88,11 +99,11 @@ async def test_another_text_of_an_upload_is_found(
     def change(files: dict[str, Any]) -> None:
         file_of(files, name)["text"]["text"] = lie
 
-    file = put(tmp_path, forged(entries, "files.json", change))
+    file = write_bundle(tmp_path, forge_entry(entries, "files.json", change))
     [finding] = verify(file).findings
     assert (finding.entry, finding.problem) == ("files.json", "wrong")
     assert finding.message.endswith(f"{name} is not what the file says")
-    assert finding.message in await refused(bundles, sessions, file)
+    assert finding.message in await import_refused(bundles, sessions, file)
 
 
 LARGE = "/large.txt"
@@ -162,15 +173,15 @@ async def test_what_does_not_fit_together_is_found_and_not_taken(
     name: str, bundles: Bundles, sessions: Sessions, entries: Entries, tmp_path: Path
 ) -> None:
     entry, change, expected = TOLD[name]
-    file = put(tmp_path, forged(entries, entry, lambda one: (change(one), None)[1]))
+    file = write_bundle(tmp_path, forge_entry(entries, entry, lambda one: (change(one), None)[1]))
     found = [one.message for one in verify(file).findings if one.entry == entry]
     assert [one for one in found if one.endswith(expected)], found
-    assert expected in await refused(bundles, sessions, file)
+    assert expected in await import_refused(bundles, sessions, file)
 
 
-def replaced(entries: Entries, name: str, old: bytes, new: bytes) -> Entries:
+def replace_in_entry(entries: Entries, name: str, old: bytes, new: bytes) -> Entries:
     assert old in entries[name]
-    return resealed({**entries, name: entries[name].replace(old, new)})
+    return reseal({**entries, name: entries[name].replace(old, new)})
 
 
 def with_escape(content: bytes) -> bytes:
@@ -180,25 +191,25 @@ def with_escape(content: bytes) -> bytes:
 
 ENTRIES: dict[str, tuple[Callable[[Entries], Entries], str]] = {
     "a changed transcript": (
-        lambda one: replaced(one, "transcript.md", b"1919", b"1918"),
+        lambda one: replace_in_entry(one, "transcript.md", b"1919", b"1918"),
         "transcript.md (wrong): it says",
     ),
     "a changed readme": (
-        lambda one: replaced(one, "README.txt", b"\n", b"\nSend money.\n"),
+        lambda one: replace_in_entry(one, "README.txt", b"\n", b"\nSend money.\n"),
         "README.txt (wrong): it is not the one that every bundle has",
     ),
     "a changed question": (
-        lambda one: replaced(one, "session.json", b"When was", b"Why was"),
+        lambda one: replace_in_entry(one, "session.json", b"When was", b"Why was"),
         "history.json (wrong): it says",
     ),
     "a forged verdict": (
-        lambda one: replaced(one, "verdicts.json", b'"unsupported"', b'"supported"'),
+        lambda one: replace_in_entry(one, "verdicts.json", b'"unsupported"', b'"supported"'),
         "verdicts.json (wrong): it says",
     ),
-    "an added file": (lambda one: resealed({**one, "/etc/passwd": b"x"}), "/etc/passwd (added)"),
-    "a file that climbs": (lambda one: resealed({**one, "../../x": b"x"}), "../../x (added)"),
+    "an added file": (lambda one: reseal({**one, "/etc/passwd": b"x"}), "/etc/passwd (added)"),
+    "a file that climbs": (lambda one: reseal({**one, "../../x": b"x"}), "../../x (added)"),
     "a title that steers a terminal": (
-        lambda one: resealed(
+        lambda one: reseal(
             {**one, **{name: with_escape(one[name]) for name in ("session.json", "history.json", MANIFEST)}}
         ),
         "transcript.md (wrong): it says",
@@ -211,16 +222,16 @@ async def test_what_is_not_right_is_not_taken(
     name: str, bundles: Bundles, sessions: Sessions, entries: Entries, tmp_path: Path
 ) -> None:
     change, expected = ENTRIES[name]
-    file = put(tmp_path, change(entries))
+    file = write_bundle(tmp_path, change(entries))
     assert not verify(file).ok
-    assert expected in await refused(bundles, sessions, file)
+    assert expected in await import_refused(bundles, sessions, file)
 
 
 async def test_a_refusal_names_the_first_few_and_counts_the_others(
     bundles: Bundles, sessions: Sessions, entries: Entries, tmp_path: Path
 ) -> None:
-    lie = resealed({**entries, **{f"files/{number}": b"" for number in range(8)}})
-    said = await refused(bundles, sessions, put(tmp_path, lie))
+    lie = reseal({**entries, **{f"files/{number}": b"" for number in range(8)}})
+    said = await import_refused(bundles, sessions, write_bundle(tmp_path, lie))
     assert said.endswith("files/4 (added): nothing in the bundle names it; and 3 more.")
     assert "files/5" not in said
 
@@ -229,14 +240,14 @@ async def test_a_refusal_names_the_first_few_and_counts_the_others(
 async def test_what_stands_around_the_zip_is_found(
     before: bytes, after: bytes, bundles: Bundles, sessions: Sessions, entries: Entries, tmp_path: Path
 ) -> None:
-    file = put(tmp_path, before + zipped(entries) + after)
+    file = write_bundle(tmp_path, before + zip_entries(entries) + after)
     [finding] = verify(file).findings
     assert (finding.entry, finding.problem) == ("the zip file itself", "added")
     assert finding.message == "something stands before its first entry, or after its end"
-    assert "the zip file itself (added)" in await refused(bundles, sessions, file)
+    assert "the zip file itself (added)" in await import_refused(bundles, sessions, file)
 
 
-def moved(data: bytes, by: int) -> bytes:
+def shift_offsets(data: bytes, by: int) -> bytes:
     """The same zip, whose list says that everything stands so much further on."""
     changed = bytearray(data)
     end = data.rindex(b"PK\x05\x06")
@@ -252,37 +263,37 @@ def moved(data: bytes, by: int) -> bytes:
 async def test_what_stands_around_the_zip_is_found_though_its_list_counts_with_it(
     entries: Entries, tmp_path: Path
 ) -> None:
-    data = zipped(entries)
-    for lie in (b"MZ junk" + moved(data, 7), b"PK\x03\x04junk" + data, moved(data, 4) + b"junk"):
-        [finding] = verify(put(tmp_path, lie)).findings
+    data = zip_entries(entries)
+    for lie in (b"MZ junk" + shift_offsets(data, 7), b"PK\x03\x04junk" + data, shift_offsets(data, 4) + b"junk"):
+        [finding] = verify(write_bundle(tmp_path, lie)).findings
         assert (finding.entry, finding.problem) == ("the zip file itself", "added")
 
 
 async def test_a_comment_of_the_zip_is_found(entries: Entries, tmp_path: Path) -> None:
-    data = zipped(entries)
-    report = verify(put(tmp_path, data[:-2] + b"\x04\x00junk"))
+    data = zip_entries(entries)
+    report = verify(write_bundle(tmp_path, data[:-2] + b"\x04\x00junk"))
     assert [(one.entry, one.problem) for one in report.findings] == [("the zip file itself", "added")]
 
 
 # Other versions -----------------------------------------------------------------------------------------------
 
 
-def judged_otherwise(entries: Entries) -> Entries:
+def with_other_verdicts(entries: Entries) -> Entries:
     """Everywhere, and the transcript is not compared with what another version wrote."""
     lie = {
         name: content if name == MANIFEST else content.replace(b'"unsupported"', b'"partial"')
         for name, content in entries.items()
     }
-    return resealed(lie)
+    return reseal(lie)
 
 
 async def test_verdicts_of_another_version_are_taken_and_that_is_said(
     bundles: Bundles, sessions: Sessions, entries: Entries, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    lie = judged_otherwise(entries)
-    said = await refused(bundles, sessions, put(tmp_path, lie))
+    lie = with_other_verdicts(entries)
+    said = await import_refused(bundles, sessions, write_bundle(tmp_path, lie))
     assert "its verdict is 'partial', and made anew it is 'unsupported'" in said
-    file = put(tmp_path, told_as(lie, "0.0.1\x1b[2J"))
+    file = write_bundle(tmp_path, with_version(lie, "0.0.1\x1b[2J"))
     report = verify(file)
     assert [(one.entry, one.problem) for one in report.findings] == [("verdicts.json", "wrong")]
     assert report.notes[-1].endswith("another version may judge otherwise.")
@@ -303,16 +314,16 @@ async def test_another_version_is_no_excuse_for_anything_else(
         name: content if name == MANIFEST or name.startswith("snapshots/") else content.replace(b"28 June", b"29 June")
         for name, content in entries.items()
     }
-    said = await refused(bundles, sessions, put(tmp_path, told_as(resealed(quoted), "0.0.1")))
+    said = await import_refused(bundles, sessions, write_bundle(tmp_path, with_version(reseal(quoted), "0.0.1")))
     assert f"a quotation does not stand in snapshots/{TREATY.id}.txt" in said
     cited = {
         name: content if name == MANIFEST else re.sub(rb'("quote": ?"It was signed on )28', rb"\g<1>29", content)
         for name, content in entries.items()
     }
-    said = await refused(bundles, sessions, put(tmp_path, told_as(resealed(cited), "0.0.1")))
+    said = await import_refused(bundles, sessions, write_bundle(tmp_path, with_version(reseal(cited), "0.0.1")))
     assert f"its quotation does not stand in snapshots/{TREATY.id}.txt" in said
-    lie = resealed({**judged_otherwise(entries), "more": b""})
-    said = await refused(bundles, sessions, put(tmp_path, told_as(lie, "0.0.1")))
+    lie = reseal({**with_other_verdicts(entries), "more": b""})
+    said = await import_refused(bundles, sessions, write_bundle(tmp_path, with_version(lie, "0.0.1")))
     assert said.endswith("more (added): nothing in the bundle names it.")
 
 
@@ -322,18 +333,18 @@ async def test_another_version_is_no_excuse_for_anything_else(
 @pytest.mark.parametrize(
     ("address", "url", "may_be"),
     [
-        (Address("https://a.example/x", None), "https://a.example/x", True),
-        (Address("https://a.example/x", None), "http://www.a.example/y?z", True),
-        (Address("https://a.example/x", None), "https://b.example/x", False),
-        (Address("https://a.example/x", "https://b.example/y"), "https://b.example/y", True),
-        (Address("https://a.example/x", "https://b.example/y"), "https://b.example/z", False),
-        (Address("https://a.example/x", "https://a.example/y"), "https://a.example/z", False),
-        (Address("footnote://files/a.txt", None), "https://files/a.txt", False),
-        (Address("footnote://files/a.txt", None), "footnote:bundles/ann/0", True),
-        (Address("https://[", None), "https://a.example/", False),
+        (SourceAddress("https://a.example/x", None), "https://a.example/x", True),
+        (SourceAddress("https://a.example/x", None), "http://www.a.example/y?z", True),
+        (SourceAddress("https://a.example/x", None), "https://b.example/x", False),
+        (SourceAddress("https://a.example/x", "https://b.example/y"), "https://b.example/y", True),
+        (SourceAddress("https://a.example/x", "https://b.example/y"), "https://b.example/z", False),
+        (SourceAddress("https://a.example/x", "https://a.example/y"), "https://a.example/z", False),
+        (SourceAddress("footnote://files/a.txt", None), "https://files/a.txt", False),
+        (SourceAddress("footnote://files/a.txt", None), "footnote:bundles/ann/0", True),
+        (SourceAddress("https://[", None), "https://a.example/", False),
     ],
 )
-def test_where_a_text_may_have_been_read(address: Address, url: str, may_be: bool) -> None:
+def test_where_a_text_may_have_been_read(address: SourceAddress, url: str, may_be: bool) -> None:
     assert address.may_be(url) is may_be
 
 
@@ -342,11 +353,11 @@ async def test_a_text_that_was_read_elsewhere_since_is_told_where_the_session_fo
 ) -> None:
     """The same text has one id, wherever it stands, and the library knows it by where it was read last."""
     later = msgspec.structs.replace(TREATY, url="https://mirror.example/treaty", fetched_at="2099-01-01T00:00:00Z")
-    await library.of("ann").keep(later)
-    kept = await library.of("ann").snapshot(TREATY.id)
+    await library.for_user("ann").store(later)
+    kept = await library.for_user("ann").snapshot(TREATY.id)
     assert (kept and kept.url) == later.url
-    entries = unpacked(await exported(bundles, study.session_id))
+    entries = read_entries(await export_bundle(bundles, study.session_id))
     [record] = json_of(entries["snapshots.json"])["snapshots"]
     assert record["url"] == TREATY.url
     assert SIGNED.encode() in entries[f"snapshots/{TREATY.id}.txt"]
-    assert verify(put(tmp_path, entries)).findings == ()
+    assert verify(write_bundle(tmp_path, entries)).findings == ()

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from bundles.shelf import Study, exported, forged, put, resealed, unpacked, zipped
+from bundles.shelf import Study, export_bundle, forge_entry, read_entries, reseal, write_bundle, zip_entries
 from footnote.bundles.bundles import Bundles
-from footnote.bundles.form import MANIFEST, MOST_ENTRIES, Damaged, NotABundle, NotTaken
+from footnote.bundles.form import MANIFEST, MOST_ENTRIES, BundleDamaged, NotABundle, NotTaken
 from footnote.bundles.verify import verify
 from footnote.sessions.store import Sessions
 
@@ -23,12 +23,12 @@ RUN = "run_" + "0" * 28
 
 @pytest.fixture
 async def entries(bundles: Bundles, study: Study) -> dict[str, bytes]:
-    return unpacked(await exported(bundles, study.session_id))
+    return read_entries(await export_bundle(bundles, study.session_id))
 
 
-async def refused(bundles: Bundles, sessions: Sessions, file: Path) -> str:
+async def import_refused(bundles: Bundles, sessions: Sessions, file: Path) -> str:
     """What is said of it. Nothing of it may be kept, and `verify` may not call it right."""
-    with pytest.raises((Damaged, NotABundle, NotTaken)) as error:
+    with pytest.raises((BundleDamaged, NotABundle, NotTaken)) as error:
         await bundles.take("ben", file)
     assert (await sessions.list("ben")).sessions == ()
     with suppress(NotABundle):
@@ -91,8 +91,8 @@ async def test_a_session_that_cannot_be_is_refused(
     name: str, bundles: Bundles, sessions: Sessions, entries: dict[str, bytes], tmp_path: Path
 ) -> None:
     change, expected = SESSIONS[name]
-    lie = forged(entries, "session.json", lambda one: (change(one), None)[1])
-    assert expected in await refused(bundles, sessions, put(tmp_path, lie))
+    lie = forge_entry(entries, "session.json", lambda one: (change(one), None)[1])
+    assert expected in await import_refused(bundles, sessions, write_bundle(tmp_path, lie))
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -100,8 +100,8 @@ async def test_files_that_cannot_be_are_refused(
     name: str, bundles: Bundles, sessions: Sessions, entries: dict[str, bytes], tmp_path: Path
 ) -> None:
     change, expected = FILES[name]
-    lie = forged(entries, "files.json", lambda one: (change(one), None)[1])
-    assert expected in await refused(bundles, sessions, put(tmp_path, lie))
+    lie = forge_entry(entries, "files.json", lambda one: (change(one), None)[1])
+    assert expected in await import_refused(bundles, sessions, write_bundle(tmp_path, lie))
 
 
 async def test_values_that_are_nested_too_deeply_are_refused(
@@ -110,8 +110,8 @@ async def test_values_that_are_nested_too_deeply_are_refused(
     for depth in (300, 100_000):
         deep = b'{"path": ' * depth + b"1" + b"}" * depth
         session = entries["session.json"].replace(b'"artifact": {', b'"artifact": {"deep": ' + deep + b",", 1)
-        lie = resealed({**entries, "session.json": session})
-        assert "nested too deeply" in await refused(bundles, sessions, put(tmp_path, lie))
+        lie = reseal({**entries, "session.json": session})
+        assert "nested too deeply" in await import_refused(bundles, sessions, write_bundle(tmp_path, lie))
 
 
 async def test_events_that_are_none_are_refused(
@@ -124,7 +124,7 @@ async def test_events_that_are_none_are_refused(
         *(whole.replace(b'"message_start"', b'"launch"'), whole[: whole.index(b"\n\n") + 2]),
         whole.replace(study.first.message_id.encode(), b"msg_" + b"0" * 28),
     ):
-        said = await refused(bundles, sessions, put(tmp_path, resealed({**entries, name: data})))
+        said = await import_refused(bundles, sessions, write_bundle(tmp_path, reseal({**entries, name: data})))
         assert f": {name} (wrong): " in said
 
 
@@ -133,7 +133,7 @@ async def test_texts_that_are_not_what_their_name_says_are_refused(
 ) -> None:
     name = next(one for one in entries if one.startswith("snapshots/"))
     for text in (b"Another text.", b"\xff\xfe"):
-        said = await refused(bundles, sessions, put(tmp_path, resealed({**entries, name: text})))
+        said = await import_refused(bundles, sessions, write_bundle(tmp_path, reseal({**entries, name: text})))
         assert f": {name} (wrong): " in said
 
 
@@ -142,7 +142,7 @@ async def test_a_damaged_bundle_is_refused_with_the_names_of_what_is_wrong(
 ) -> None:
     changed = {**entries, "transcript.md": b"Lies.", "files/evil\x1b[31m.txt": b""}
     del changed["README.txt"]
-    said = await refused(bundles, sessions, put(tmp_path, changed))
+    said = await import_refused(bundles, sessions, write_bundle(tmp_path, changed))
     assert "README.txt (missing)" in said
     assert "transcript.md (changed)" in said
     assert "files/evil\\x1b[31m.txt (added)" in said
@@ -153,11 +153,11 @@ async def test_names_in_the_zip_are_never_paths(
     bundles: Bundles, sessions: Sessions, entries: dict[str, bytes], tmp_path: Path
 ) -> None:
     names = ("../../escaped.txt", "/escaped.txt", "C:\\escaped.txt", "files/../../escaped.txt")
-    lie = resealed({**entries, **dict.fromkeys(names, b"x")})
-    report = verify(put(tmp_path, lie))
+    lie = reseal({**entries, **dict.fromkeys(names, b"x")})
+    report = verify(write_bundle(tmp_path, lie))
     assert sorted(one.entry for one in report.findings) == sorted(names)
-    assert "../../escaped.txt (added): nothing in the bundle names it" in await refused(
-        bundles, sessions, put(tmp_path, lie)
+    assert "../../escaped.txt (added): nothing in the bundle names it" in await import_refused(
+        bundles, sessions, write_bundle(tmp_path, lie)
     )
     around = (*tmp_path.rglob("*"), *tmp_path.parent.glob("*"))
     assert not [path for path in around if path.name.endswith("escaped.txt")]
@@ -166,22 +166,22 @@ async def test_names_in_the_zip_are_never_paths(
 async def test_two_entries_of_one_name_are_refused(
     bundles: Bundles, sessions: Sessions, entries: dict[str, bytes], tmp_path: Path
 ) -> None:
-    target = io.BytesIO(zipped(entries))
+    target = io.BytesIO(zip_entries(entries))
     with zipfile.ZipFile(target, "a") as archive, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         archive.writestr("transcript.md", b"Lies.")
-    said = await refused(bundles, sessions, put(tmp_path, target.getvalue()))
+    said = await import_refused(bundles, sessions, write_bundle(tmp_path, target.getvalue()))
     assert said == "transcript.md: it is there twice."
 
 
 async def test_a_zip_that_would_fill_a_disk_is_refused_before_it_is_unpacked(
     bundles: Bundles, sessions: Sessions, entries: dict[str, bytes], tmp_path: Path
 ) -> None:
-    target = io.BytesIO(zipped(entries))
+    target = io.BytesIO(zip_entries(entries))
     with zipfile.ZipFile(target, "a", zipfile.ZIP_DEFLATED) as archive, archive.open("zeros", "w") as entry:
         for _ in range(210):
             entry.write(bytes(1_000_000))
-    said = await refused(bundles, sessions, put(tmp_path, target.getvalue()))
+    said = await import_refused(bundles, sessions, write_bundle(tmp_path, target.getvalue()))
     assert said.startswith("zeros: unpacked it would have 210,000,000 bytes, and the whole bundle 210,")
     assert said.endswith("made to fill a disk.")
 
@@ -189,53 +189,59 @@ async def test_a_zip_that_would_fill_a_disk_is_refused_before_it_is_unpacked(
 async def test_an_entry_that_would_fill_the_memory_is_refused_before_it_is_read(
     bundles: Bundles, sessions: Sessions, entries: dict[str, bytes], tmp_path: Path
 ) -> None:
-    lie = resealed({**entries, "session.json": entries["session.json"] + b" " * 30_000_000})
-    said = await refused(bundles, sessions, put(tmp_path, lie))
+    lie = reseal({**entries, "session.json": entries["session.json"] + b" " * 30_000_000})
+    said = await import_refused(bundles, sessions, write_bundle(tmp_path, lie))
     assert "session.json (wrong): it is larger than 20,000,000 bytes" in said
 
 
 async def test_a_header_that_lies_about_a_size_is_not_believed(
     bundles: Bundles, sessions: Sessions, entries: dict[str, bytes], tmp_path: Path
 ) -> None:
-    data = bytearray(zipped(entries))
+    data = bytearray(zip_entries(entries))
     at = data.index(b"PK\x01\x02")
     struct.pack_into("<L", data, at + 24, 1)
-    said = await refused(bundles, sessions, put(tmp_path, bytes(data)))
+    said = await import_refused(bundles, sessions, write_bundle(tmp_path, bytes(data)))
     assert "is not the one that was exported" in said
 
 
 async def test_a_zip_with_too_many_entries_is_refused(bundles: Bundles, sessions: Sessions, tmp_path: Path) -> None:
-    many = zipped({f"{number}": b"" for number in range(MOST_ENTRIES + 5)})
-    assert "more entries than a bundle may have" in await refused(bundles, sessions, put(tmp_path, many))
+    many = zip_entries({f"{number}": b"" for number in range(MOST_ENTRIES + 5)})
+    assert "more entries than a bundle may have" in await import_refused(
+        bundles, sessions, write_bundle(tmp_path, many)
+    )
     at = many.rindex(b"PK\x05\x06")
     lying = many[: at + 8] + struct.pack("<2H", 1, 1) + many[at + 12 :]
-    assert "more entries than a bundle may have" in await refused(bundles, sessions, put(tmp_path, lying))
+    assert "more entries than a bundle may have" in await import_refused(
+        bundles, sessions, write_bundle(tmp_path, lying)
+    )
     long = many[: at + 12] + struct.pack("<L", 2**31) + many[at + 16 :]
-    assert "more entries than a bundle may have" in await refused(bundles, sessions, put(tmp_path, long))
+    assert "more entries than a bundle may have" in await import_refused(
+        bundles, sessions, write_bundle(tmp_path, long)
+    )
 
 
 async def test_an_encrypted_entry_is_unreadable(
     bundles: Bundles, sessions: Sessions, entries: dict[str, bytes], tmp_path: Path
 ) -> None:
-    data = bytearray(zipped(entries))
+    data = bytearray(zip_entries(entries))
     first = next(iter(entries))
     for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         struct.pack_into("<H", data, data.index(mark) + offset, 1)
-    said = await refused(bundles, sessions, put(tmp_path, bytes(data)))
+    said = await import_refused(bundles, sessions, write_bundle(tmp_path, bytes(data)))
     assert f"{first} (unreadable)" in said
 
 
 async def test_any_flipped_byte_of_the_zip_is_refused_or_changes_nothing(
     bundles: Bundles, entries: dict[str, bytes], tmp_path: Path
 ) -> None:
-    data = zipped(entries)
+    data = zip_entries(entries)
     for at in range(0, len(data), 97):
-        file = put(tmp_path, data[:at] + bytes([data[at] ^ 0x20]) + data[at + 1 :])
+        file = write_bundle(tmp_path, data[:at] + bytes([data[at] ^ 0x20]) + data[at + 1 :])
         try:
             report = verify(file)
         except NotABundle:
             continue
-        assert not report.ok or unpacked(file.read_bytes()) == entries
+        assert not report.ok or read_entries(file.read_bytes()) == entries
 
 
 def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
@@ -246,5 +252,5 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
 
 
 def test_the_manifest_alone_is_no_bundle(tmp_path: Path) -> None:
-    report = verify(put(tmp_path, {MANIFEST: b'{"format":"footnote-bundle","version":1}'}))
+    report = verify(write_bundle(tmp_path, {MANIFEST: b'{"format":"footnote-bundle","version":1}'}))
     assert [(one.entry, one.problem) for one in report.findings] == [(MANIFEST, "unreadable")]

@@ -7,27 +7,27 @@ from typing import Any
 
 import pytest
 
-from agent.stage import answering
-from bundles.shelf import exported, put, unpacked
+from agent.stage import answering_tool
+from bundles.shelf import export_bundle, read_entries, write_bundle
 from footnote.bundles.bundles import Bundles
 from footnote.bundles.verify import Report, verify
 from footnote.db.engine import Database
 from footnote.library import Library
-from footnote.models.scripted import Pause, call, fails, text, thinking
-from footnote.protocol.sessions import Again, NewMessage
+from footnote.models.scripted import ScriptedPause, call, fails, text, thinking
+from footnote.protocol.sessions import NewMessage, RetryRequest
 from footnote.sessions.store import Sessions
 from footnote.tools.builtin.edit_file import edit_file
 from footnote.tools.builtin.write_file import write_file
-from runs.fold import Folded
+from runs.fold import FoldedTurn
 from runs.serving import Process
-from sessions.test_history import PAGE, reading
-from sessions.test_history_of_runs import WRITES, followed, running
+from sessions.test_history import PAGE, reading_tool
+from sessions.test_history_of_runs import WRITES, follow_events, open_runner
 from upstream import Upstream, reply, say, stall, stop
 from upstream import call as asks_for
 
 
-async def checked(bundles: Bundles, session_id: str, folder: Path) -> Report:
-    report = verify(put(folder, await exported(bundles, session_id)))
+async def export_and_verify(bundles: Bundles, session_id: str, folder: Path) -> Report:
+    report = verify(write_bundle(folder, await export_bundle(bundles, session_id)))
     assert report.findings == ()
     return report
 
@@ -35,12 +35,12 @@ async def checked(bundles: Bundles, session_id: str, folder: Path) -> Report:
 async def test_a_run_with_everything(
     database: Database, sessions: Sessions, library: Library, bundles: Bundles, tmp_path: Path
 ) -> None:
-    await library.of("ann").keep(PAGE)
+    await library.for_user("ann").store(PAGE)
     head = await sessions.create("ann", "researcher")
-    async with running(database, sessions, WRITES, reading(), write_file, edit_file) as runner:
+    async with open_runner(database, sessions, WRITES, reading_tool(), write_file, edit_file) as runner:
         started = await runner.start("ann", head.id, NewMessage("Why is it so?", locale="vi"))
-        await followed(runner, started.run_id)
-    report = await checked(bundles, head.id, tmp_path)
+        await follow_events(runner, started.run_id)
+    report = await export_and_verify(bundles, head.id, tmp_path)
     assert (report.verdicts, report.versions, report.snapshots, report.runs, report.notes) == (1, 2, 1, 1, ())
 
 
@@ -49,33 +49,33 @@ async def test_a_run_that_failed(
     database: Database, sessions: Sessions, bundles: Bundles, tmp_path: Path, last: Sequence[Any]
 ) -> None:
     head = await sessions.create("ann", "researcher")
-    async with running(database, sessions, [[call("look", {}, id="c1")], last], answering("look")) as runner:
+    async with open_runner(database, sessions, [[call("look", {}, id="c1")], last], answering_tool("look")) as runner:
         started = await runner.start("ann", head.id, NewMessage("Why?"))
-        await followed(runner, started.run_id)
-    assert (await checked(bundles, head.id, tmp_path)).notes == ()
+        await follow_events(runner, started.run_id)
+    assert (await export_and_verify(bundles, head.id, tmp_path)).notes == ()
 
 
 async def test_a_run_that_was_stopped(database: Database, sessions: Sessions, bundles: Bundles, tmp_path: Path) -> None:
     head = await sessions.create("ann", "researcher")
-    half = [thinking("Hm."), text("This came [1]."), Pause(asyncio.Event()), text("This did not.")]
-    async with running(database, sessions, [half]) as runner:
+    half = [thinking("Hm."), text("This came [1]."), ScriptedPause(asyncio.Event()), text("This did not.")]
+    async with open_runner(database, sessions, [half]) as runner:
         started = await runner.start("ann", head.id, NewMessage("Why?"))
-        await followed(runner, started.run_id, cancel_at="This came")
-    assert (await checked(bundles, head.id, tmp_path)).notes == ()
+        await follow_events(runner, started.run_id, cancel_at="This came")
+    assert (await export_and_verify(bundles, head.id, tmp_path)).notes == ()
 
 
 async def test_branches(database: Database, sessions: Sessions, bundles: Bundles, tmp_path: Path) -> None:
     head = await sessions.create("ann", "researcher")
-    async with running(database, sessions, [[text(f"Answer {number}.")] for number in range(4)]) as runner:
+    async with open_runner(database, sessions, [[text(f"Answer {number}.")] for number in range(4)]) as runner:
         first = await runner.start("ann", head.id, NewMessage("Why?"))
-        await followed(runner, first.run_id)
+        await follow_events(runner, first.run_id)
         second = await runner.start("ann", head.id, NewMessage("And then?"))
-        await followed(runner, second.run_id)
-        again = await runner.retry("ann", head.id, first.message_id, Again())
-        await followed(runner, again.run_id)
+        await follow_events(runner, second.run_id)
+        again = await runner.retry("ann", head.id, first.message_id, RetryRequest())
+        await follow_events(runner, again.run_id)
         edited = await runner.edit("ann", head.id, second.message_id, NewMessage("And when?"))
-        await followed(runner, edited.run_id)
-    assert (await checked(bundles, head.id, tmp_path)).runs == 4
+        await follow_events(runner, edited.run_id)
+    assert (await export_and_verify(bundles, head.id, tmp_path)).runs == 4
 
 
 @pytest.mark.slow
@@ -97,11 +97,11 @@ async def test_a_run_that_a_crash_interrupted(tmp_path: Path, upstream: Upstream
             await process.kill()
     process = await Process.start(tmp_path, upstream)
     async with process.client() as client:
-        await client.follow(run_id, Folded())
+        await client.follow(run_id, FoldedTurn())
         async with client.http.get(f"/v2/sessions/{session_id}/export") as answer:
             assert (answer.status, answer.headers["content-type"]) == (200, "application/zip")
             data = await answer.read()
     assert await process.stop() == 0
-    assert b"round_restart" in unpacked(data)[f"events/{run_id}.sse"]
-    report = verify(put(tmp_path, data))
+    assert b"round_restart" in read_entries(data)[f"events/{run_id}.sse"]
+    report = verify(write_bundle(tmp_path, data))
     assert (report.findings, report.notes, report.versions) == ((), (), 1)

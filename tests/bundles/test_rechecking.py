@@ -3,14 +3,14 @@
 import msgspec
 from msgspec.structs import replace
 
-from footnote.bundles.contents import Spoken
+from footnote.bundles.contents import BundledMessage
 from footnote.bundles.form import RunRecord
-from footnote.bundles.rechecking import Rechecked, rechecked
-from footnote.citations.check import check
-from footnote.citations.numbering import Sources
+from footnote.bundles.rechecking import RecheckResult, rechecked
+from footnote.evidence.check import check_citations
+from footnote.evidence.sources import Sources
 from footnote.protocol.messages import AssistantMessage, Text, ToolResultMessage
 from footnote.protocol.sources import Snapshot, Source
-from footnote.sessions.turns import Asked, Ending
+from footnote.sessions.turns import RunEnding, RunRequest
 
 OLD = Snapshot(url="https://a.example/tower", text="The tower is 300 metres high. It was built in 1889.")
 NEW = replace(OLD, text="The tower is 330 metres high. It was built in 1889.")
@@ -21,8 +21,8 @@ RUN = RunRecord(
     question_id="msg_" + "0" * 28,
     message_id="msg_" + "1" * 28,
     state="done",
-    asked=Asked("researcher", "footnote/test", "en"),
-    ending=Ending(stop_reason="stop"),
+    asked=RunRequest("researcher", "footnote/test", "en"),
+    ending=RunEnding(stop_reason="stop"),
     created_at=0,
     ended_at=0,
     events=False,
@@ -31,7 +31,7 @@ RUN = RunRecord(
 )
 
 
-def found(call_id: str, number: int, snapshot: Snapshot) -> ToolResultMessage:
+def search_result(call_id: str, number: int, snapshot: Snapshot) -> ToolResultMessage:
     source = Source(
         url=snapshot.url, title="", snippet="", domain="", number=number, status="read", snapshot_id=snapshot.id
     )
@@ -39,33 +39,37 @@ def found(call_id: str, number: int, snapshot: Snapshot) -> ToolResultMessage:
     return ToolResultMessage(call_id, "web_search", (Text("…"),), artifact=artifact)
 
 
-def spoken(*messages: AssistantMessage | ToolResultMessage) -> list[Spoken]:
-    return [Spoken(RUN, RUN.message_id if isinstance(one, AssistantMessage) else None, one) for one in messages]
+def spoken_messages(*messages: AssistantMessage | ToolResultMessage) -> list[BundledMessage]:
+    return [BundledMessage(RUN, RUN.message_id if isinstance(one, AssistantMessage) else None, one) for one in messages]
 
 
-def said(text: Text) -> AssistantMessage:
+def assistant_message(text: Text) -> AssistantMessage:
     return AssistantMessage((text,), "stop", "footnote/test")
 
 
-def known(*snapshots: Snapshot) -> dict[str, Snapshot]:
+def snapshots_by_id(*snapshots: Snapshot) -> dict[str, Snapshot]:
     return {snapshot.id: snapshot for snapshot in snapshots}
 
 
 def test_what_holds_is_counted() -> None:
-    heard = (found("c1", 1, OLD), found("c2", 2, OTHER))
-    texts = known(OLD, OTHER)
-    answer = said(Text(TEXT, check(TEXT, Sources.of(heard, texts))))
-    assert rechecked(spoken(*heard, answer), texts, frozenset()) == Rechecked(3, 0, (), quotations=3)
+    heard = (search_result("c1", 1, OLD), search_result("c2", 2, OTHER))
+    texts = snapshots_by_id(OLD, OTHER)
+    answer = assistant_message(Text(TEXT, check_citations(TEXT, Sources.from_messages(heard, texts))))
+    assert rechecked(spoken_messages(*heard, answer), texts, frozenset()) == RecheckResult(3, 0, (), quotations=3)
 
 
 def test_only_what_rests_on_a_missing_text_is_not_judged() -> None:
-    heard = (found("c1", 1, OLD), found("c2", 2, OTHER))
-    citations = check(TEXT, Sources.of(heard, known(OLD, OTHER)))
+    heard = (search_result("c1", 1, OLD), search_result("c2", 2, OTHER))
+    citations = check_citations(TEXT, Sources.from_messages(heard, snapshots_by_id(OLD, OTHER)))
     assert [one.verdict for one in citations] == ["supported"] * 3
-    whole = rechecked(spoken(*heard, said(Text(TEXT, citations))), known(OLD), frozenset({OTHER.id}))
-    assert whole == Rechecked(2, 1, (), quotations=2)
+    whole = rechecked(
+        spoken_messages(*heard, assistant_message(Text(TEXT, citations))), snapshots_by_id(OLD), frozenset({OTHER.id})
+    )
+    assert whole == RecheckResult(2, 1, (), quotations=2)
     lie = (replace(citations[0], verdict="partial"), *citations[1:])
-    result = rechecked(spoken(*heard, said(Text(TEXT, lie))), known(OLD), frozenset({OTHER.id}))
+    result = rechecked(
+        spoken_messages(*heard, assistant_message(Text(TEXT, lie))), snapshots_by_id(OLD), frozenset({OTHER.id})
+    )
     assert (result.checked, result.unchecked) == (2, 1)
     [wrong] = result.otherwise
     assert "its verdict is 'partial', and made anew it is 'supported'" in wrong
@@ -74,23 +78,23 @@ def test_only_what_rests_on_a_missing_text_is_not_judged() -> None:
 def test_two_readings_of_a_page_may_have_come_in_either_order() -> None:
     """Searches side by side note what they read as it comes; their results are kept in the order of the calls."""
     text = "It was built in 1889 [1]."
-    texts = known(OLD, NEW)
-    kept = (found("c1", 1, OLD), found("c2", 1, NEW))
-    as_it_came = Sources.of((kept[1], kept[0]), texts)
-    citations = check(text, as_it_came)
-    assert citations != check(text, Sources.of(kept, texts))
-    assert rechecked(spoken(*kept, said(Text(text, citations))), texts, frozenset()) == Rechecked(
-        1, 0, (), (), quotations=1
-    )
+    texts = snapshots_by_id(OLD, NEW)
+    kept = (search_result("c1", 1, OLD), search_result("c2", 1, NEW))
+    as_it_came = Sources.from_messages((kept[1], kept[0]), texts)
+    citations = check_citations(text, as_it_came)
+    assert citations != check_citations(text, Sources.from_messages(kept, texts))
+    assert rechecked(
+        spoken_messages(*kept, assistant_message(Text(text, citations))), texts, frozenset()
+    ) == RecheckResult(1, 0, (), (), quotations=1)
     elsewhere = (replace(citations[0], quote=OLD.text[:29], quote_start=0, quote_end=29),)
-    [wrong] = rechecked(spoken(*kept, said(Text(text, elsewhere))), texts, frozenset()).otherwise
+    [wrong] = rechecked(spoken_messages(*kept, assistant_message(Text(text, elsewhere))), texts, frozenset()).otherwise
     assert "its verdict rests on another passage" in wrong
 
 
 def test_a_text_that_was_never_read_there_proves_nothing() -> None:
-    heard = (found("c1", 1, OLD), found("c2", 2, OTHER))
+    heard = (search_result("c1", 1, OLD), search_result("c2", 2, OTHER))
     text = "The river is 777 kilometres long [1]."
-    honest = check(text, Sources.of(heard, known(OLD, OTHER)))
+    honest = check_citations(text, Sources.from_messages(heard, snapshots_by_id(OLD, OTHER)))
     assert [one.verdict for one in honest] == ["unsupported"]
     lie = (
         replace(
@@ -102,5 +106,7 @@ def test_a_text_that_was_never_read_there_proves_nothing() -> None:
             snapshot_id=OTHER.id,
         ),
     )
-    [wrong] = rechecked(spoken(*heard, said(Text(text, lie))), known(OLD, OTHER), frozenset()).otherwise
+    [wrong] = rechecked(
+        spoken_messages(*heard, assistant_message(Text(text, lie))), snapshots_by_id(OLD, OTHER), frozenset()
+    ).otherwise
     assert "made anew it is 'unsupported'" in wrong

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from bundles.shelf import Study, exported, unpacked
+from bundles.shelf import Study, export_bundle, read_entries
 from footnote.bundles.bundles import Bundles
 from footnote.bundles.form import FILES, SESSION, FilesEntry, SessionEntry, read_json
 from footnote.bundles.renaming import Renaming
@@ -15,7 +15,7 @@ ADDRESS = "s3://bucket/team/"
 
 @pytest.fixture
 async def entries(bundles: Bundles, study: Study) -> tuple[SessionEntry, FilesEntry]:
-    found = unpacked(await exported(bundles, study.session_id))
+    found = read_entries(await export_bundle(bundles, study.session_id))
     return read_json(found[SESSION], SessionEntry, SESSION), read_json(found[FILES], FilesEntry, FILES)
 
 

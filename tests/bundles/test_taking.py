@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import astuple
 
 import engines
-from bundles.shelf import LARGE, Study, exported, json_of, put, unpacked, uploaded
+from bundles.shelf import LARGE, Study, export_bundle, json_of, read_entries, upload_file, write_bundle
 from footnote.bundles.bundles import Bundles
 from footnote.bundles.form import MANIFEST, NotTaken
 from footnote.bundles.verify import verify
@@ -24,13 +24,13 @@ from footnote.protocol.events import Gap, MessageStop
 from footnote.protocol.frames import EventDecoder
 from footnote.protocol.history import History, SessionHead
 from footnote.protocol.sessions import SessionChanges
-from footnote.sessions.following import follow
-from footnote.sessions.relays import Relays
+from footnote.sessions.follow import follow
+from footnote.sessions.remote_logs import RemoteLogs
 from footnote.sessions.store import Sessions
 from footnote.storage.memory import MemoryStorage
 from footnote.workspace.blobs import Blobs
 from library.pages import RECIPE, TREATY, Clock
-from sessions.stored import Desk, add_user, answer, result
+from sessions.stored import TurnWriter, add_user, answer, tool_result
 
 IDS = re.compile(
     r"(?:session|run|msg)_[0-9a-f]{28}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?<=/)(?:ann|ben|cat)(?=/)"
@@ -49,7 +49,7 @@ class House:
 
 
 @asynccontextmanager
-async def elsewhere(home: Path, **limits: Any) -> AsyncIterator[House]:
+async def open_empty_home(home: Path, **limits: Any) -> AsyncIterator[House]:
     home.mkdir()
     clock = Clock()
     async with Database.open(engines.database_url(home), home) as database:
@@ -64,11 +64,11 @@ async def elsewhere(home: Path, **limits: Any) -> AsyncIterator[House]:
 
 @pytest.fixture
 async def house(tmp_path: Path) -> AsyncIterator[House]:
-    async with elsewhere(tmp_path / "elsewhere") as house:
+    async with open_empty_home(tmp_path / "elsewhere") as house:
         yield house
 
 
-def alike(value: Any) -> Any:
+def without_ids(value: Any) -> Any:
     """JSON with the first id that it names as 1, the second as 2: what is left when ids are not counted. The url of an
     imported file always names its session."""
     known: dict[str, str] = {}
@@ -76,13 +76,13 @@ def alike(value: Any) -> Any:
     return json_of(IDS.sub(lambda found: known.setdefault(found[0], f"id-{len(known)}"), text).encode())
 
 
-async def taken(house: House, data: bytes, folder: Path, user_id: str = "cat") -> SessionHead:
-    return await house.bundles.take(user_id, put(folder, data))
+async def import_bundle(house: House, data: bytes, folder: Path, user_id: str = "cat") -> SessionHead:
+    return await house.bundles.take(user_id, write_bundle(folder, data))
 
 
-async def told(database: Database, run_id: str) -> list[Any]:
+async def stored_events(database: Database, run_id: str) -> list[Any]:
     decoder = EventDecoder()
-    relays = Relays(database, LocalBus(), lambda _: None)
+    relays = RemoteLogs(database, LocalBus(), lambda _: None)
     async with aclosing(follow(database, lambda _: None, relays, run_id, 0, None)) as pieces:
         return [event async for piece in pieces for _, event in decoder.push(piece)]
 
@@ -90,10 +90,10 @@ async def told(database: Database, run_id: str) -> list[Any]:
 async def test_the_history_is_the_same_but_for_ids(
     bundles: Bundles, sessions: Sessions, study: Study, house: House, tmp_path: Path
 ) -> None:
-    head = await taken(house, await exported(bundles, study.session_id), tmp_path)
+    head = await import_bundle(house, await export_bundle(bundles, study.session_id), tmp_path)
     before, after = await sessions.history("ann", study.session_id), await house.sessions.history("cat", head.id)
     assert (head.id, head.title, head.agent_id, head.created_at) == astuple(after.session)
-    assert alike(before) == alike(after)
+    assert without_ids(before) == without_ids(after)
     ids = [set(re.findall(r"(?:session|run|msg)_[0-9a-f]{28}", str(one))) for one in (before, after)]
     assert not ids[0] & ids[1]
     assert len(ids[0]) == len(ids[1])
@@ -105,7 +105,7 @@ async def test_the_history_is_the_same_but_for_ids(
 async def test_every_branch_comes_along(
     bundles: Bundles, sessions: Sessions, study: Study, house: House, tmp_path: Path
 ) -> None:
-    head = await taken(house, await exported(bundles, study.session_id), tmp_path)
+    head = await import_bundle(house, await export_bundle(bundles, study.session_id), tmp_path)
     await sessions.change("ann", study.session_id, SessionChanges(head=study.first.message_id))
     after = await house.sessions.history("cat", head.id)
     assert isinstance(after.turns, tuple)
@@ -115,20 +115,20 @@ async def test_every_branch_comes_along(
     upload = changed.workspace.workspace_files[-1]
     assert f'"file_path":"{upload.path}"' in msgspec.json.encode(changed).decode()
     assert f'"{upload.path}: Bản gốc."' in msgspec.json.encode(changed).decode()
-    assert alike(changed) == alike(await sessions.history("ann", study.session_id))
+    assert without_ids(changed) == without_ids(await sessions.history("ann", study.session_id))
 
 
 async def test_footnotes_open_and_files_have_their_versions(
     bundles: Bundles, sessions: Sessions, study: Study, house: House, tmp_path: Path
 ) -> None:
-    head = await taken(house, await exported(bundles, study.session_id), tmp_path)
+    head = await import_bundle(house, await export_bundle(bundles, study.session_id), tmp_path)
     assert await house.sessions.source("cat", head.id, 1) == await sessions.source("ann", study.session_id, 1)
     before, after = sessions.workspace("ann", study.session_id), house.sessions.workspace("cat", head.id)
     versions = await after.versions("/notes/report.md")
-    assert alike(versions) == alike(await before.versions("/notes/report.md"))
+    assert without_ids(versions) == without_ids(await before.versions("/notes/report.md"))
     assert [await after.read("/notes/report.md", one.number) for one in versions] == [b"three", b"two", b"one"]
     assert await after.read("/large.txt") == LARGE
-    assert await after.text_of("báo cáo.pdf") == "Bản gốc."
+    assert await after.extracted_text("báo cáo.pdf") == "Bản gốc."
     assert versions[1].message_id in str(await house.sessions.history("cat", head.id))
 
 
@@ -136,7 +136,7 @@ async def test_an_edit_stays_in_its_branch(
     bundles: Bundles, sessions: Sessions, study: Study, house: House, tmp_path: Path
 ) -> None:
     await sessions.workspace("ann", study.session_id).put("/mine.md", "of this branch", base_hash=None)
-    head = await taken(house, await exported(bundles, study.session_id), tmp_path)
+    head = await import_bundle(house, await export_bundle(bundles, study.session_id), tmp_path)
     workspace = house.sessions.workspace("cat", head.id)
     assert await workspace.read("/mine.md") == b"of this branch"
     turns = (await house.sessions.history("cat", head.id)).turns
@@ -146,7 +146,7 @@ async def test_an_edit_stays_in_its_branch(
 
 
 async def test_it_is_found_by_its_words(bundles: Bundles, study: Study, house: House, tmp_path: Path) -> None:
-    head = await taken(house, await exported(bundles, study.session_id), tmp_path)
+    head = await import_bundle(house, await export_bundle(bundles, study.session_id), tmp_path)
     for words in ("treaty signed", "napoleon", "where", "mirrors", "three", "gốc"):
         assert [one.id for one in (await house.sessions.list("cat", query=words)).sessions] == [head.id]
     assert (await house.sessions.list("dan", query="treaty")).sessions == ()
@@ -155,22 +155,24 @@ async def test_it_is_found_by_its_words(bundles: Bundles, study: Study, house: H
 async def test_its_events_can_be_followed(
     database: Database, bundles: Bundles, study: Study, house: House, tmp_path: Path
 ) -> None:
-    head = await taken(house, await exported(bundles, study.session_id), tmp_path)
+    head = await import_bundle(house, await export_bundle(bundles, study.session_id), tmp_path)
     turns = (await house.sessions.history("cat", head.id)).turns
     assert isinstance(turns, tuple)
-    assert alike(await told(house.database, turns[-1].run_id)) == alike(await told(database, study.edited.run_id))
-    gap, *_, last = await told(house.database, turns[0].run_id)  # of this one nothing was kept
+    assert without_ids(await stored_events(house.database, turns[-1].run_id)) == without_ids(
+        await stored_events(database, study.edited.run_id)
+    )
+    gap, *_, last = await stored_events(house.database, turns[0].run_id)  # of this one nothing was kept
     assert (type(gap), type(last)) == (Gap, MessageStop)
 
 
 async def test_an_import_exported_again_is_right_and_has_the_same_contents(
     bundles: Bundles, study: Study, house: House, tmp_path: Path
 ) -> None:
-    data = await exported(bundles, study.session_id)
-    head = await taken(house, data, tmp_path)
-    again = await exported(house.bundles, head.id, "cat")
-    assert verify(put(tmp_path, again)).findings == ()
-    first, second = unpacked(data), unpacked(again)
+    data = await export_bundle(bundles, study.session_id)
+    head = await import_bundle(house, data, tmp_path)
+    again = await export_bundle(house.bundles, head.id, "cat")
+    assert verify(write_bundle(tmp_path, again)).findings == ()
+    first, second = read_entries(data), read_entries(again)
     same = {name for name in first if name.startswith(("files/", "versions/", "snapshots"))}
     assert {name: first[name] for name in same} == {name: second[name] for name in same}
     assert json_of(first[MANIFEST])["seal"] != json_of(second[MANIFEST])["seal"]
@@ -179,8 +181,8 @@ async def test_an_import_exported_again_is_right_and_has_the_same_contents(
 async def test_the_same_bundle_twice_gives_two_sessions(
     bundles: Bundles, study: Study, house: House, tmp_path: Path
 ) -> None:
-    data = await exported(bundles, study.session_id)
-    first, second = await taken(house, data, tmp_path), await taken(house, data, tmp_path)
+    data = await export_bundle(bundles, study.session_id)
+    first, second = await import_bundle(house, data, tmp_path), await import_bundle(house, data, tmp_path)
     assert first.id != second.id
     assert {one.id for one in (await house.sessions.list("cat")).sessions} == {first.id, second.id}
     await house.sessions.delete("cat", first.id)
@@ -188,7 +190,7 @@ async def test_the_same_bundle_twice_gives_two_sessions(
 
 
 async def test_it_belongs_to_whoever_took_it(bundles: Bundles, study: Study, house: House, tmp_path: Path) -> None:
-    head = await taken(house, await exported(bundles, study.session_id), tmp_path)
+    head = await import_bundle(house, await export_bundle(bundles, study.session_id), tmp_path)
     with pytest.raises(Unknown):
         await house.sessions.history("dan", head.id)
 
@@ -197,41 +199,41 @@ async def test_pages_of_a_bundle_do_not_become_what_the_library_knows(
     bundles: Bundles, study: Study, house: House, tmp_path: Path
 ) -> None:
     known = msgspec.structs.replace(TREATY, text="What we read ourselves.", title="Ours")
-    await house.library.of("dan").keep(known)
-    await taken(house, await exported(bundles, study.session_id), tmp_path)
-    assert await house.library.of("dan").latest(TREATY.url) == known
-    assert [one.url for one in await house.library.of("dan").search("treaty signed mirrors", 5)] == []
-    opened = await house.library.of("cat").snapshot(TREATY.id)
+    await house.library.for_user("dan").store(known)
+    await import_bundle(house, await export_bundle(bundles, study.session_id), tmp_path)
+    assert await house.library.for_user("dan").latest(TREATY.url) == known
+    assert [one.url for one in await house.library.for_user("dan").search("treaty signed mirrors", 5)] == []
+    opened = await house.library.for_user("cat").snapshot(TREATY.id)
     assert opened is not None
     assert opened.text == TREATY.text
 
 
 async def test_a_private_text_comes_with_an_address_of_its_own(
-    bundles: Bundles, desk: Desk, library: Library, house: House, tmp_path: Path
+    bundles: Bundles, desk: TurnWriter, library: Library, house: House, tmp_path: Path
 ) -> None:
     """Else whoever names the address of somebody's file in a bundle would have it on their shelf."""
     theirs = msgspec.structs.replace(RECIPE, url="footnote:files/phở.md")
     secret = msgspec.structs.replace(theirs, text="The secret recipe.")
-    await house.library.of("dan").add(secret, "origin")
-    ours = await library.of("ann").add(theirs, "origin")
+    await house.library.for_user("dan").add(secret, "origin")
+    ours = await library.for_user("ann").add(theirs, "origin")
     found = {"url": ours.url, "title": "", "snippet": "", "domain": "", "number": 1, "status": "read"}
     session_id = await desk.session()
-    reading = result("c", "…", {"query": "q", "sources": [{**found, "snapshot_id": ours.id}]})
+    reading = tool_result("c", "…", {"query": "q", "sources": [{**found, "snapshot_id": ours.id}]})
     await desk.turn(session_id, "How?", reading, answer("So [1]."))
-    head = await taken(house, await exported(bundles, session_id), tmp_path)
+    head = await import_bundle(house, await export_bundle(bundles, session_id), tmp_path)
     [snapshot] = (await house.sessions.source("cat", head.id, 1)).snapshots
     assert snapshot.text == RECIPE.text
-    mine = house.library.of("cat")
+    mine = house.library.for_user("cat")
     assert [page.url for page in await mine.list() if page.kind != "documentation"] == []
     assert await mine.search("secret recipe", 5) == ()
 
 
 async def test_a_run_that_was_active_counts_as_stopped(
-    bundles: Bundles, desk: Desk, house: House, tmp_path: Path
+    bundles: Bundles, desk: TurnWriter, house: House, tmp_path: Path
 ) -> None:
     session_id = await desk.session()
     await desk.turn(session_id, "Why?", answer("Half"), state="running")
-    head = await taken(house, await exported(bundles, session_id), tmp_path)
+    head = await import_bundle(house, await export_bundle(bundles, session_id), tmp_path)
     history = await house.sessions.history("cat", head.id)
     assert history.active_run is None
     assert isinstance(history.turns, tuple)
@@ -247,15 +249,15 @@ async def test_a_session_of_an_agent_that_is_unknown_here_goes_on_with_the_first
     bundles: Bundles, sessions: Sessions, house: House, tmp_path: Path
 ) -> None:
     strange = await sessions.create("ann", "somebody", title="Strange")
-    head = await taken(house, await exported(bundles, strange.id), tmp_path)
+    head = await import_bundle(house, await export_bundle(bundles, strange.id), tmp_path)
     assert (head.agent_id, head.title, head.created_at) == ("researcher", "Strange", strange.created_at)
 
 
 async def test_files_count_against_what_a_user_may_have(bundles: Bundles, study: Study, tmp_path: Path) -> None:
-    data = await exported(bundles, study.session_id)
-    async with elsewhere(tmp_path / "small", file_bytes=len(LARGE)) as house:
+    data = await export_bundle(bundles, study.session_id)
+    async with open_empty_home(tmp_path / "small", file_bytes=len(LARGE)) as house:
         with pytest.raises(LimitReached, match="this server allows 120,000"):
-            await taken(house, data, tmp_path)
+            await import_bundle(house, data, tmp_path)
         assert (await house.sessions.list("cat")).sessions == ()
     tables = ("session", "run", "question", "workspace_file", "file_version", "blob", "snapshot", "session_entry")
     counts = {table: engines.rows(tmp_path / "small", f"SELECT count(*) FROM {table}") for table in tables}
@@ -276,22 +278,22 @@ async def test_what_would_be_refused_as_an_upload_does_not_come_in_with_a_bundle
     why: str,
     bundles: Bundles,
     sessions: Sessions,
-    desk: Desk,
+    desk: TurnWriter,
     blobs: Blobs,
     study: Study,
     tmp_path: Path,
 ) -> None:
-    await uploaded(desk, blobs, "ann", study.session_id, content, name, None)
-    file = put(tmp_path, await exported(bundles, study.session_id))
+    await upload_file(desk, blobs, "ann", study.session_id, content, name, None)
+    file = write_bundle(tmp_path, await export_bundle(bundles, study.session_id))
     with pytest.raises(NotTaken, match=f"^The bundle was not taken, because of an upload in it: {why}"):
         await bundles.take("ben", file)
     assert (await sessions.list("ben")).sessions == ()
 
 
 async def test_a_text_that_could_not_be_read_is_taken_with_the_reason(
-    bundles: Bundles, desk: Desk, blobs: Blobs, study: Study, tmp_path: Path
+    bundles: Bundles, desk: TurnWriter, blobs: Blobs, study: Study, tmp_path: Path
 ) -> None:
-    await uploaded(desk, blobs, "ann", study.session_id, b"words", "/unread.txt", None)
-    file = put(tmp_path, await exported(bundles, study.session_id))
+    await upload_file(desk, blobs, "ann", study.session_id, b"words", "/unread.txt", None)
+    file = write_bundle(tmp_path, await export_bundle(bundles, study.session_id))
     assert verify(file).ok
     await bundles.take("ben", file)

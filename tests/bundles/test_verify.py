@@ -17,17 +17,17 @@ from bundles.shelf import (
     LARGE,
     SIGNED,
     Study,
-    exported,
-    forged,
+    export_bundle,
+    forge_entry,
     json_of,
-    put,
-    resealed,
-    unpacked,
-    zipped,
+    read_entries,
+    reseal,
+    write_bundle,
+    zip_entries,
 )
 from footnote.bundles.bundles import Bundles
 from footnote.bundles.form import MANIFEST, NotABundle
-from footnote.bundles.opening import Finding
+from footnote.bundles.opening import BundleProblem
 from footnote.bundles.verify import verify
 from footnote.library import Library
 from footnote.protocol.errors import Conflict, Unknown
@@ -35,16 +35,16 @@ from footnote.protocol.events import TurnUsage
 from footnote.protocol.messages import Usage
 from footnote.sessions.store import Sessions
 from library.pages import TREATY
-from sessions.stored import Desk, answer
+from sessions.stored import TurnWriter, answer
 
 ONE, TWO = (hashlib.sha256(text).hexdigest() for text in (b"one", b"two"))
 
 
-def named(findings: tuple[Finding, ...]) -> list[tuple[str, str]]:
+def problem_pairs(findings: tuple[BundleProblem, ...]) -> list[tuple[str, str]]:
     return [(one.entry, one.problem) for one in findings]
 
 
-def flipped(content: bytes, at: int | None = None) -> bytes:
+def flip_bit(content: bytes, at: int | None = None) -> bytes:
     at = len(content) // 2 if at is None else at
     return content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
 
@@ -52,8 +52,8 @@ def flipped(content: bytes, at: int | None = None) -> bytes:
 async def test_an_export_holds_everything_and_is_right_in_every_way(
     bundles: Bundles, sessions: Sessions, study: Study, tmp_path: Path
 ) -> None:
-    data = await exported(bundles, study.session_id)
-    entries = unpacked(data)
+    data = await export_bundle(bundles, study.session_id)
+    entries = read_entries(data)
     assert set(entries) == {
         *("README.txt", "bundle.json", "files.json", "history.json", "session.json", "snapshots.json", "sources.json"),
         *("transcript.md", "verdicts.json", "files/large.txt", "files/notes/report.md", "files/uploads/báo cáo.pdf"),
@@ -65,7 +65,7 @@ async def test_an_export_holds_everything_and_is_right_in_every_way(
     assert entries[f"snapshots/{TREATY.id}.txt"].decode() == TREATY.text
     history = await sessions.history("ann", study.session_id)
     assert json_of(entries["history.json"]) == json_of(msgspec.json.encode(history))
-    report = verify(put(tmp_path, data))
+    report = verify(write_bundle(tmp_path, data))
     assert report.findings == ()
     assert (report.ok, report.session) == (True, history.session)
     assert (report.entries, report.snapshots, report.versions, report.runs, report.verdicts) == (16, 1, 5, 3, 4)
@@ -76,7 +76,7 @@ async def test_an_export_holds_everything_and_is_right_in_every_way(
 
 
 async def test_what_a_bundle_says_of_sources_and_verdicts(bundles: Bundles, study: Study) -> None:
-    entries = unpacked(await exported(bundles, study.session_id))
+    entries = read_entries(await export_bundle(bundles, study.session_id))
     [source] = json_of(entries["sources.json"])["sources"]
     assert source == {
         "number": 1,
@@ -103,7 +103,7 @@ async def test_what_a_bundle_says_of_sources_and_verdicts(bundles: Bundles, stud
 
 
 async def test_the_same_session_gives_the_same_bundle(bundles: Bundles, study: Study) -> None:
-    first, second = [unpacked(await exported(bundles, study.session_id)) for _ in range(2)]
+    first, second = [read_entries(await export_bundle(bundles, study.session_id)) for _ in range(2)]
     manifests = [json_of(entries.pop(MANIFEST)) for entries in (first, second)]
     assert first == second
     assert manifests[0]["seal"] == manifests[1]["seal"]
@@ -111,7 +111,7 @@ async def test_the_same_session_gives_the_same_bundle(bundles: Bundles, study: S
 
 
 async def test_anybody_can_make_the_seal_with_common_tools(bundles: Bundles, study: Study, tmp_path: Path) -> None:
-    entries = unpacked(await exported(bundles, study.session_id))
+    entries = read_entries(await export_bundle(bundles, study.session_id))
     for name, content in entries.items():
         (tmp_path / "out" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "out" / name).write_bytes(content)
@@ -122,23 +122,23 @@ async def test_anybody_can_make_the_seal_with_common_tools(bundles: Bundles, stu
 
 async def test_no_session_of_somebody_else_is_exported(bundles: Bundles, study: Study) -> None:
     with pytest.raises(Unknown):
-        await exported(bundles, study.session_id, "ben")
+        await export_bundle(bundles, study.session_id, "ben")
 
 
 async def test_one_changed_byte_names_its_entry_and_no_other(bundles: Bundles, study: Study, tmp_path: Path) -> None:
-    entries = unpacked(await exported(bundles, study.session_id))
+    entries = read_entries(await export_bundle(bundles, study.session_id))
     for name, content in entries.items():
-        report = verify(put(tmp_path, {**entries, name: flipped(content)}))
+        report = verify(write_bundle(tmp_path, {**entries, name: flip_bit(content)}))
         expected = "unreadable" if name == MANIFEST else "changed"
-        assert (report.ok, named(report.findings)) == (False, [(name, expected)])
+        assert (report.ok, problem_pairs(report.findings)) == (False, [(name, expected)])
 
 
 async def test_any_changed_byte_of_the_list_itself_is_found(bundles: Bundles, study: Study, tmp_path: Path) -> None:
-    entries = unpacked(await exported(bundles, study.session_id))
+    entries = read_entries(await export_bundle(bundles, study.session_id))
     content = entries[MANIFEST]
     for at in range(0, len(content), 37):
         try:
-            report = verify(put(tmp_path, {**entries, MANIFEST: flipped(content, at)}))
+            report = verify(write_bundle(tmp_path, {**entries, MANIFEST: flip_bit(content, at)}))
         except NotABundle:  # the byte was one of those that say what it is
             continue
         assert [one.entry for one in report.findings] == [MANIFEST], content[at : at + 20]
@@ -147,33 +147,35 @@ async def test_any_changed_byte_of_the_list_itself_is_found(bundles: Bundles, st
 async def test_bytes_that_are_damaged_inside_the_zip_name_their_entry(
     bundles: Bundles, study: Study, tmp_path: Path
 ) -> None:
-    data = await exported(bundles, study.session_id)
+    data = await export_bundle(bundles, study.session_id)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         info = archive.getinfo("files/large.txt")
     at = info.header_offset + 30 + len(info.filename) + info.compress_size // 2
-    report = verify(put(tmp_path, flipped(data, at)))
-    assert named(report.findings) in ([("files/large.txt", "unreadable")], [("files/large.txt", "changed")])
+    report = verify(write_bundle(tmp_path, flip_bit(data, at)))
+    assert problem_pairs(report.findings) in ([("files/large.txt", "unreadable")], [("files/large.txt", "changed")])
 
 
 async def test_missing_and_added_entries_are_named(bundles: Bundles, study: Study, tmp_path: Path) -> None:
-    entries = unpacked(await exported(bundles, study.session_id))
+    entries = read_entries(await export_bundle(bundles, study.session_id))
     for name in entries:
         left = {other: content for other, content in entries.items() if other != name}
         if name == MANIFEST:
             with pytest.raises(NotABundle, match=r"it has no bundle\.json"):
-                verify(put(tmp_path, left))
+                verify(write_bundle(tmp_path, left))
         else:
-            assert named(verify(put(tmp_path, left)).findings) == [(name, "missing")]
-    report = verify(put(tmp_path, {**entries, "files/more.txt": b"more"}))
-    assert named(report.findings) == [("files/more.txt", "added")]
+            assert problem_pairs(verify(write_bundle(tmp_path, left)).findings) == [(name, "missing")]
+    report = verify(write_bundle(tmp_path, {**entries, "files/more.txt": b"more"}))
+    assert problem_pairs(report.findings) == [("files/more.txt", "added")]
 
 
 async def test_swapped_versions_are_both_named(bundles: Bundles, study: Study, tmp_path: Path) -> None:
-    entries = unpacked(await exported(bundles, study.session_id))
+    entries = read_entries(await export_bundle(bundles, study.session_id))
     one, two = f"versions/{ONE}", f"versions/{TWO}"
     swapped = {**entries, one: entries[two], two: entries[one]}
-    assert sorted(named(verify(put(tmp_path, swapped)).findings)) == sorted([(one, "changed"), (two, "changed")])
-    [finding] = verify(put(tmp_path, resealed(swapped))).findings
+    assert sorted(problem_pairs(verify(write_bundle(tmp_path, swapped)).findings)) == sorted(
+        [(one, "changed"), (two, "changed")]
+    )
+    [finding] = verify(write_bundle(tmp_path, reseal(swapped))).findings
     assert (finding.entry, finding.problem) == ("files.json", "wrong")
     assert finding.message == "version 2 of /notes/report.md has no content with its hash"
 
@@ -181,14 +183,14 @@ async def test_swapped_versions_are_both_named(bundles: Bundles, study: Study, t
 async def test_versions_that_changed_places_are_not_what_their_calls_wrote(
     bundles: Bundles, study: Study, tmp_path: Path
 ) -> None:
-    entries = unpacked(await exported(bundles, study.session_id))
+    entries = read_entries(await export_bundle(bundles, study.session_id))
 
     def change(files: dict[str, Any]) -> None:
         _, two, one = files["files"][1]["versions"]
         for field in ("hash", "size", "entry"):
             one[field], two[field] = two[field], one[field]
 
-    findings = verify(put(tmp_path, forged(entries, "files.json", change))).findings
+    findings = verify(write_bundle(tmp_path, forge_entry(entries, "files.json", change))).findings
     assert [one.message for one in findings] == [
         "version 2 of /notes/report.md is not what call_4 was given to write",
         "version 1 of /notes/report.md is not what call_3 was given to write",
@@ -198,34 +200,34 @@ async def test_versions_that_changed_places_are_not_what_their_calls_wrote(
 async def test_a_forged_quotation_is_found_though_all_hashes_fit(
     bundles: Bundles, study: Study, tmp_path: Path
 ) -> None:
-    entries = unpacked(await exported(bundles, study.session_id))
+    entries = read_entries(await export_bundle(bundles, study.session_id))
     other = SIGNED.replace("28", "29")
 
     def change(verdicts: dict[str, list[dict[str, object]]]) -> None:
         verdicts["verdicts"][1]["quote"] = other
 
-    [finding] = verify(put(tmp_path, forged(entries, "verdicts.json", change))).findings
+    [finding] = verify(write_bundle(tmp_path, forge_entry(entries, "verdicts.json", change))).findings
     assert (finding.entry, finding.message) == (
         "verdicts.json",
         "it says something else than session.json at verdicts[1].quote",
     )
     said = (name for name in entries if not name.startswith("snapshots/") and name != MANIFEST)
     lie = {name: entries[name].replace(SIGNED.encode(), other.encode()) for name in said}
-    everywhere = resealed({**entries, **lie})
-    messages = [one.message for one in verify(put(tmp_path, everywhere)).findings]
+    everywhere = reseal({**entries, **lie})
+    messages = [one.message for one in verify(write_bundle(tmp_path, everywhere)).findings]
     assert any(f"does not stand in snapshots/{TREATY.id}.txt" in one for one in messages)
 
 
 async def test_a_forged_verdict_is_found_though_everything_tells_it(
     bundles: Bundles, study: Study, tmp_path: Path
 ) -> None:
-    entries = unpacked(await exported(bundles, study.session_id))
+    entries = read_entries(await export_bundle(bundles, study.session_id))
     lie = {
         name: content if name == MANIFEST else content.replace(b'"unsupported"', b'"supported"')
         for name, content in entries.items()
     }
     lie["transcript.md"] = entries["transcript.md"]
-    findings = verify(put(tmp_path, resealed(lie))).findings
+    findings = verify(write_bundle(tmp_path, reseal(lie))).findings
     assert {one.entry for one in findings} <= {"verdicts.json", "transcript.md"}
     [wrong] = [one for one in findings if one.entry == "verdicts.json"]
     assert wrong.message.startswith(f"{study.first.message_id}, block 0, [1] after “{FALSE}")
@@ -233,23 +235,25 @@ async def test_a_forged_verdict_is_found_though_everything_tells_it(
 
 
 async def test_verdicts_that_were_taken_away_are_missed(bundles: Bundles, study: Study, tmp_path: Path) -> None:
-    entries = unpacked(await exported(bundles, study.session_id))
+    entries = read_entries(await export_bundle(bundles, study.session_id))
 
     def change(session: dict[str, Any]) -> None:
         run = next(run for run in session["runs"] if run["id"] == study.edited.run_id)
         run["messages"][0]["message"]["content"][0].pop("citations")
         run["ending"]["usage"] = msgspec.to_builtins(TurnUsage.of(Usage(), None))
 
-    messages = [one.message for one in verify(put(tmp_path, forged(entries, "session.json", change))).findings]
+    messages = [
+        one.message for one in verify(write_bundle(tmp_path, forge_entry(entries, "session.json", change))).findings
+    ]
     assert f"{study.edited.message_id}, block 0: its footnotes are not those that were judged" in messages
 
 
 async def test_another_answer_disagrees_with_its_events(bundles: Bundles, study: Study, tmp_path: Path) -> None:
-    entries = unpacked(await exported(bundles, study.session_id))
+    entries = read_entries(await export_bundle(bundles, study.session_id))
     name = f"events/{study.first.run_id}.sse"
-    lie = resealed({**entries, name: entries[name].replace(b"Napoleon", b"Bismarck")})
+    lie = reseal({**entries, name: entries[name].replace(b"Napoleon", b"Bismarck")})
     assert ANSWER.encode() not in entries[name]  # it came in two pieces
-    [finding] = verify(put(tmp_path, lie)).findings
+    [finding] = verify(write_bundle(tmp_path, lie)).findings
     assert (finding.entry, finding.message) == (
         name,
         "its events tell something else than the messages in session.json",
@@ -259,10 +263,10 @@ async def test_another_answer_disagrees_with_its_events(bundles: Bundles, study:
 async def test_another_text_of_a_page_is_not_the_one_that_was_read(
     bundles: Bundles, study: Study, tmp_path: Path
 ) -> None:
-    entries = unpacked(await exported(bundles, study.session_id))
+    entries = read_entries(await export_bundle(bundles, study.session_id))
     name = f"snapshots/{TREATY.id}.txt"
-    lie = resealed({**entries, name: entries[name].replace(b"28 June", b"29 June")})
-    [finding] = verify(put(tmp_path, lie)).findings
+    lie = reseal({**entries, name: entries[name].replace(b"28 June", b"29 June")})
+    [finding] = verify(write_bundle(tmp_path, lie)).findings
     assert (finding.entry, finding.problem) == (name, "wrong")
     assert finding.message == "its text is not the one that its name stands for"
 
@@ -270,23 +274,25 @@ async def test_another_text_of_a_page_is_not_the_one_that_was_read(
 async def test_a_page_that_was_removed_since_is_told_and_not_held_against_the_bundle(
     bundles: Bundles, library: Library, study: Study, tmp_path: Path
 ) -> None:
-    await library.of("ann").remove(TREATY.url)
-    report = verify(put(tmp_path, await exported(bundles, study.session_id)))
+    await library.for_user("ann").remove(TREATY.url)
+    report = verify(write_bundle(tmp_path, await export_bundle(bundles, study.session_id)))
     assert (report.findings, report.verdicts) == ((), 0)
     assert report.notes[-1].startswith("4 footnotes could not be judged again: a text was removed")
 
 
-async def test_a_session_without_anything_is_a_bundle_too(bundles: Bundles, desk: Desk, tmp_path: Path) -> None:
+async def test_a_session_without_anything_is_a_bundle_too(bundles: Bundles, desk: TurnWriter, tmp_path: Path) -> None:
     for session_id in (await desk.session(), await desk.session("Why?")):
-        assert verify(put(tmp_path, await exported(bundles, session_id))).findings == ()
+        assert verify(write_bundle(tmp_path, await export_bundle(bundles, session_id))).findings == ()
 
 
-async def test_a_session_that_is_being_answered_can_be_exported(bundles: Bundles, desk: Desk, tmp_path: Path) -> None:
+async def test_a_session_that_is_being_answered_can_be_exported(
+    bundles: Bundles, desk: TurnWriter, tmp_path: Path
+) -> None:
     session_id = await desk.session()
     await desk.turn(session_id, "Why?", answer("Half"), state="running")
-    data = await exported(bundles, session_id)
-    assert json_of(unpacked(data)["history.json"])["active_run"] is not None
-    assert verify(put(tmp_path, data)).findings == ()
+    data = await export_bundle(bundles, session_id)
+    assert json_of(read_entries(data)["history.json"])["active_run"] is not None
+    assert verify(write_bundle(tmp_path, data)).findings == ()
 
 
 def test_what_is_no_bundle_is_not_called_a_broken_one(tmp_path: Path) -> None:
@@ -294,26 +300,26 @@ def test_what_is_no_bundle_is_not_called_a_broken_one(tmp_path: Path) -> None:
         b"",
         b"PK",
         b"hello" * 100,
-        zipped({"a.txt": b"a"}),
-        zipped({MANIFEST: b'{"format":"x","version":1}'}),
+        zip_entries({"a.txt": b"a"}),
+        zip_entries({MANIFEST: b'{"format":"x","version":1}'}),
     ):
         with pytest.raises(NotABundle):
-            verify(put(tmp_path, data))
+            verify(write_bundle(tmp_path, data))
     with pytest.raises(NotABundle, match="cannot be read"):
         verify(tmp_path / "none.zip")
 
 
 async def test_a_bundle_that_is_cut_off_is_none(bundles: Bundles, study: Study, tmp_path: Path) -> None:
-    data = await exported(bundles, study.session_id)
+    data = await export_bundle(bundles, study.session_id)
     with pytest.raises(NotABundle, match="its end is missing"):
-        verify(put(tmp_path, data[: len(data) // 2]))
+        verify(write_bundle(tmp_path, data[: len(data) // 2]))
 
 
 async def test_a_bundle_of_a_newer_version_says_so(bundles: Bundles, study: Study, tmp_path: Path) -> None:
-    entries = unpacked(await exported(bundles, study.session_id))
+    entries = read_entries(await export_bundle(bundles, study.session_id))
     newer = entries[MANIFEST].replace(b'"version": 2', b'"version": 3')
     with pytest.raises(NotABundle, match="it is too old"):
-        verify(put(tmp_path, {**entries, MANIFEST: newer}))
+        verify(write_bundle(tmp_path, {**entries, MANIFEST: newer}))
 
 
 async def test_a_file_that_is_deleted_meanwhile_ends_the_export(
@@ -324,11 +330,11 @@ async def test_a_file_that_is_deleted_meanwhile_ends_the_export(
         await sessions.workspace("ann", study.session_id).delete("/large.txt")
         with pytest.raises(Conflict, match="Export it again"):
             assert [piece async for piece in pieces]
-    assert len(await exported(bundles, study.session_id)) > 0
+    assert len(await export_bundle(bundles, study.session_id)) > 0
 
 
 async def test_a_reader_who_leaves_in_the_middle_leaves_nothing_open(bundles: Bundles, study: Study) -> None:
     async with aclosing(bundles.export("ann", study.session_id)) as pieces:
         async for _ in pieces:
             break
-    assert len(await exported(bundles, study.session_id)) > 0
+    assert len(await export_bundle(bundles, study.session_id)) > 0

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from bundles.shelf import forged, put, unpacked
+from bundles.shelf import forge_entry, read_entries, write_bundle
 from bundles.test_taking import House, house
 from footnote.bundles.form import HISTORY
 from footnote.bundles.opening import opened
@@ -39,5 +39,5 @@ def test_what_was_changed_in_its_history_is_still_found(tmp_path: Path) -> None:
     def change(history: Any) -> None:
         history["messages"][2]["content"] = history["messages"][2]["content"].replace("1777", "1778")
 
-    changed = put(tmp_path, forged(unpacked(BUNDLE.read_bytes()), HISTORY, change))
+    changed = write_bundle(tmp_path, forge_entry(read_entries(BUNDLE.read_bytes()), HISTORY, change))
     assert [finding.entry for finding in verify(changed).findings] == [HISTORY]

@@ -12,9 +12,9 @@ from service_process import Service, free_ports
 from service_programs import Missing
 
 from footnote.bus.base import Bus, BusState
-from footnote.bus.opening import open_bus
-from footnote.bus.topics import Listener
-from footnote.db import buckets
+from footnote.bus.factory import open_bus
+from footnote.bus.subscriptions import Listener
+from footnote.db import rate_limits
 from footnote.db.engine import Database
 
 SECONDS = 60
@@ -22,7 +22,7 @@ PASSWORD = "a-password-that-nobody-may-see"
 
 
 @contextmanager
-def running(kind: type[Redis] | type[Postgres]) -> Iterator[Service]:
+def running_service(kind: type[Redis] | type[Postgres]) -> Iterator[Service]:
     with tempfile.TemporaryDirectory(prefix="footnote-bus-") as name:
         folder = Path(name)
         folder.chmod(0o711)
@@ -43,7 +43,7 @@ def running(kind: type[Redis] | type[Postgres]) -> Iterator[Service]:
             service.stop()
 
 
-class Place:
+class BusServer:
     """Where buses meet: `open` gives one, as another replica would have it."""
 
     def __init__(self, url: str, database_url: str, home: Path, stack: AsyncExitStack) -> None:
@@ -58,7 +58,9 @@ class Place:
             return self._local
         database = await self._stack.enter_async_context(Database.open(self._database_url, self._home))
         if database.is_shared:
-            await database.write(buckets.forget())  # the first one makes the tables, which takes its time
+            await database.write(
+                rate_limits.delete_full_buckets()
+            )  # the first one makes the tables, which takes its time
         bus = open_bus(self.url, self._database_url, database)
         self._stack.push_async_callback(bus.close)
         if self.url == "local:":
@@ -67,33 +69,33 @@ class Place:
 
 
 @asynccontextmanager
-async def place(url: str, home: Path, database_url: str = "sqlite:footnote.db") -> AsyncIterator[Place]:
+async def bus_server(url: str, home: Path, database_url: str = "sqlite:footnote.db") -> AsyncIterator[BusServer]:
     async with AsyncExitStack() as stack:
-        yield Place(url, database_url, home, stack)
+        yield BusServer(url, database_url, home, stack)
 
 
-async def settled(bus: Bus, holds: Callable[[BusState], bool]) -> BusState:
+async def wait_for_state(bus: Bus, condition: Callable[[BusState], bool]) -> BusState:
     """What the bus says of itself, once that holds."""
     async with asyncio.timeout(SECONDS):
-        while not holds(state := bus.state):
+        while not condition(state := bus.state):
             await asyncio.sleep(0.01)
     return state
 
 
-async def told(caplog: pytest.LogCaptureFixture, words: str) -> None:
+async def wait_for_log(caplog: pytest.LogCaptureFixture, text: str) -> None:
     """Until that stands in the log."""
     async with asyncio.timeout(SECONDS):
-        while words not in caplog.text:
+        while text not in caplog.text:
             await asyncio.sleep(0.01)
 
 
-async def after_the_beginning(listener: Listener) -> None:
+async def wait_live(listener: Listener) -> None:
     """Until every message is heard, and the word that some may have been missed is taken."""
-    assert await listener.ready(SECONDS)
+    assert await listener.wait_ready(SECONDS)
     assert await listener.next(SECONDS) == b""
 
 
-async def said(listener: Listener) -> bytes:
+async def next_message(listener: Listener) -> bytes:
     """The next message, without hints that some may have been missed."""
     async with asyncio.timeout(SECONDS):
         while not (message := await listener.next()):

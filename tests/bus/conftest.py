@@ -4,19 +4,19 @@ from pathlib import Path
 import pytest
 from service_kinds import Postgres, Redis
 
-from bus.buses import SECONDS, Place, place, running
+from bus.buses import SECONDS, BusServer, bus_server, running_service
 
 
 @pytest.fixture(scope="package")
 def redis() -> Iterator[Redis]:
-    with running(Redis) as server:
+    with running_service(Redis) as server:
         assert isinstance(server, Redis)
         yield server
 
 
 @pytest.fixture(scope="package")
 def postgres() -> Iterator[Postgres]:
-    with running(Postgres) as server:
+    with running_service(Postgres) as server:
         assert isinstance(server, Postgres)
         yield server
 
@@ -25,14 +25,14 @@ def postgres() -> Iterator[Postgres]:
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine may stand still for longer than a bus is waited for: what is late is late, and not lost."""
     for name in ("CONNECT_SECONDS", "SILENT_SECONDS", "TAKE_SECONDS", "_CLOSE_SECONDS", "_HOLD_SECONDS"):
-        monkeypatch.setattr(f"footnote.bus.linked.{name}", SECONDS)
+        monkeypatch.setattr(f"footnote.bus.remote.{name}", SECONDS)
     for name in ("CONNECT_SECONDS", "SILENT_SECONDS", "ANSWER_SECONDS"):
         monkeypatch.setattr(f"footnote.bus.redis.{name}", SECONDS)
     monkeypatch.setattr("footnote.bus.postgresql.CONNECT_SECONDS", SECONDS)
 
 
 @pytest.fixture(params=["local", "redis", "postgresql"])
-async def meeting(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Place]:
+async def meeting(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[BusServer]:
     """Every kind of bus, each with a real server."""
     match request.param:
         case "redis":
@@ -41,5 +41,5 @@ async def meeting(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
             url, database_url = "postgresql:", request.getfixturevalue("postgres").url()
         case _:
             url, database_url = "local:", "sqlite:footnote.db"
-    async with place(url, tmp_path, database_url) as found:
+    async with bus_server(url, tmp_path, database_url) as found:
         yield found

@@ -18,7 +18,7 @@ class Replica:
     process: Process
     client: Client
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         os.kill(self.process.pid, signal.SIGCONT)
 
     async def stream(self, run_id: str, after: int | None = None) -> bytes:
@@ -44,13 +44,13 @@ async def open_pair(home: Path, upstream: Upstream, **settings: str) -> AsyncIte
             own = home / name
             own.mkdir(exist_ok=True)
             process = await Process.start(own, upstream, FOOTNOTE_LIMITS_RUNS_PER_USER="100", **settings)
-            stack.push_async_callback(_ended, process)
+            stack.push_async_callback(_kill, process)
             replicas.append(Replica(process, await stack.enter_async_context(process.client())))
         first, second = replicas
         yield first, second
 
 
-async def _ended(process: Process) -> None:
+async def _kill(process: Process) -> None:
     with suppress(ProcessLookupError):
         await process.kill()
 
@@ -59,5 +59,5 @@ def without_pings(stream: bytes) -> bytes:
     return b"".join(frame + b"\n\n" for frame in stream.split(b"\n\n") if frame.startswith(b"id: "))
 
 
-def ids(stream: bytes) -> list[int]:
+def event_ids(stream: bytes) -> list[int]:
     return [int(line[4:]) for line in stream.split(b"\n") if line.startswith(b"id: ")]

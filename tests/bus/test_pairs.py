@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from service_kinds import Postgres, Redis
 
-from bus.buses import SECONDS, running
-from bus.pair import Replica, ids, open_pair, without_pings
+from bus.buses import SECONDS, running_service
+from bus.pair import Replica, event_ids, open_pair, without_pings
 from cli.process import with_tool_server
 from cli.test_ask_approval import SHOUT
 from replicas.trouble import ALL
-from runs.fold import Folded, of_history
+from runs.fold import FoldedTurn, blocks_of_history
 from upstream import Upstream, pause, reply, say, stall, stop
 
 pytestmark = pytest.mark.slow
@@ -24,10 +24,10 @@ GROUNDS = ["file and no bus", "postgresql and redis", *(["file and redis", "post
 
 @pytest.fixture(params=GROUNDS)
 def ground(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
-    return ground_of(request, tmp_path, request.param)
+    return settings_of(request, tmp_path, request.param)
 
 
-def ground_of(request: pytest.FixtureRequest, tmp_path: Path, name: str) -> dict[str, str]:
+def settings_of(request: pytest.FixtureRequest, tmp_path: Path, name: str) -> dict[str, str]:
     found = {"FOOTNOTE_DATABASE_URL": f"sqlite:{tmp_path / 'shared.db'}", "FOOTNOTE_BUS_URL": "local:"}
     if "postgresql" in name:
         postgres: Postgres = request.getfixturevalue("postgres")
@@ -42,32 +42,32 @@ def _slowly(count: int, seconds: float = 0.03) -> Any:
     return reply(*(step for number in range(count) for step in (say(f"từ{number} "), pause(seconds))), stop())
 
 
-async def _begun(replica: Replica, upstream: Upstream) -> tuple[str, str]:
+async def _start_run(replica: Replica, upstream: Upstream) -> tuple[str, str]:
     """A session and a run of it that has asked the model."""
     session_id = await replica.client.session()
     requests = len(upstream.requests)
     run_id = await replica.client.start(session_id)
-    await upstream.received(requests + 1)
+    await upstream.wait_received(requests + 1)
     return session_id, run_id
 
 
 async def test_whoever_follows_elsewhere_gets_every_byte(upstream: Upstream, tmp_path: Path, ground: dict[str, str]):
     upstream.script(_slowly(60))
     async with open_pair(tmp_path, upstream, **ground) as (one, two):
-        session_id, run_id = await _begun(one, upstream)
+        session_id, run_id = await _start_run(one, upstream)
         streams = await asyncio.gather(one.stream(run_id), two.stream(run_id), two.stream(run_id))
         whole = without_pings(streams[0])
-        folded = Folded()
+        folded = FoldedTurn()
         folded.feed(whole)
         assert folded.ended
         assert [without_pings(stream) for stream in streams] == [whole] * 3
-        for after in ids(whole)[::9]:
+        for after in event_ids(whole)[::9]:
             assert (
                 without_pings(await two.stream(run_id, after))
                 == whole[whole.index(b"id: %d\n" % after) :].split(b"\n\n", 1)[1]
             )
         history = await two.client.json("GET", f"/v2/sessions/{session_id}/history")
-        assert of_history(history, folded.message_id or "") == folded.shown["blocks"]
+        assert blocks_of_history(history, folded.message_id or "") == folded.shown["blocks"]
 
 
 async def test_who_comes_back_elsewhere_in_the_middle_misses_nothing(
@@ -75,11 +75,11 @@ async def test_who_comes_back_elsewhere_in_the_middle_misses_nothing(
 ):
     upstream.script(_slowly(60))
     async with open_pair(tmp_path, upstream, **ground) as (one, two):
-        _, run_id = await _begun(one, upstream)
+        _, run_id = await _start_run(one, upstream)
         whole = asyncio.create_task(one.stream(run_id))
         heard = b""
         for replica in (two, one, two, one, two):
-            headers = {"last-event-id": str(ids(heard)[-1])} if ids(heard) else {}
+            headers = {"last-event-id": str(event_ids(heard)[-1])} if event_ids(heard) else {}
             async with replica.client.http.get(f"/v2/runs/{run_id}/events", headers=headers) as answer:
                 rest = b""
                 async for piece in answer.content.iter_any():
@@ -88,7 +88,7 @@ async def test_who_comes_back_elsewhere_in_the_middle_misses_nothing(
                         break
             whole_frames, mark, _ = rest.rpartition(b"\n\n")  # none, if all was heard before
             heard += without_pings(whole_frames + mark)
-        heard += without_pings(await two.stream(run_id, ids(heard)[-1]))
+        heard += without_pings(await two.stream(run_id, event_ids(heard)[-1]))
         assert heard == without_pings(await whole)
 
 
@@ -97,10 +97,10 @@ async def test_cancelling_elsewhere_reaches_the_run_at_once(
 ):
     """Without a word it would be noticed at the next heartbeat: after five seconds, when the caller has long gone."""
     upstream.script(*[reply(say("One "), stall())] * 3)
-    ground = ground_of(request, tmp_path, "file and redis")
+    ground = settings_of(request, tmp_path, "file and redis")
     async with open_pair(tmp_path, upstream, **ground) as (one, two):
         for _ in range(3):
-            _, run_id = await _begun(one, upstream)
+            _, run_id = await _start_run(one, upstream)
             following = asyncio.create_task(two.stream(run_id))
             assert (await two.client.json("POST", f"/v2/runs/{run_id}/cancel"))["state"] == "cancelled"
             async with asyncio.timeout(SECONDS):
@@ -113,7 +113,7 @@ async def test_a_session_is_deleted_elsewhere_with_the_run_that_answers_it(
 ):
     upstream.script(reply(say("One "), stall()))
     async with open_pair(tmp_path, upstream, **ground) as (one, two):
-        session_id, run_id = await _begun(one, upstream)
+        session_id, run_id = await _start_run(one, upstream)
         following = [asyncio.create_task(replica.stream(run_id)) for replica in (one, two)]
         await two.client.json("DELETE", f"/v2/sessions/{session_id}", status=204)
         async with asyncio.timeout(SECONDS):
@@ -128,7 +128,7 @@ async def test_a_run_goes_on_elsewhere_when_its_server_ends(
 ):
     upstream.script(reply(say("One ", "two "), stall()), _slowly(20))
     async with open_pair(tmp_path, upstream, **ground) as (one, two):
-        _, run_id = await _begun(one, upstream)
+        _, run_id = await _start_run(one, upstream)
         following = asyncio.create_task(two.stream(run_id))
         if ending == "stopped":
             assert await one.process.stop() == 0
@@ -136,11 +136,11 @@ async def test_a_run_goes_on_elsewhere_when_its_server_ends(
             await one.process.kill()
         async with asyncio.timeout(SECONDS):
             heard = await following
-        folded = Folded()
+        folded = FoldedTurn()
         folded.feed(heard)
         assert folded.ended
         assert folded.shown["stop_reason"] == "stop"
-        replayed = Folded()
+        replayed = FoldedTurn()
         replayed.feed(await two.stream(run_id))
         assert replayed.shown == folded.shown
 
@@ -149,21 +149,21 @@ async def test_a_server_that_slept_through_its_lease_hands_its_followers_on(
     upstream: Upstream, tmp_path: Path, request: pytest.FixtureRequest
 ):
     upstream.script(reply(say("One ", "two "), stall()), _slowly(20))
-    ground = ground_of(request, tmp_path, "postgresql and redis")
+    ground = settings_of(request, tmp_path, "postgresql and redis")
     async with open_pair(tmp_path, upstream, **ground) as (one, two):
-        _, run_id = await _begun(one, upstream)
+        _, run_id = await _start_run(one, upstream)
         here, there = asyncio.create_task(one.stream(run_id)), asyncio.create_task(two.stream(run_id))
         await asyncio.sleep(0.5)
         one.process.pause()
         async with asyncio.timeout(SECONDS):
             heard_there = await there
-            one.go_on()
+            one.resume()
             heard_here = await here
         assert (await two.client.json("GET", f"/v2/runs/{run_id}"))["state"] == "done"
         stored = await two.stream(run_id)
     shown: list[dict[str, Any]] = []
     for stream in (heard_here, heard_there, stored):
-        folded = Folded()
+        folded = FoldedTurn()
         folded.feed(stream)
         assert folded.ended
         shown.append(folded.shown)
@@ -175,11 +175,11 @@ async def test_a_bus_that_is_killed_in_the_middle_of_a_stream_loses_nothing(
     upstream: Upstream, tmp_path: Path, request: pytest.FixtureRequest
 ):
     upstream.script(_slowly(150))
-    with running(Redis) as bus:
+    with running_service(Redis) as bus:
         assert isinstance(bus, Redis)
-        ground = {**ground_of(request, tmp_path, "file and no bus"), "FOOTNOTE_BUS_URL": bus.url()}
+        ground = {**settings_of(request, tmp_path, "file and no bus"), "FOOTNOTE_BUS_URL": bus.url()}
         async with open_pair(tmp_path, upstream, **ground) as (one, two):
-            _, run_id = await _begun(one, upstream)
+            _, run_id = await _start_run(one, upstream)
             here, there = asyncio.create_task(one.stream(run_id)), asyncio.create_task(two.stream(run_id))
             await asyncio.sleep(0.5)
             bus.kill()
@@ -197,7 +197,7 @@ async def test_a_bus_that_is_killed_in_the_middle_of_a_stream_loses_nothing(
 
 
 async def test_limits_are_counted_over_both(upstream: Upstream, tmp_path: Path, request: pytest.FixtureRequest):
-    ground = {**ground_of(request, tmp_path, "postgresql alone"), "FOOTNOTE_LIMITS_REQUESTS_PER_MINUTE": "20"}
+    ground = {**settings_of(request, tmp_path, "postgresql alone"), "FOOTNOTE_LIMITS_REQUESTS_PER_MINUTE": "20"}
     for bus in (ground["FOOTNOTE_BUS_URL"], request.getfixturevalue("redis").url(5)):
         folder = tmp_path / bus.partition(":")[0]
         folder.mkdir()
@@ -219,10 +219,10 @@ async def test_limits_are_counted_over_both(upstream: Upstream, tmp_path: Path, 
 
 async def test_runs_of_both_wait_for_each_other(upstream: Upstream, tmp_path: Path, request: pytest.FixtureRequest):
     """As many as the server carries on at a time are on one of them; those of the other wait for their turn."""
-    ground = ground_of(request, tmp_path, "postgresql and redis")
+    ground = settings_of(request, tmp_path, "postgresql and redis")
     upstream.script(reply(say("One "), stall()), reply(say("Two."), stop()))
     async with open_pair(tmp_path, upstream, FOOTNOTE_LIMITS_RUNS_AT_ONCE="1", **ground) as (one, two):
-        _, first = await _begun(one, upstream)
+        _, first = await _start_run(one, upstream)
         second = await two.client.start(await two.client.session())
         following = asyncio.create_task(one.stream(second))
         await asyncio.sleep(2)
@@ -237,9 +237,9 @@ async def test_who_claims_to_have_more_than_was_said_is_told_elsewhere_too(
     upstream: Upstream, tmp_path: Path, request: pytest.FixtureRequest
 ):
     upstream.script(_slowly(40))
-    ground = ground_of(request, tmp_path, "postgresql and redis")
+    ground = settings_of(request, tmp_path, "postgresql and redis")
     async with open_pair(tmp_path, upstream, **ground) as (one, two):
-        _, run_id = await _begun(one, upstream)
+        _, run_id = await _start_run(one, upstream)
         late = without_pings(await two.stream(run_id, 5_000_000_000))
         whole = without_pings(await one.stream(run_id))
         assert b"round_restart" in late.partition(b"\n\n")[0]

@@ -11,18 +11,18 @@ import pytest
 from service_kinds import Redis
 
 from bus.buses import SECONDS
-from bus.pair import ids
+from bus.pair import event_ids
 from footnote.app import App
-from footnote.db.runs import EventRow, Lease, finish
+from footnote.db.runs import EventRow, Lease, finish_run
 from footnote.db.script import Steps, script, sql
 from footnote.protocol.accounts import LOCAL_USER
 from footnote.protocol.events import BlockDelta, MessageStop, TextGrowth
 from footnote.protocol.sessions import NewMessage
-from footnote.sessions.hints import cancelled_by, cancelling, heard, is_last, told
-from footnote.sessions.log import EPOCH, RunLog
-from footnote.sessions.owners import is_dead, new_owner
-from footnote.sessions.relays import WINDOW_BYTES
-from footnote.sessions.turns import Asked
+from footnote.sessions.bus_messages import cancel_message, cancelled_run_id, decode_events, encode_events, is_last_event
+from footnote.sessions.event_log import IDS_PER_FENCE, RunLog
+from footnote.sessions.remote_logs import WINDOW_BYTES
+from footnote.sessions.supervisor import is_dead, new_owner
+from footnote.sessions.turns import RunRequest
 
 
 @pytest.fixture(params=["local:", "redis"])
@@ -44,19 +44,19 @@ async def apps(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
         yield first, second
 
 
-async def _run(app: App, fence: int = 0) -> RunLog:
+async def _start_run(app: App, fence: int = 0) -> RunLog:
     """A run that is stored, and says what the test says."""
     session = await app.sessions.create(LOCAL_USER, "researcher")
-    asked = Asked("researcher", "footnote/reader", "en")
-    head = await app.runner._asking.ask(LOCAL_USER, session.id, NewMessage(content="Why?"), asked)
+    asked = RunRequest("researcher", "footnote/reader", "en")
+    head = await app.runner._submitter.submit(LOCAL_USER, session.id, NewMessage(content="Why?"), asked)
     return RunLog(Lease(head.id, fence))
 
 
-async def _end(app: App, log: RunLog) -> None:
-    await app.runner.journal.write(log, partial(finish, log.lease, "done", b"{}", 1.0), MessageStop())
+async def _end_run(app: App, log: RunLog) -> None:
+    await app.runner.journal.write(log, partial(finish_run, log.lease, "done", b"{}", 1.0), MessageStop())
 
 
-async def _followed(app: App, run_id: str, after: int = 0) -> bytes:
+async def _follow(app: App, run_id: str, after: int = 0) -> bytes:
     async with asyncio.timeout(SECONDS), aclosing(app.runner.follow(run_id, after)) as pieces:
         return b"".join([piece async for piece in pieces])
 
@@ -66,91 +66,91 @@ def _take_over(run_id: str) -> Steps[None]:
     yield sql("UPDATE run SET fence = fence + 1, owner = 'another' WHERE id = ?", run_id)
 
 
-async def _until_joined(app: App, followers: int) -> None:
+async def _wait_for_followers(app: App, followers: int) -> None:
     async with asyncio.timeout(SECONDS):
-        while sum(relay.followers for relay in app.runner.relays._relays.values()) < followers:
+        while sum(relay.follower_count for relay in app.runner.remote_logs._remote_runs.values()) < followers:
             await asyncio.sleep(0.01)
 
 
 async def test_all_followers_of_a_run_share_what_is_heard_of_it(apps: tuple[App, App]):
     here, there = apps
-    log = await _run(here)
-    following = [asyncio.create_task(_followed(there, log.lease.run_id)) for _ in range(200)]
-    await _until_joined(there, 200)
-    assert len(there.runner.relays) == 1
+    log = await _start_run(here)
+    following = [asyncio.create_task(_follow(there, log.lease.run_id)) for _ in range(200)]
+    await _wait_for_followers(there, 200)
+    assert len(there.runner.remote_logs) == 1
     for number in range(300):
-        here.runner.journal.add(log, BlockDelta(0, TextGrowth(f"từ {number}")))
+        here.runner.journal.append(log, BlockDelta(0, TextGrowth(f"từ {number}")))
         await asyncio.sleep(0.001)
-    await _end(here, log)
+    await _end_run(here, log)
     streams = await asyncio.gather(*following)
-    assert set(streams) == {log.after(0)}
-    assert len(there.runner.relays) == 0
+    assert set(streams) == {log.frames_after(0)}
+    assert len(there.runner.remote_logs) == 0
 
 
 async def test_a_long_answer_is_not_held_in_memory_as_a_whole(apps: tuple[App, App]):
     here, there = apps
-    log = await _run(here)
+    log = await _start_run(here)
     run_id = log.lease.run_id
-    quick = asyncio.create_task(_followed(there, run_id))
-    await _until_joined(there, 1)
+    quick = asyncio.create_task(_follow(there, run_id))
+    await _wait_for_followers(there, 1)
     async with aclosing(there.runner.follow(run_id)) as pieces:
         slow = b""
         for number in range(10):
-            here.runner.journal.add(log, BlockDelta(0, TextGrowth(f"{number} " + "x" * (WINDOW_BYTES // 3))))
+            here.runner.journal.append(log, BlockDelta(0, TextGrowth(f"{number} " + "x" * (WINDOW_BYTES // 3))))
             await here.runner.journal.write(log)
             if number == 0:
                 slow += await anext(pieces)
-        await _end(here, log)
-        assert await quick == log.after(0)
+        await _end_run(here, log)
+        assert await quick == log.frames_after(0)
         async with asyncio.timeout(SECONDS):
             async for piece in pieces:
                 slow += piece
-    assert slow == log.after(0)
+    assert slow == log.frames_after(0)
 
 
 async def test_who_begins_late_or_far_behind_gets_the_whole_of_it(apps: tuple[App, App]):
     here, there = apps
-    log = await _run(here)
+    log = await _start_run(here)
     run_id = log.lease.run_id
     for number in range(20):
-        here.runner.journal.add(log, BlockDelta(0, TextGrowth(f"{number} ")))
+        here.runner.journal.append(log, BlockDelta(0, TextGrowth(f"{number} ")))
         await here.runner.journal.write(log)
-    following = [asyncio.create_task(_followed(there, run_id, after)) for after in (0, 7, 20)]
-    await _until_joined(there, 3)
-    here.runner.journal.add(log, BlockDelta(0, TextGrowth("more")))
-    await _end(here, log)
-    assert await asyncio.gather(*following) == [log.after(0), log.after(7), log.after(20)]
+    following = [asyncio.create_task(_follow(there, run_id, after)) for after in (0, 7, 20)]
+    await _wait_for_followers(there, 3)
+    here.runner.journal.append(log, BlockDelta(0, TextGrowth("more")))
+    await _end_run(here, log)
+    assert await asyncio.gather(*following) == [log.frames_after(0), log.frames_after(7), log.frames_after(20)]
 
 
 async def test_what_a_server_says_that_has_lost_its_lease_reaches_nobody(apps: tuple[App, App]):
     """It has slept, and another one carries the run on; it does not know that yet."""
     here, there = apps
-    lost = await _run(here)
+    lost = await _start_run(here)
     run_id = lost.lease.run_id
-    following = asyncio.create_task(_followed(there, run_id))
-    await _until_joined(there, 1)
-    here.runner.journal.add(lost, BlockDelta(0, TextGrowth("one")))
+    following = asyncio.create_task(_follow(there, run_id))
+    await _wait_for_followers(there, 1)
+    here.runner.journal.append(lost, BlockDelta(0, TextGrowth("one")))
     await here.runner.journal.write(lost)
     await there.runner._database.write(_take_over(run_id))
-    here.runner.journal.held_until = 0
-    here.runner.journal.add(lost, BlockDelta(0, TextGrowth("never stored")))
+    here.runner.journal.leases_valid_until = 0
+    here.runner.journal.append(lost, BlockDelta(0, TextGrowth("never stored")))
     await here.runner.journal.close()
     found = RunLog(Lease(run_id, 1), 1)
-    there.runner.journal.add(found, BlockDelta(0, TextGrowth("two")))
-    await _end(there, found)
+    there.runner.journal.append(found, BlockDelta(0, TextGrowth("two")))
+    await _end_run(there, found)
     heard_of = await following
-    assert ids(heard_of) == [1, EPOCH + 2, EPOCH + 3]
+    assert event_ids(heard_of) == [1, IDS_PER_FENCE + 2, IDS_PER_FENCE + 3]
     assert b"never stored" not in heard_of
 
 
 def test_what_is_told_is_what_is_heard():
     row = EventRow("run_1", 7, 8, b'id: 7\nevent: ping\ndata: {}\n\nid: 8\nevent: message_stop\ndata: {"a":1}\n\n')
-    assert heard("run_1", told(row, 1000)) == row
-    assert heard("run_1", told(row, 10)) == EventRow("run_1", 7, 8, b"")
-    assert is_last(row)
-    assert not is_last(EventRow("run_1", 7, 7, b'id: 7\nevent: ping\ndata: {"a":"event: message_stop"}\n\n'))
-    assert cancelled_by(cancelling("run_1")) == "run_1"
-    assert [heard("run_1", odd) for odd in (b"x", b"7\n", b"a b\nc", b"")] == [None] * 4
+    assert decode_events("run_1", encode_events(row, 1000)) == row
+    assert decode_events("run_1", encode_events(row, 10)) == EventRow("run_1", 7, 8, b"")
+    assert is_last_event(row)
+    assert not is_last_event(EventRow("run_1", 7, 7, b'id: 7\nevent: ping\ndata: {"a":"event: message_stop"}\n\n'))
+    assert cancelled_run_id(cancel_message("run_1")) == "run_1"
+    assert [decode_events("run_1", odd) for odd in (b"x", b"7\n", b"a b\nc", b"")] == [None] * 4
 
 
 def test_only_a_process_of_the_same_namespace_is_known_to_be_dead():
@@ -166,8 +166,8 @@ def test_only_a_process_of_the_same_namespace_is_known_to_be_dead():
 
 async def test_who_leaves_at_once_leaves_nothing_behind(apps: tuple[App, App]):
     here, there = apps
-    log = await _run(here)
-    relays = there.runner.relays
+    log = await _start_run(here)
+    relays = there.runner.remote_logs
     relays.leave(relays.join(log.lease.run_id))
     assert len(relays) == 0
     assert there.bus._topics.names == []  # pyright: ignore[reportAttributeAccessIssue] - of either kind

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from service_kinds import Redis
-from service_process import NotStarted, asked, free_ports
+from service_process import NotStarted, free_ports, send_request
 
-from bus.buses import PASSWORD, after_the_beginning, place, said, told
+from bus.buses import PASSWORD, bus_server, next_message, wait_for_log, wait_live
 
 
 class OverTls(Redis):
@@ -25,7 +25,7 @@ class OverTls(Redis):
         return [program, settings]
 
     def answers(self) -> bool:
-        return asked(self.port, b"not TLS at all\r\n\r\n") != b"" or "Ready to accept" in self.log.read_text()
+        return send_request(self.port, b"not TLS at all\r\n\r\n") != b"" or "Ready to accept" in self.log.read_text()
 
 
 def _start(server: OverTls) -> None:
@@ -53,18 +53,18 @@ async def test_a_bus_over_tls_is_used_if_its_certificate_is_known_and_not_otherw
     _start(server)
     try:
         url = server.url(1).replace("redis://", "rediss://")
-        async with place(f"{url}?ssl_ca_certs={certificate}", tmp_path) as meeting:
+        async with bus_server(f"{url}?ssl_ca_certs={certificate}", tmp_path) as meeting:
             here, there = await meeting.open(), await meeting.open()
             with there.listen("run:a") as listener:
-                await after_the_beginning(listener)
+                await wait_live(listener)
                 here.publish("run:a", b"over TLS")
-                assert await said(listener) == b"over TLS"
+                assert await next_message(listener) == b"over TLS"
         assert caplog.text == ""
-        async with place(url, tmp_path) as meeting:
+        async with bus_server(url, tmp_path) as meeting:
             bus = await meeting.open()
             with bus.listen("run:a") as listener:
-                await told(caplog, "cannot be used")
-                assert not await listener.ready(0.1)
+                await wait_for_log(caplog, "cannot be used")
+                assert not await listener.wait_ready(0.1)
         assert PASSWORD not in caplog.text
     finally:
         server.stop()

@@ -6,9 +6,18 @@ from pathlib import Path
 import pytest
 from service_kinds import Postgres, Redis
 
-from bus.buses import PASSWORD, SECONDS, after_the_beginning, place, running, said, settled, told
-from footnote.bus.opening import open_bus
-from footnote.bus.outbox import MOST_BYTES, MOST_MESSAGES, Outbox
+from bus.buses import (
+    PASSWORD,
+    SECONDS,
+    bus_server,
+    next_message,
+    running_service,
+    wait_for_log,
+    wait_for_state,
+    wait_live,
+)
+from footnote.bus.factory import open_bus
+from footnote.bus.remote import MAX_MESSAGES, MAX_OUTBOX_BYTES, Outbox
 from footnote.db.engine import Database
 from footnote.protocol.errors import ConfigError
 
@@ -18,28 +27,28 @@ from footnote.protocol.errors import ConfigError
 async def test_when_it_comes_back_listeners_are_told_to_look_and_hear_again(
     kind: type[Redis] | type[Postgres], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
-    with running(kind) as server:
+    with running_service(kind) as server:
         assert isinstance(server, Redis | Postgres)
-        async with place(server.url(), tmp_path) as meeting:
+        async with bus_server(server.url(), tmp_path) as meeting:
             here, there = await meeting.open(), await meeting.open()
             with there.listen("run:a") as listener:
-                await after_the_beginning(listener)
+                await wait_live(listener)
                 here.publish("run:a", b"before")
-                assert await said(listener) == b"before"
-                await settled(here, lambda state: state.published == 1)  # else it would count as dropped, too
+                assert await next_message(listener) == b"before"
+                await wait_for_state(here, lambda state: state.published == 1)  # else it would count as dropped, too
                 server.kill()
                 for bus in (here, there):
-                    await settled(bus, lambda state: not state.is_connected)
+                    await wait_for_state(bus, lambda state: not state.is_connected)
                 here.publish("run:a", b"meanwhile")
-                await settled(here, lambda state: state.dropped == 1)
+                await wait_for_state(here, lambda state: state.dropped == 1)
                 # Two replicas, each for itself.
-                assert [await bus.take("ann", 1, 1) for bus in (here, there)] == [0, 0]
-                assert await here.take("ann", 1, 1) > 0
+                assert [await bus.acquire_token("ann", 1, 1) for bus in (here, there)] == [0, 0]
+                assert await here.acquire_token("ann", 1, 1) > 0
                 server.start()
                 assert await listener.next(SECONDS) == b"", "something may have been missed"
-                await settled(here, lambda state: state.is_connected)
+                await wait_for_state(here, lambda state: state.is_connected)
                 here.publish("run:a", b"after")
-                assert await said(listener) == b"after"
+                assert await next_message(listener) == b"after"
             assert (here.state.reconnects, there.state.reconnects) == (1, 1)
     assert PASSWORD not in caplog.text
     for said_once in ("Other replicas are not heard of at once", "is there again"):
@@ -48,34 +57,34 @@ async def test_when_it_comes_back_listeners_are_told_to_look_and_hear_again(
 
 @pytest.mark.slow
 async def test_one_that_hangs_holds_nobody_up(tmp_path: Path):
-    with running(Redis) as server:
+    with running_service(Redis) as server:
         assert isinstance(server, Redis)
-        async with place(server.url(), tmp_path) as meeting:
+        async with bus_server(server.url(), tmp_path) as meeting:
             bus = await meeting.open()
             with bus.listen("run:a") as listener:
-                await after_the_beginning(listener)
-                assert await bus.take("ann", 3, 1) == 0
+                await wait_live(listener)
+                assert await bus.acquire_token("ann", 3, 1) == 0
                 server.pause()
-                for _ in range(MOST_MESSAGES + 500):
+                for _ in range(MAX_MESSAGES + 500):
                     bus.publish("run:a", b"x")
-                assert await bus.take("ann", 3, 1) == 0
-                assert await bus.take("ann", 3, 1) == 0
-                assert await bus.take("ann", 3, 1) > 0, "counted here meanwhile"
-                await settled(bus, lambda state: not state.is_connected)
+                assert await bus.acquire_token("ann", 3, 1) == 0
+                assert await bus.acquire_token("ann", 3, 1) == 0
+                assert await bus.acquire_token("ann", 3, 1) > 0, "counted here meanwhile"
+                await wait_for_state(bus, lambda state: not state.is_connected)
                 server.go_on()
-                await settled(bus, lambda state: state.is_connected)
-                assert await bus.take("bob", 1, 1) == 0
+                await wait_for_state(bus, lambda state: state.is_connected)
+                assert await bus.acquire_token("bob", 1, 1) == 0
 
 
 async def test_one_that_never_was_there_is_reported_once(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     caplog.set_level(logging.INFO)
-    async with place(f"redis://ann:{PASSWORD}@127.0.0.1:1/0", tmp_path) as meeting:
+    async with bus_server(f"redis://ann:{PASSWORD}@127.0.0.1:1/0", tmp_path) as meeting:
         bus = await meeting.open()
         with bus.listen("run:a") as listener:
-            assert not await listener.ready(1.5)
-            await told(caplog, "cannot be used")
+            assert not await listener.wait_ready(1.5)
+            await wait_for_log(caplog, "cannot be used")
             bus.publish("run:a", b"x")
-            await settled(bus, lambda state: state.dropped == 1)
+            await wait_for_state(bus, lambda state: state.dropped == 1)
     [record] = caplog.records
     assert record.message == (
         "Other replicas are not heard of at once, and limits are not shared: "
@@ -87,24 +96,24 @@ async def test_a_wrong_password_is_no_secret_that_is_told(
     redis: Redis, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
     wrong = redis.url().replace(PASSWORD, "wrong-password-0123")
-    async with place(wrong, tmp_path) as meeting:
+    async with bus_server(wrong, tmp_path) as meeting:
         bus = await meeting.open()
         with bus.listen("run:a") as listener:
-            await told(caplog, "cannot be used (AuthenticationError)")
-            assert not await listener.ready(0.1)
+            await wait_for_log(caplog, "cannot be used (AuthenticationError)")
+            assert not await listener.wait_ready(0.1)
     assert "wrong-password-0123" not in caplog.text
 
 
 async def test_databases_of_one_redis_do_not_hear_each_other(redis: Redis, tmp_path: Path):
-    async with place(redis.url(1), tmp_path) as one, place(redis.url(2), tmp_path) as other:
+    async with bus_server(redis.url(1), tmp_path) as one, bus_server(redis.url(2), tmp_path) as other:
         here, there = await one.open(), await other.open()
         with here.listen("run:a") as first, there.listen("run:a") as second:
-            await after_the_beginning(first)
-            await after_the_beginning(second)
+            await wait_live(first)
+            await wait_live(second)
             here.publish("run:a", b"x")
-            assert await said(first) == b"x"
+            assert await next_message(first) == b"x"
             assert await second.next(0.1) is None
-            assert [await bus.take("ann", 1, 1) for bus in (here, there)] == [0, 0]
+            assert [await bus.acquire_token("ann", 1, 1) for bus in (here, there)] == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -126,11 +135,11 @@ async def test_an_address_that_makes_no_sense_is_refused_with_a_reason(url: str,
 
 def test_an_outbox_drops_the_oldest():
     outbox = Outbox()
-    for number in range(MOST_MESSAGES + 3):
+    for number in range(MAX_MESSAGES + 3):
         outbox.add("topic", b"%d" % number)
     assert outbox.dropped == 3
-    assert outbox.take()[0] == ("topic", b"3")
+    assert outbox.next_batch()[0] == ("topic", b"3")
     large = Outbox()
     for _ in range(3):
-        large.add("topic", bytes(MOST_BYTES // 2))
-    assert (large.dropped, len(large.take()), bool(large)) == (1, 2, False)
+        large.add("topic", bytes(MAX_OUTBOX_BYTES // 2))
+    assert (large.dropped, len(large.next_batch()), bool(large)) == (1, 2, False)

@@ -1,6 +1,6 @@
 """Sources with what was read from them, as tests need them."""
 
-from footnote.citations.numbering import Sources
+from footnote.evidence.sources import Sources
 from footnote.protocol.sources import Snapshot, Source, SourceStatus
 
 
@@ -12,10 +12,10 @@ def snapshot(text: str, url: str = "https://example.org/1") -> Snapshot:
     return Snapshot(url=url, text=text)
 
 
-def read(*texts: str) -> Sources:
+def sources_of(*texts: str) -> Sources:
     """A source for each text, numbered from 1."""
     sources = Sources()
     for number, text in enumerate(texts, 1):
         url = f"https://example.org/{number}"
-        sources.note(source(url), snapshot(text, url))
+        sources.add(source(url), snapshot(text, url))
     return sources

@@ -2,11 +2,11 @@
 
 import pytest
 
-from citations.reading import read, snapshot, source
-from footnote.citations.check import check
-from footnote.citations.numbering import Sources
-from footnote.language.quotation import blockquote
+from citations.reading import snapshot, source, sources_of
+from footnote.evidence.check import check_citations
+from footnote.evidence.sources import Sources
 from footnote.protocol.sources import Citation, snapshot_id
+from footnote.text.quotation import blockquote
 
 ENGLISH = (
     """\
@@ -36,11 +36,11 @@ singing sailors, destroyed the timber roof, which was replaced by steel arches.
 
 
 def verdicts(text: str, sources: Sources) -> list[tuple[int, str]]:
-    return [(one.number, one.verdict) for one in check(text, sources)]
+    return [(one.number, one.verdict) for one in check_citations(text, sources)]
 
 
 def verdict(claim: str, page: str) -> str:
-    [citation] = check(f"{claim} [1]", read(page))
+    [citation] = check_citations(f"{claim} [1]", sources_of(page))
     return citation.verdict
 
 
@@ -161,7 +161,7 @@ def test_the_whole_citation() -> None:
     text = "Well. The roof was destroyed by a fire in 1901[1]."
     quote = "The timber roof was destroyed by a fire in 1901 and replaced by steel arches."
     start = ENGLISH.index(quote)
-    assert check(text, read(ENGLISH)) == (
+    assert check_citations(text, sources_of(ENGLISH)) == (
         Citation("[1]", 1, 6, 50, "supported", quote, start, start + len(quote), snapshot_id(ENGLISH)),
     )
 
@@ -169,10 +169,12 @@ def test_the_whole_citation() -> None:
 def test_a_citation_names_the_reading_that_its_quote_stands_in() -> None:
     first = "The bridge is open on Mondays. The bridge was built in 1875."
     second = "News! The bridge is closed on Mondays. It was built a long time ago."
-    sources = read(first)
-    sources.note(source("https://example.org/1"), snapshot(second))
+    sources = sources_of(first)
+    sources.add(source("https://example.org/1"), snapshot(second))
     texts = {snapshot_id(text): text for text in (first, second)}
-    old, new, none = check("The bridge was built in 1875 [1]. The bridge is closed on Mondays [1]. No [2].", sources)
+    old, new, none = check_citations(
+        "The bridge was built in 1875 [1]. The bridge is closed on Mondays [1]. No [2].", sources
+    )
     assert (old.snapshot_id, new.snapshot_id, none.snapshot_id) == (*texts, None)
     for one in (old, new):
         assert texts[one.snapshot_id or ""][one.quote_start : one.quote_end] == one.quote
@@ -180,7 +182,9 @@ def test_a_citation_names_the_reading_that_its_quote_stands_in() -> None:
 
 def test_a_number_without_a_source_is_marked() -> None:
     text = "The market does not open on Sundays [1][7]. It is red [99999999999]. Yes [0]."
-    assert [(one.number, one.verdict, one.quote) for one in check(text, read(ENGLISH)) if one.number != 1] == [
+    assert [
+        (one.number, one.verdict, one.quote) for one in check_citations(text, sources_of(ENGLISH)) if one.number != 1
+    ] == [
         (7, "unsupported", None),
         (99999999999, "unsupported", None),
         (0, "unsupported", None),
@@ -189,15 +193,15 @@ def test_a_number_without_a_source_is_marked() -> None:
 
 def test_an_invented_entry_in_the_list_of_sources_is_marked_and_a_true_one_is_not() -> None:
     text = "The market does not open on Sundays [1].\n\nSources:\n[1] The page\n[2] An invented page\n"
-    [claim, entry] = check(text, read(ENGLISH))
+    [claim, entry] = check_citations(text, sources_of(ENGLISH))
     assert (claim.number, claim.verdict) == (1, "supported")
     assert (entry.number, entry.verdict, text[entry.start : entry.end]) == (2, "unsupported", "An invented page")
 
 
 def test_a_source_that_was_found_but_not_read_supports_nothing() -> None:
     sources = Sources()
-    sources.note(source("https://example.org/", "failed"), None)
-    [citation] = check("The market does not open on Sundays [1].", sources)
+    sources.add(source("https://example.org/", "failed"), None)
+    [citation] = check_citations("The market does not open on Sundays [1].", sources)
     assert (citation.verdict, citation.quote, citation.quote_start, citation.quote_end) == (
         "unsupported",
         None,
@@ -207,20 +211,21 @@ def test_a_source_that_was_found_but_not_read_supports_nothing() -> None:
 
 
 def test_an_unsupported_claim_shows_the_nearest_passage_only_if_it_is_near() -> None:
-    [near, far] = check(
-        "The timber roof was destroyed by a fire in 1911 [1]. Penguins cannot fly over the Andes [1].", read(ENGLISH)
+    [near, far] = check_citations(
+        "The timber roof was destroyed by a fire in 1911 [1]. Penguins cannot fly over the Andes [1].",
+        sources_of(ENGLISH),
     )
     assert (near.verdict, near.quote) == (
         "unsupported",
         "The timber roof was destroyed by a fire in 1901 and replaced by steel arches.",
     )
     assert (far.verdict, far.quote) == ("unsupported", None)
-    [barely] = check("Sundays bore the penguins of the southern Andes [1].", read(ENGLISH))
+    [barely] = check_citations("Sundays bore the penguins of the southern Andes [1].", sources_of(ENGLISH))
     assert (barely.verdict, barely.quote) == ("unsupported", None)
 
 
 def test_each_source_of_a_claim_is_judged_on_its_own() -> None:
-    sources = read(ENGLISH, "Penguins live in the south.", "The timber roof was destroyed by a fire in 1902.")
+    sources = sources_of(ENGLISH, "Penguins live in the south.", "The timber roof was destroyed by a fire in 1902.")
     assert verdicts("The timber roof was destroyed by a fire in 1901 [1][2][3].", sources) == [
         (1, "supported"),
         (2, "unsupported"),
@@ -232,18 +237,21 @@ def test_sources_that_have_a_claim_only_together_support_it_together() -> None:
     spring = "The harbour of Danang was closed for repairs in March 2020 after the storm."
     autumn = "The airport of Hue reopened with a longer runway in October 2021."
     claim = "The harbour of Danang was closed in March 2020, and the airport of Hue reopened in October 2021 [1][2]."
-    assert verdicts(claim, read(spring, autumn)) == [(1, "supported"), (2, "supported")]
-    assert verdicts(claim, read(spring, "Nothing of interest is on this page.")) == [(1, "partial"), (2, "unsupported")]
-    assert verdicts(claim, read(spring, autumn.replace("2021", "2022"))) == [(1, "partial"), (2, "unsupported")]
+    assert verdicts(claim, sources_of(spring, autumn)) == [(1, "supported"), (2, "supported")]
+    assert verdicts(claim, sources_of(spring, "Nothing of interest is on this page.")) == [
+        (1, "partial"),
+        (2, "unsupported"),
+    ]
+    assert verdicts(claim, sources_of(spring, autumn.replace("2021", "2022"))) == [(1, "partial"), (2, "unsupported")]
     longer = claim.replace(" [1]", " after 300 days [1]")
-    assert verdicts(longer, read(spring, autumn)) == [(1, "partial"), (2, "partial")]
+    assert verdicts(longer, sources_of(spring, autumn)) == [(1, "partial"), (2, "partial")]
 
 
 def test_a_source_that_bears_a_claim_alone_does_not_lift_the_others() -> None:
     spring = "The harbour of Danang was closed for repairs in March 2020 after the storm."
     autumn = "The airport of Hue reopened with a longer runway in October 2021."
     claim = "The harbour of Danang was closed in March 2020, and the airport of Hue reopened in October 2021 [1][2][3]."
-    found = verdicts(claim, read(f"{spring} {autumn}", spring, autumn))
+    found = verdicts(claim, sources_of(f"{spring} {autumn}", spring, autumn))
     assert found == [(1, "supported"), (2, "partial"), (3, "partial")]
 
 
@@ -251,7 +259,7 @@ def test_a_marker_within_a_sentence_answers_for_what_stands_before_it() -> None:
     spring = "The harbour of Danang was closed for repairs in March 2020 after the storm."
     autumn = "The airport of Hue reopened with a longer runway in October 2021."
     text = "The harbour of Danang was closed in March 2020 [1], while elephants crossed the river in Laos [2]."
-    assert verdicts(text, read(spring, autumn)) == [(1, "supported"), (2, "unsupported")]
+    assert verdicts(text, sources_of(spring, autumn)) == [(1, "supported"), (2, "unsupported")]
 
 
 def test_what_contradicts_a_sentence_is_not_healed_by_its_neighbours() -> None:
@@ -294,7 +302,7 @@ def test_across_languages_numbers_and_names_decide_and_partial_is_the_most(
 @pytest.mark.parametrize("page", [ENGLISH, VIETNAMESE, CHINESE])
 def test_a_passage_that_is_quoted_is_supported_and_quoted_back(page: str) -> None:
     passage = page.strip().split("\n\n")[-1]
-    [citation] = check(blockquote(passage, 1), read(page))
+    [citation] = check_citations(blockquote(passage, 1), sources_of(page))
     assert (citation.verdict, citation.quote) == ("supported", passage)
 
 
@@ -302,7 +310,7 @@ def test_a_quotation_of_a_page_with_markdown_in_it_is_supported() -> None:
     page = (
         "# Title\n\n- The *first* item costs [5] euros_now.\n- The second item `x[1]` costs 7 euros.\n\nThat is it.\n"
     )
-    [citation] = check(blockquote(page[9:-14], 1), read(page))
+    [citation] = check_citations(blockquote(page[9:-14], 1), sources_of(page))
     assert (citation.verdict, citation.quote) == ("supported", page[11:-14])
 
 
@@ -320,20 +328,22 @@ def test_what_the_page_only_denies_is_not_supported_though_it_stands_there(page:
 
 def test_half_a_word_is_not_word_for_word() -> None:
     assert verdict("He studied the art of war", "He studied the art of warfare at school.") != "unsupported"
-    [citation] = check("He studied the art of war [1]", read("He studied the art of warfare at school."))
+    [citation] = check_citations(
+        "He studied the art of war [1]", sources_of("He studied the art of warfare at school.")
+    )
     assert citation.quote == "He studied the art of warfare at school."
 
 
 def test_a_row_of_a_table_is_found_in_a_table() -> None:
     page = "| Country | Capital |\n|---|---|\n| Laos | Vientiane | 7 million |\n| Nepal | Kathmandu | 30 million |\n"
     text = "| Laos | Vientiane | 7 million [1] |\n| Nepal | Kathmandu | 40 million [1] |"
-    assert verdicts(text, read(page)) == [(1, "supported"), (1, "unsupported")]
+    assert verdicts(text, sources_of(page)) == [(1, "supported"), (1, "unsupported")]
 
 
 def test_a_quote_is_short_also_where_sentences_are_long() -> None:
     filler = "and so on with many other things that nobody asked for, "
     page = f"It began slowly, {filler * 20}the harbour of Danang was closed in March 2020, {filler * 20}and ended."
-    [citation] = check("The harbour of Danang was closed in March 2020 [1].", read(page))
+    [citation] = check_citations("The harbour of Danang was closed in March 2020 [1].", sources_of(page))
     assert citation.quote is not None
     assert "the harbour of Danang was closed in March 2020" in citation.quote
     assert len(citation.quote) <= 400
@@ -342,24 +352,28 @@ def test_a_quote_is_short_also_where_sentences_are_long() -> None:
 def test_a_newer_reading_counts_and_an_older_one_is_the_fallback() -> None:
     sources = Sources()
     for text in ("The entrance fee is 5 euros for adults.", "The entrance fee is 8 euros for adults."):
-        sources.note(source("https://example.org/"), snapshot(text))
-    found = check("The entrance fee is 8 euros for adults [1]. The entrance fee is 5 euros for adults [1].", sources)
+        sources.add(source("https://example.org/"), snapshot(text))
+    found = check_citations(
+        "The entrance fee is 8 euros for adults [1]. The entrance fee is 5 euros for adults [1].", sources
+    )
     assert [(one.verdict, one.quote) for one in found] == [
         ("supported", "The entrance fee is 8 euros for adults."),
         ("supported", "The entrance fee is 5 euros for adults."),
     ]
-    assert [one.verdict for one in check("The entrance fee is 9 euros for adults [1].", sources)] == ["unsupported"]
+    assert [one.verdict for one in check_citations("The entrance fee is 9 euros for adults [1].", sources)] == [
+        "unsupported"
+    ]
 
 
 def test_the_newest_reading_that_bears_a_claim_is_quoted_not_the_closest() -> None:
     sources = Sources()
     for text in ("The entrance fee is 8 euros for adults.", "For adults the entrance fee is now 8 euros."):
-        sources.note(source("https://example.org/"), snapshot(text))
-    [citation] = check("The entrance fee is 8 euros for adults [1].", sources)
+        sources.add(source("https://example.org/"), snapshot(text))
+    [citation] = check_citations("The entrance fee is 8 euros for adults [1].", sources)
     assert (citation.verdict, citation.quote) == ("supported", "For adults the entrance fee is now 8 euros.")
 
 
 def test_of_an_endless_sentence_no_more_than_a_part_is_supported() -> None:
     page = "the sky is blue and the sea is deep and " * 100
-    [citation] = check(f"{page} [1]", read(page))
+    [citation] = check_citations(f"{page} [1]", sources_of(page))
     assert citation.verdict == "partial"

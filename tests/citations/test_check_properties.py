@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from citations.reading import read, snapshot, source
-from footnote.citations.check import check
-from footnote.citations.claims import claims
-from footnote.citations.numbering import Sources
-from footnote.citations.values import values
+from citations.reading import snapshot, source, sources_of
+from footnote.evidence.check import check_citations
+from footnote.evidence.claims import extract_claims
+from footnote.evidence.sources import Sources
+from footnote.evidence.values import extract_values
 
 WORDS = (
     "The roof burnt in 1901.", "Mái nhà cháy năm 1901.", "屋顶在1901年烧毁。", "It rose by 5%, not 7 million.",
@@ -36,9 +36,9 @@ SENTENCES = [
 @settings(max_examples=200, deadline=None)
 @given(TEXTS, TEXTS, TEXTS)
 def test_offsets_are_true(text: str, first: str, second: str) -> None:
-    sources = read(first, second)
-    sources.note(source("https://example.org/1"), snapshot(second))
-    found = check(text, sources)
+    sources = sources_of(first, second)
+    sources.add(source("https://example.org/1"), snapshot(second))
+    found = check_citations(text, sources)
     for one in found:
         assert 0 <= one.start <= one.end <= len(text)
         assert one.marker in text
@@ -55,7 +55,7 @@ def test_offsets_are_true(text: str, first: str, second: str) -> None:
 @settings(max_examples=200, deadline=None)
 @given(TEXTS)
 def test_claims_lie_in_the_text_and_do_not_overlap(text: str) -> None:
-    found = claims(text)
+    found = extract_claims(text)
     assert all(0 <= one.start <= one.end <= len(text) and one.cites for one in found)
     assert all(one.end <= other.start for one, other in pairwise(found))
 
@@ -63,7 +63,7 @@ def test_claims_lie_in_the_text_and_do_not_overlap(text: str) -> None:
 @settings(max_examples=200, deadline=None)
 @given(TEXTS)
 def test_values_lie_in_the_text_and_do_not_overlap(text: str) -> None:
-    found = values(text)
+    found = extract_values(text)
     assert all(0 <= one.start < one.end <= len(text) and one.readings for one in found)
     assert all(one.end <= other.start for one, other in pairwise(found))
 
@@ -72,14 +72,14 @@ def test_values_lie_in_the_text_and_do_not_overlap(text: str) -> None:
 @given(st.lists(st.tuples(st.sampled_from(SENTENCES), st.integers(1, 50)), min_size=1, max_size=12))
 def test_every_marker_gets_its_verdict_on_its_own_sentence(written: list[tuple[str, int]]) -> None:
     text = "\n\n".join(f"{sentence} [{number}]" for sentence, number in written)
-    found = check(text, read("Nothing is said here."))
+    found = check_citations(text, sources_of("Nothing is said here."))
     assert [(text[one.start : one.end], one.number, one.verdict) for one in found] == [
         (sentence, number, "unsupported") for sentence, number in written
     ]
 
 
 def test_an_empty_text_has_no_citations() -> None:
-    assert check("", Sources()) == ()
+    assert check_citations("", Sources()) == ()
 
 
 @pytest.mark.parametrize(
@@ -108,9 +108,9 @@ def test_an_empty_text_has_no_citations() -> None:
     ids=lambda text: repr(text[:14]),
 )
 def test_no_text_takes_long(text: str) -> None:
-    sources = read("The roof burnt in 1901. " * 2000)
+    sources = sources_of("The roof burnt in 1901. " * 2000)
     began = time.process_time()
-    check(text, sources)
+    check_citations(text, sources)
     assert time.process_time() - began < 10
 
 
@@ -131,6 +131,6 @@ def test_no_text_takes_long(text: str) -> None:
 )
 def test_no_page_takes_long(page: str) -> None:
     began = time.process_time()
-    [citation] = check("The sky was blue in 2019, 一二三 and 1,2.3 a b [1].", read(page))
+    [citation] = check_citations("The sky was blue in 2019, 一二三 and 1,2.3 a b [1].", sources_of(page))
     assert time.process_time() - began < 10
     assert citation.verdict == "unsupported"

@@ -2,13 +2,17 @@
 
 import pytest
 
-from footnote.citations.check import may_cite
-from footnote.citations.claims import claims
+from footnote.evidence.check import may_cite
+from footnote.evidence.claims import extract_claims
 
 
-def cited(text: str) -> list[tuple[str, list[int]]]:
+def cited_claims(text: str) -> list[tuple[str, list[int]]]:
     """Each claim as it stands in the text, with its numbers."""
-    return [(text[one.start : one.end], [cite.number for cite in one.cites]) for one in claims(text) if not one.listed]
+    return [
+        (text[one.start : one.end], [cite.number for cite in one.cites])
+        for one in extract_claims(text)
+        if not one.is_reference
+    ]
 
 
 @pytest.mark.parametrize(
@@ -31,7 +35,7 @@ def cited(text: str) -> list[tuple[str, list[int]]]:
     ],
 )
 def test_a_marker_belongs_to_its_sentence(text: str, expected: list[tuple[str, list[int]]]) -> None:
-    assert cited(text) == expected
+    assert cited_claims(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -52,8 +56,8 @@ def test_a_marker_belongs_to_its_sentence(text: str, expected: list[tuple[str, l
 )
 def test_a_marker_may_hold_several_numbers(marker: str, numbers: list[int]) -> None:
     text = f"It rains {marker}."
-    assert cited(text) == [(text, numbers)]
-    assert {cite.marker for one in claims(text) for cite in one.cites} == {marker}
+    assert cited_claims(text) == [(text, numbers)]
+    assert {cite.marker for one in extract_claims(text) for cite in one.cites} == {marker}
 
 
 @pytest.mark.parametrize(
@@ -76,40 +80,42 @@ def test_a_marker_may_hold_several_numbers(marker: str, numbers: list[int]) -> N
     ],
 )
 def test_what_only_looks_like_a_marker_is_none(text: str) -> None:
-    assert claims(text) == ()
+    assert extract_claims(text) == ()
 
 
 @pytest.mark.parametrize(
     "word", ["Vitamin C", "B12", "iPhone", "YouTube", "COVID-19", "in 1990", "(so)", "“so”", "data"]
 )
 def test_a_marker_right_after_a_name_or_number_is_one(word: str) -> None:
-    assert cited(f"It is {word}[1].") == [(f"It is {word}[1].", [1])]
+    assert cited_claims(f"It is {word}[1].") == [(f"It is {word}[1].", [1])]
 
 
 def test_an_abbreviation_or_a_decimal_does_not_end_the_claim() -> None:
     text = "Dr. Lee of the U.S. team measured 3.5 km. [1] It was hot."
-    assert cited(text) == [("Dr. Lee of the U.S. team measured 3.5 km.", [1])]
+    assert cited_claims(text) == [("Dr. Lee of the U.S. team measured 3.5 km.", [1])]
 
 
 def test_a_quotation_is_not_split() -> None:
     text = 'She said "It is big. It is red." [1] Then she left. [2]'
-    assert cited(text) == [('She said "It is big. It is red."', [1]), ("Then she left.", [2])]
+    assert cited_claims(text) == [('She said "It is big. It is red."', [1]), ("Then she left.", [2])]
     chinese = "他说：“很大。很红。”[1]他走了。"
-    assert cited(chinese) == [("他说：“很大。很红。”", [1])]
+    assert cited_claims(chinese) == [("他说：“很大。很红。”", [1])]
 
 
 def test_a_paragraph_of_a_blockquote_is_one_claim() -> None:
     text = "> It is big. It is red.\n> It is new. [1]\n>\n> It is old. [2]\n\nAfter."
-    assert cited(text) == [("It is big. It is red.\n> It is new.", [1]), ("It is old.", [2])]
+    assert cited_claims(text) == [("It is big. It is red.\n> It is new.", [1]), ("It is old.", [2])]
 
 
 def test_a_quotation_of_several_paragraphs_has_the_marker_at_its_end() -> None:
     text = "> It is big.\n>\n> It is red. [1]"
-    assert [(one.text, one.start, one.end) for one in claims(text)] == [("It is big. It is red.", 2, len(text) - 4)]
+    assert [(one.text, one.start, one.end) for one in extract_claims(text)] == [
+        ("It is big. It is red.", 2, len(text) - 4)
+    ]
 
 
 def test_whom_a_quotation_is_of_belongs_to_the_quotation() -> None:
-    assert cited("> It is big.\n> — Somebody [1]") == [("It is big.", [1])]
+    assert cited_claims("> It is big.\n> — Somebody [1]") == [("It is big.", [1])]
 
 
 def test_list_items_headings_and_cells_stand_for_themselves() -> None:
@@ -118,7 +124,7 @@ def test_list_items_headings_and_cells_stand_for_themselves() -> None:
         "| Year | Sales |\n|------|:-----:|\n| 2020 | 5% [5] |\n"
         "| A cell with a whole sentence that can stand alone [6] | Another cell with a long sentence of its own [7] |\n"
     )
-    assert cited(text) == [
+    assert cited_claims(text) == [
         ("Growth", [1]),
         ("First item [2]\n  goes on", [2]),
         ("Third", [3]),
@@ -131,32 +137,32 @@ def test_list_items_headings_and_cells_stand_for_themselves() -> None:
 
 def test_lines_that_were_wrapped_are_one_sentence_and_lines_that_end_are_two() -> None:
     wrapped = "It rains in\nspring and in\nautumn [1]."
-    assert cited(wrapped) == [(wrapped, [1])]
-    assert cited("It rains [1]\nIt snows [2]") == [("It rains", [1]), ("It snows", [2])]
-    assert cited("It rains  \nIt snows [2]") == [("It snows", [2])]
+    assert cited_claims(wrapped) == [(wrapped, [1])]
+    assert cited_claims("It rains [1]\nIt snows [2]") == [("It rains", [1]), ("It snows", [2])]
+    assert cited_claims("It rains  \nIt snows [2]") == [("It snows", [2])]
 
 
 def test_a_marker_in_a_paragraph_of_its_own_belongs_to_what_was_said_last() -> None:
-    assert cited("It rains. It snows.\n\n[1][2]\n\nIt melts.") == [("It snows.", [1, 2])]
+    assert cited_claims("It rains. It snows.\n\n[1][2]\n\nIt melts.") == [("It snows.", [1, 2])]
 
 
 def test_a_marker_without_any_statement_is_still_there() -> None:
-    assert cited("[7]") == [("[7]", [7])]
+    assert cited_claims("[7]") == [("[7]", [7])]
 
 
 def test_markup_is_left_out_of_what_is_read_but_not_of_the_place() -> None:
     text = "**It _really_ rains** in [Hanoi](https://example.org/)<sup>[1]</sup>, `often`."
-    [claim] = claims(text)
+    [claim] = extract_claims(text)
     assert (claim.text, text[claim.start : claim.end]) == ("It really rains in Hanoi, often.", text)
 
 
 def test_a_marker_between_characters_leaves_no_gap() -> None:
-    assert [one.text for one in claims("天空[1]是**蓝色**的。")] == ["天空是蓝色的。"]
+    assert [one.text for one in extract_claims("天空[1]是**蓝色**的。")] == ["天空是蓝色的。"]
 
 
 def test_each_marker_in_a_sentence_has_the_part_before_it() -> None:
     text = "Sales rose by 5% in spring [1], while profits fell by 3% in autumn [2][3]."
-    [claim] = claims(text)
+    [claim] = extract_claims(text)
     assert [(cite.number, cite.part) for cite in claim.cites] == [
         (1, "Sales rose by 5% in spring"),
         (2, "while profits fell by 3% in autumn"),
@@ -165,7 +171,7 @@ def test_each_marker_in_a_sentence_has_the_part_before_it() -> None:
 
 
 def test_one_place_of_markers_has_no_parts() -> None:
-    assert [cite.part for one in claims("It rains a lot in spring [1][2].") for cite in one.cites] == ["", ""]
+    assert [cite.part for one in extract_claims("It rains a lot in spring [1][2].") for cite in one.cites] == ["", ""]
 
 
 @pytest.mark.parametrize(
@@ -184,18 +190,18 @@ def test_one_place_of_markers_has_no_parts() -> None:
 )
 def test_a_list_of_sources_states_nothing(heading: str) -> None:
     text = f"It rains [1].\n\n{heading}\n\n[1] A title, https://example.org/\n- [2] Another title\n3. [3] A third\n"
-    assert cited(text) == [("It rains [1].", [1])]
-    assert [cite.number for one in claims(text) if one.listed for cite in one.cites] == [1, 2, 3]
+    assert cited_claims(text) == [("It rains [1].", [1])]
+    assert [cite.number for one in extract_claims(text) if one.is_reference for cite in one.cites] == [1, 2, 3]
 
 
 @pytest.mark.parametrize("after", ["## Conclusion\n\nIt snows [2].", "It snows [2]."])
 def test_what_follows_a_list_of_sources_is_read_again(after: str) -> None:
-    assert cited(f"Sources:\n[1] A title\n\n{after}") == [("It snows [2].", [2])]
+    assert cited_claims(f"Sources:\n[1] A title\n\n{after}") == [("It snows [2].", [2])]
 
 
 def test_sources_in_one_line_and_definitions_state_nothing() -> None:
     text = "It rains [1].\n\nSources: [1], [2]\n\n[^1]: A note.\n[2]: https://example.org/"
-    assert cited(text) == [("It rains [1].", [1])]
+    assert cited_claims(text) == [("It rains [1].", [1])]
 
 
 @pytest.mark.parametrize(

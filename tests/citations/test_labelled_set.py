@@ -4,46 +4,46 @@ from functools import cache
 
 import pytest
 
-from citations.reading import read
+from citations.reading import sources_of
 from fixtures.citations.labelled import LANGUAGES, Labelled, labelled
-from footnote.citations.check import check
-from footnote.citations.numbering import Sources
+from footnote.evidence.check import check_citations
+from footnote.evidence.sources import Sources
 
 pytestmark = pytest.mark.slow
 
 
 @cache
 def page(text: str) -> Sources:
-    return read(text)
+    return sources_of(text)
 
 
 @cache
-def judged(language: str) -> list[tuple[Labelled, str]]:
+def judge_all(language: str) -> list[tuple[Labelled, str]]:
     rows = [row for row in labelled() if row.language == language and row.checking]
-    return [(row, check(row.footnoted, page(row.page))[0].verdict) for row in rows]
+    return [(row, check_citations(row.footnoted, page(row.page))[0].verdict) for row in rows]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_is_called_supported_is(language: str) -> None:
-    called = [row.label for row, verdict in judged(language) if verdict == "supported"]
+    called = [row.label for row, verdict in judge_all(language) if verdict == "supported"]
     assert called.count("supported") / len(called) >= 0.95
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_is_unsupported_is_called_so(language: str) -> None:
-    verdicts = [verdict for row, verdict in judged(language) if row.label == "unsupported"]
+    verdicts = [verdict for row, verdict in judge_all(language) if row.label == "unsupported"]
     assert verdicts.count("unsupported") / len(verdicts) >= 0.90
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_the_page_says_word_for_word_is_supported(language: str) -> None:
-    assert {verdict for row, verdict in judged(language) if row.kind == "verbatim"} == {"supported"}
+    assert {verdict for row, verdict in judge_all(language) if row.kind == "verbatim"} == {"supported"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_most_paraphrases_are_supported_and_next_to_none_is_unsupported(language: str) -> None:
     paraphrased = [
-        verdict for row, verdict in judged(language) if (row.kind, row.label) == ("paraphrased", "supported")
+        verdict for row, verdict in judge_all(language) if (row.kind, row.label) == ("paraphrased", "supported")
     ]
     assert paraphrased.count("supported") / len(paraphrased) >= 0.65
     assert paraphrased.count("unsupported") / len(paraphrased) <= 0.1

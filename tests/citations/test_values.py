@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from footnote.citations.values import Value, are_alike, equals, holds, values
+from footnote.evidence.values import Value, are_comparable, contains_exact_value, contains_value, extract_values
 
 SAME = [
     ("1,200,000", "1.2 million", "1.200.000", "1,2 triệu", "120万", "１２０万", "1200000", "一百二十万",
@@ -30,7 +30,7 @@ SAME = [
 
 
 def one(text: str) -> Value:
-    [value] = values(text)
+    [value] = extract_values(text)
     return value
 
 
@@ -38,7 +38,7 @@ def test_one_amount_is_one_value_in_every_notation(subtests: pytest.Subtests) ->
     for group in SAME:
         for left, right in itertools.product(group, repeat=2):
             with subtests.test(left=left, right=right):
-                assert holds([one(left)], one(right))
+                assert contains_value([one(left)], one(right))
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_one_amount_is_one_value_in_every_notation(subtests: pytest.Subtests) ->
     ],
 )
 def test_another_amount_is_another_value(page: str, claim: str) -> None:
-    assert not holds([one(page)], one(claim))
+    assert not contains_value([one(page)], one(claim))
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_another_amount_is_another_value(page: str, claim: str) -> None:
     ],
 )
 def test_a_claim_may_say_less_than_its_page(page: str, claim: str) -> None:
-    said = values(claim)
-    assert all(holds(values(page), value) for value in said)
+    said = extract_values(claim)
+    assert all(contains_value(extract_values(page), value) for value in said)
     assert said
 
 
@@ -96,12 +96,12 @@ def test_a_claim_may_say_less_than_its_page(page: str, claim: str) -> None:
     ("page", "claim"), [("1,234,567", "1.3 million"), ("853,382", "850,000"), ("33 million", "30 million")]
 )
 def test_a_number_is_only_rounded_where_it_says_so(page: str, claim: str) -> None:
-    assert not holds(values(page), one(claim))
+    assert not contains_value(extract_values(page), one(claim))
 
 
 def test_equal_means_that_nothing_was_rounded() -> None:
-    assert holds([one("1,234,567")], one("1.2 million"))
-    assert not equals([one("1,234,567")], one("1.2 million"))
+    assert contains_value([one("1,234,567")], one("1.2 million"))
+    assert not contains_exact_value([one("1,234,567")], one("1.2 million"))
 
 
 @pytest.mark.parametrize(
@@ -125,12 +125,12 @@ def test_equal_means_that_nothing_was_rounded() -> None:
     ],
 )
 def test_only_what_is_surely_a_number_must_be_on_the_page(text: str, found: list[str]) -> None:
-    assert [text[value.start : value.end] for value in values(text) if value.sure] == found
+    assert [text[value.start : value.end] for value in extract_values(text) if value.is_certain] == found
 
 
 def test_a_word_that_is_a_number_only_sometimes_still_counts_on_the_page() -> None:
-    assert holds(values("one of them"), one("1"))
-    assert holds(values("năm hoàng tử"), one("5"))
+    assert contains_value(extract_values("one of them"), one("1"))
+    assert contains_value(extract_values("năm hoàng tử"), one("5"))
 
 
 @pytest.mark.parametrize(
@@ -146,4 +146,4 @@ def test_a_word_that_is_a_number_only_sometimes_still_counts_on_the_page() -> No
     ],
 )
 def test_values_of_one_kind_could_stand_for_each_other(left: str, right: str, *, alike: bool) -> None:
-    assert are_alike(one(left), one(right)) is alike
+    assert are_comparable(one(left), one(right)) is alike

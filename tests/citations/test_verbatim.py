@@ -2,40 +2,39 @@
 
 import pytest
 
-from footnote.citations.check import check
-from footnote.citations.numbering import Sources
-from footnote.citations.verbatim import verbatim
+from footnote.evidence.check import check_citations, find_verbatim
+from footnote.evidence.sources import Sources
 from footnote.protocol.sources import Quote, Snapshot, Source
 
 PAGE = "# Oxygen\n\nThe name was coined in 1777\nby Antoine Lavoisier, whose experiments helped. It is [sic] a gas.\n"
 
 
-def read(page: str) -> Sources:
+def is_verbatim(page: str) -> Sources:
     sources = Sources()
     url = "http://a.example/"
-    source = Source(url=url, title="", snippet="", domain="", number=sources.number(url))
-    sources.note(source, Snapshot(url=url, text=page))
+    source = Source(url=url, title="", snippet="", domain="", number=sources.assign_number(url))
+    sources.add(source, Snapshot(url=url, text=page))
     return sources
 
 
 def test_white_space_is_one_however_much_there_is():
     quote = "coined in 1777\nby Antoine Lavoisier"
     at = PAGE.index(quote)
-    assert verbatim("coined in 1777  by Antoine Lavoisier", PAGE) == Quote(quote, at, at + len(quote))
+    assert find_verbatim("coined in 1777  by Antoine Lavoisier", PAGE) == Quote(quote, at, at + len(quote))
 
 
 def test_a_few_letters_are_found_everywhere_and_prove_nothing():
-    assert verbatim("a gas", PAGE) is None
+    assert find_verbatim("a gas", PAGE) is None
 
 
 def test_a_part_of_a_sentence_is_quoted_and_no_more_of_it():
-    [citation] = check("> coined in 1777  \n> by Antoine Lavoisier, whose [1]", read(PAGE))
+    [citation] = check_citations("> coined in 1777  \n> by Antoine Lavoisier, whose [1]", is_verbatim(PAGE))
     assert (citation.verdict, citation.quote) == ("supported", "coined in 1777\nby Antoine Lavoisier, whose")
 
 
 def test_a_page_may_have_white_space_before_a_full_stop():
     page = 'ask "Write a report on tides" --output .\nask "…" > answer.md   # the answer alone\n'
-    [citation] = check(f"> {page.rstrip().replace(chr(10), chr(10) + '> ')} [1]", read(page))
+    [citation] = check_citations(f"> {page.rstrip().replace(chr(10), chr(10) + '> ')} [1]", is_verbatim(page))
     assert (citation.verdict, citation.quote) == ("supported", page.rstrip())
 
 
@@ -54,7 +53,7 @@ def test_a_page_may_have_white_space_before_a_full_stop():
     ],
 )
 def test_a_denial_of_something_else_does_not_take_a_quotation_away(sentence: str, quote: str):
-    found = verbatim(quote, sentence)
+    found = find_verbatim(quote, sentence)
 
     assert found is not None
     assert found.text == quote
@@ -73,4 +72,4 @@ def test_a_denial_of_something_else_does_not_take_a_quotation_away(sentence: str
     ],
 )
 def test_what_the_sentence_denies_is_no_quotation(sentence: str, quote: str):
-    assert verbatim(quote, sentence) is None
+    assert find_verbatim(quote, sentence) is None

@@ -32,11 +32,11 @@ def ok(message: str) -> list[dict[str, Any]]:
     return [{"status": "OK", "message": message}]
 
 
-def at(*servers: SearchServer) -> dict[str, str]:
+def search_variables(*servers: SearchServer) -> dict[str, str]:
     """The variables that lead to these providers, with keys for those that want one."""
     places = {f"FOOTNOTE_TOOLS_WEB_SEARCH_PROVIDERS_{one.provider.upper()}_BASE_URL": one.url for one in servers}
     return places | {f"{one.provider.upper()}_API_KEY": SEARCH_KEY for one in servers if one.provider in WITH_KEY}
 
 
-def timeless(finding: dict[str, Any]) -> dict[str, Any]:
+def without_times(finding: dict[str, Any]) -> dict[str, Any]:
     return finding | {"message": re.sub(r"\d+ ms", "… ms", finding["message"])}

@@ -21,7 +21,7 @@ SECONDS = 60
 CLOSED = "http://127.0.0.1:1"
 
 # Like a job in the foreground of a shell: Ctrl-C is not ignored, and comes from the terminal at one of the ends.
-IN_FRONT = """
+FOREGROUND_PROGRAM = """
 import fcntl, os, runpy, signal, termios
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if terminals := [descriptor for descriptor in (0, 1, 2) if os.isatty(descriptor)]:
@@ -89,12 +89,12 @@ class Stream:
     def type(self, text: str) -> None:
         os.write(self._ours, text.encode())
 
-    async def until(self, wanted: str | Callable[[str], bool]) -> None:
+    async def wait_for_text(self, wanted: str | Callable[[str], bool]) -> None:
         """Waits until that text has come."""
         has_come = wanted if callable(wanted) else lambda text: wanted in text
         await self._wait(lambda: has_come(self.text), f"{wanted!r} never came")
 
-    async def end(self) -> None:
+    async def wait_for_end(self) -> None:
         await self._wait(lambda: self.ended, "the stream did not end")
 
     async def _wait(self, condition: Callable[[], bool], failure: str) -> None:
@@ -133,7 +133,7 @@ class Footnote:
         stdout: End | int = "pipe",
         stderr: End = "pipe",
         columns: int = 60,
-        program: str = IN_FRONT,
+        program: str = FOREGROUND_PROGRAM,
     ) -> None:
         self._command = (sys.executable, "-c", program, *arguments)
         self._env = env
@@ -181,12 +181,12 @@ class Footnote:
         async with asyncio.timeout(SECONDS):
             code = await self._process.wait()
         for stream in self._streams:
-            await stream.end()
+            await stream.wait_for_end()
         return code
 
 
 async def footnote(
-    *arguments: str, env: dict[str, str], stdin: bytes = b"", program: str = IN_FRONT
+    *arguments: str, env: dict[str, str], stdin: bytes = b"", program: str = FOREGROUND_PROGRAM
 ) -> tuple[int, str, str]:
     """Runs the command to its end with pipes: exit code, stdout, stderr."""
     async with Footnote(*arguments, env=env, stdin=stdin, program=program) as process:

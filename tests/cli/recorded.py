@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from footnote.cli.terminal.renderer import Renderer
-from footnote.cli.terminal.screen import Sink
+from footnote.cli.terminal.screen import OutputSink
 from footnote.protocol.events import (
     AttachmentsBlock,
     BlockDelta,
@@ -68,7 +68,7 @@ def call(index: int, call_id: str, name: str, title: str, **arguments: Any) -> l
     ]
 
 
-def running(call_id: str) -> list[Event]:
+def call_running(call_id: str) -> list[Event]:
     return [ToolStatus(call_id, "running")]
 
 
@@ -76,7 +76,7 @@ def progress(call_id: str, stage: str, done: int = 0, total: int | None = None, 
     return [ToolProgress(call_id, stage, done, total, label)]
 
 
-def finished(call_id: str, *, ok: bool = True) -> list[Event]:
+def call_finished(call_id: str, *, ok: bool = True) -> list[Event]:
     return [ToolStatus(call_id, "done" if ok else "error")]
 
 
@@ -114,13 +114,13 @@ def research() -> list[Event]:
         *say(1, "I will ", "search."),
         *call(2, "c1", "web_search", "Search the web", query="HPG share price"),
         *call(3, "c2", "write_file", "Write a file", file_path="/report.md", content="# HPG\n\n42"),
-        *running("c1"),
-        *running("c2"),
+        *call_running("c1"),
+        *call_running("c2"),
         *progress("c1", "searching"),
         *progress("c1", "reading", 1, 5, "simplize.vn"),
         *progress("c1", "reading", 3, 5, "cafef.vn"),
-        *finished("c2"),
-        *finished("c1"),
+        *call_finished("c2"),
+        *call_finished("c1"),
         *result(4, "c1", "web_search", "…", artifact={"query": "…", "sources": [{}, {}]}),
         *result(5, "c2", "write_file", "Wrote /report.md (9 bytes).\nMore."),
         *say(6, "The price\nis **42**.", "\n\nSee the", " report."),
@@ -136,7 +136,7 @@ class Output(io.BytesIO):
         super().__init__()
         self._encoding = encoding
         self.follower: Callable[[str], None] | None = None
-        self.sink = Sink(io.TextIOWrapper(self, encoding, errors="replace", newline=""))
+        self.sink = OutputSink(io.TextIOWrapper(self, encoding, errors="replace", newline=""))
 
     def write(self, data: Any) -> int:
         if self.follower:

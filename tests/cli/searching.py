@@ -42,5 +42,5 @@ def hits(web: Web, *paths: str) -> list[Hit]:
     return [Hit(f"Title of {path}", web.url(path), f"Snippet of {path}.", "2024-03-02") for path in paths]
 
 
-def timeless(text: str) -> str:
+def without_times(text: str) -> str:
     return re.sub(r"\d+\.\d s", "… s", re.sub(r"\d+ k?B\b", "… B", text))

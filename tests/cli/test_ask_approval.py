@@ -10,8 +10,8 @@ import pytest
 from cli.emulator import Terminal
 from cli.process import Footnote, environment, footnote, with_tool_server
 from cli.recorded import Output
-from footnote.cli.approval import Approval, Question, question
-from footnote.cli.terminal.lines import Span
+from footnote.cli.approval import ApprovalPrompt, TerminalApproval, approval_prompt
+from footnote.cli.terminal.lines import StyledText
 from footnote.cli.terminal.screen import Screen
 from footnote.protocol.messages import ToolCall
 from server.house import LOCAL_TOKEN, open_house
@@ -32,15 +32,15 @@ class Typist:
     def discard(self) -> None:
         pass
 
-    def line(self) -> bytes:
+    def read_line(self) -> bytes:
         next(self._next).wait()
         return next(self._lines)
 
 
 def test_everything_that_the_tool_would_get_is_shown_and_nothing_of_it_steers_the_terminal() -> None:
     arguments = {"path": "/etc/passwd\x1b[2J\n  force: false", "force": True, "n\u202eame": "Giá " + "x" * 3900}
-    asked = question(ToolCall("c1", "de\x1b[Alete", arguments), "Delete \x1b]0;t\x07a file")
-    assert asked == Question(
+    asked = approval_prompt(ToolCall("c1", "de\x1b[Alete", arguments), "Delete \x1b]0;t\x07a file")
+    assert asked == ApprovalPrompt(
         "Delete a file (delete) wants to run with:\n"
         '  path: "/etc/passwd\\u001b[2J\\n  force: false"\n'
         "  force: true\n"
@@ -62,13 +62,13 @@ def test_everything_that_the_tool_would_get_is_shown_and_nothing_of_it_steers_th
     ],
 )
 def test_nothing_hides_behind_blanks_or_in_what_cannot_be_seen(command: str, shown: str) -> None:
-    asked = question(ToolCall("c1", "shell", {"command": command}), "Run")
+    asked = approval_prompt(ToolCall("c1", "shell", {"command": command}), "Run")
     assert asked.text == f'Run (shell) wants to run with:\n  command: "{shown}"\nAllow it? [y/N] '
 
 
 def test_of_what_is_too_much_to_read_both_ends_are_shown_and_it_takes_a_whole_yes() -> None:
-    asked = question(ToolCall("c1", "shell", {"command": "ls " + "a" * 9000 + "; rm -rf ~"}), "Run")
-    assert asked == Question(
+    asked = approval_prompt(ToolCall("c1", "shell", {"command": "ls " + "a" * 9000 + "; rm -rf ~"}), "Run")
+    assert asked == ApprovalPrompt(
         "Run (shell) wants to run with:\n"
         f'  command: "ls {"a" * 1987}… [5,024 characters are not shown] …{"a" * 1989}; rm -rf ~"\n'
         "Not all of it is shown. Type yes to allow it all the same: [yes/N] ",
@@ -81,7 +81,7 @@ async def test_a_single_key_does_not_allow_what_was_not_shown_in_full(typed: byt
     out, err, typist = Output(), Output(), Typist(typed)
     typist.moments[0].set()
     long = ToolCall("c1", "shout", {"text": "x" * 5000})
-    assert await Approval(Screen(out.sink, err.sink), typist)(long, "Shout") is allowed
+    assert await TerminalApproval(Screen(out.sink, err.sink), typist)(long, "Shout") is allowed
 
 
 @pytest.mark.parametrize(
@@ -91,29 +91,29 @@ async def test_a_single_key_does_not_allow_what_was_not_shown_in_full(typed: byt
 async def test_only_a_clear_yes_is_a_yes(typed: bytes, allowed: bool) -> None:
     out, err, typist = Output(), Output(), Typist(typed)
     typist.moments[0].set()
-    assert await Approval(Screen(out.sink, err.sink), typist)(CALL, "Shout") is allowed
+    assert await TerminalApproval(Screen(out.sink, err.sink), typist)(CALL, "Shout") is allowed
 
 
 async def test_two_calls_are_asked_about_one_after_the_other_and_notes_wait() -> None:
     out, err = Output(), Output()
     screen = Screen(out.sink, err.sink)
     typist = Typist(b"y\n", b"y\n")
-    approval = Approval(screen, typist)
+    approval = TerminalApproval(screen, typist)
     first = asyncio.ensure_future(approval(CALL, "First"))
     second = asyncio.ensure_future(approval(CALL, "Second"))
     await asyncio.sleep(0)
-    screen.note((Span("A note."),))
-    assert err.text == question(CALL, "First").text
+    screen.note((StyledText("A note."),))
+    assert err.text == approval_prompt(CALL, "First").text
     typist.moments[0].set()
     assert await first is True
     typist.moments[1].set()
     assert await second is True
-    assert err.text == f"{question(CALL, 'First').text}A note.\n{question(CALL, 'Second').text}"
+    assert err.text == f"{approval_prompt(CALL, 'First').text}A note.\n{approval_prompt(CALL, 'Second').text}"
 
 
 async def test_an_answer_that_is_no_longer_wanted_is_not_waited_for() -> None:
     out, err, typist = Output(), Output(), Typist(b"y\n")
-    asking = asyncio.ensure_future(Approval(Screen(out.sink, err.sink), typist)(CALL, "Shout"))
+    asking = asyncio.ensure_future(TerminalApproval(Screen(out.sink, err.sink), typist)(CALL, "Shout"))
     await asyncio.sleep(0)
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -128,7 +128,7 @@ async def test_at_a_terminal_the_person_decides(upstream: Upstream, tmp_path: Pa
     upstream.script(reply(SHOUT, stop("toolUse")), reply(say("Done."), stop()))
     env = environment(tmp_path, upstream)
     async with Footnote("ask", "?", env=env, stdin="terminal", stdout="terminal", stderr="terminal") as process:
-        await process.out.until("Allow it? [y/N] ")
+        await process.out.wait_for_text("Allow it? [y/N] ")
         process.out.type(typed)
         assert await process.exit_code() == 0
     terminal = Terminal(60)
@@ -152,7 +152,7 @@ async def test_ctrl_c_at_the_question_stops_the_run(upstream: Upstream, tmp_path
     upstream.script(reply(SHOUT, stop("toolUse")))
     env = environment(tmp_path, upstream)
     async with Footnote("ask", "?", env=env, stdin="terminal", stdout="terminal", stderr="terminal") as process:
-        await process.out.until("Allow it? [y/N] ")
+        await process.out.wait_for_text("Allow it? [y/N] ")
         process.out.type("\x03")
         assert await process.exit_code() == 130
     assert "Stopped. Nothing had come yet." in process.out.text
@@ -171,7 +171,7 @@ async def test_a_call_on_a_server_is_asked_about_at_the_terminal(
     async with open_house(server, upstream) as house:
         words = ("ask", "?", "--server", house.url)
         async with Footnote(*words, env=env, stdin="terminal", stdout="terminal", stderr="terminal") as process:
-            await process.out.until("Allow it? [y/N] ")
+            await process.out.wait_for_text("Allow it? [y/N] ")
             process.out.type(typed)
             assert await process.exit_code() == 0
     assert result in str(upstream.requests[1].body["messages"][-1])
@@ -187,10 +187,10 @@ async def test_without_a_terminal_a_call_on_a_server_says_how_to_decide_and_wait
     upstream.script(reply(SHOUT, stop("toolUse")), reply(say("Done."), stop()))
     env = environment(tmp_path, FOOTNOTE_TOKEN=LOCAL_TOKEN)
     async with open_house(server, upstream) as house, Footnote("ask", "?", "--server", house.url, env=env) as process:
-        await process.err.until('"deny".\n')
+        await process.err.wait_for_text('"deny".\n')
         path = re.search(r"POST (\S+)", process.err.text)
         assert path is not None
-        decided = await house.local.ask("POST", path[1].removeprefix(house.url), {"decision": "once"})
+        decided = await house.local.request("POST", path[1].removeprefix(house.url), {"decision": "once"})
         assert decided.status == 200
         assert await process.exit_code() == 0
     assert process.out is not None

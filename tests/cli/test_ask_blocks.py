@@ -123,7 +123,7 @@ def test_blocks_do_not_depend_on_how_the_text_arrived(pieces: list[str]) -> None
     assert split(list(text)) == split([text])
 
 
-def previewed(text: str, columns: int = 10, rows: int = 3) -> str:
+def preview_of(text: str, columns: int = 10, rows: int = 3) -> str:
     splitter = BlockSplitter()
     splitter.push(text)
     return splitter.preview(columns, rows)
@@ -148,10 +148,10 @@ def previewed(text: str, columns: int = 10, rows: int = 3) -> str:
     }.values(),
 )
 def test_the_preview_is_as_long_as_the_screen_needs(tail: str, preview: str) -> None:
-    assert previewed(tail) == preview
+    assert preview_of(tail) == preview
 
 
 @given(markdown, st.integers(1, 200))
 def test_the_preview_does_not_grow_with_the_tail(pieces: list[str], times: int) -> None:
     long = "```\n" + "".join(pieces) * times
-    assert len(previewed(long)) <= 3 * (10 + 1) + 100
+    assert len(preview_of(long)) <= 3 * (10 + 1) + 100

@@ -39,7 +39,7 @@ fragments = st.lists(
 )
 
 
-def cleaned_in_pieces(pieces: list[str]) -> str:
+def clean_in_chunks(pieces: list[str]) -> str:
     cleaner = Cleaner()
     return "".join([cleaner.push(piece) for piece in pieces]) + cleaner.flush()
 
@@ -51,14 +51,14 @@ def test_what_would_steer_the_terminal_is_taken_out(text: str, shown: str) -> No
 
 @pytest.mark.parametrize(("text", "shown"), ATTACKS.values(), ids=ATTACKS.keys())
 def test_a_sequence_that_comes_one_character_at_a_time_is_taken_out_too(text: str, shown: str) -> None:
-    assert cleaned_in_pieces(list(text)) == shown
+    assert clean_in_chunks(list(text)) == shown
 
 
 @given(fragments, st.integers(0, 40))
 def test_the_result_does_not_depend_on_where_the_text_was_cut(pieces: list[str], at: int) -> None:
     text = "".join(pieces)
-    assert cleaned_in_pieces(pieces) == clean(text)
-    assert cleaned_in_pieces([text[:at], text[at:]]) == clean(text)
+    assert clean_in_chunks(pieces) == clean(text)
+    assert clean_in_chunks([text[:at], text[at:]]) == clean(text)
 
 
 @given(st.text())

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from cli.emulator import Terminal
-from cli.recorded import Clock, Output, call, end, feed, result, running, say, start
+from cli.recorded import Clock, Output, call, call_running, end, feed, result, say, start
 from footnote.cli.terminal.answer import PaintedAnswer, PlainAnswer
-from footnote.cli.terminal.lines import Span
+from footnote.cli.terminal.lines import StyledText
 from footnote.cli.terminal.painting import Painter
 from footnote.cli.terminal.renderer import TerminalRenderer
-from footnote.cli.terminal.screen import Region, Screen
+from footnote.cli.terminal.screen import LiveRegion, Screen
 from footnote.protocol.events import BlockDelta, BlockStop, CitationsGrowth, Event
 from footnote.protocol.sources import Citation, Verdict
 from footnote.protocol.tools import Locale
@@ -24,11 +24,11 @@ def source(number: int, title: str, **more: Any) -> dict[str, Any]:
     return {**facts, "favicon": None, "number": number, "status": "read", **more}
 
 
-def searched(index: int, *sources: dict[str, Any]) -> list[Event]:
+def search_events(index: int, *sources: dict[str, Any]) -> list[Event]:
     artifact = {"query": "HPG", "sources": list(sources)}
     return [
         *call(index, f"c{index}", "web_search", "Search the web", query="HPG"),
-        *running(f"c{index}"),
+        *call_running(f"c{index}"),
         *result(index + 1, f"c{index}", "web_search", "…", artifact=artifact),
     ]
 
@@ -44,7 +44,7 @@ def answer(index: int, text: str, *citations: Citation) -> list[Event]:
     return [*said, BlockDelta(index, CitationsGrowth(citations)), stop]
 
 
-def plain(events: list[Event], *, encoding: str = "utf-8", locale: Locale = "en", quiet: bool = False) -> str:
+def render_plain(events: list[Event], *, encoding: str = "utf-8", locale: Locale = "en", quiet: bool = False) -> str:
     out = Output(encoding)
     screen = Screen(out.sink, Output(encoding).sink)
     renderer = TerminalRenderer(screen, PlainAnswer(screen), clock=Clock(), locale=locale, quiet=quiet)
@@ -53,11 +53,11 @@ def plain(events: list[Event], *, encoding: str = "utf-8", locale: Locale = "en"
     return out.text
 
 
-def painted(events: list[Event], columns: int) -> Terminal:
+def render_painted(events: list[Event], columns: int) -> Terminal:
     terminal, painter = Terminal(columns), Painter(color=True)
     out, err = Output(), Output()
     out.follower = err.follower = terminal.write
-    screen = Screen(out.sink, err.sink, region=Region(out.sink, painter, lambda: terminal.size), live_notes=True)
+    screen = Screen(out.sink, err.sink, region=LiveRegion(out.sink, painter, lambda: terminal.size), live_notes=True)
     renderer = TerminalRenderer(screen, PaintedAnswer(screen, painter), quiet=True)
     feed(renderer, events)
     renderer.close()
@@ -67,7 +67,7 @@ def painted(events: list[Event], columns: int) -> Terminal:
 ANSWER = "HPG fell to 26,500 VND [1]. It will double by May [2]. Its rival is larger [2]. Nobody knows why [7]."
 EVERY_VERDICT = [
     *start(),
-    *searched(0, source(1, "HPG today"), source(2, "Outlook"), source(3, "Not cited"), source(4, "Nor this")),
+    *search_events(0, source(1, "HPG today"), source(2, "Outlook"), source(3, "Not cited"), source(4, "Nor this")),
     *answer(
         2,
         ANSWER,
@@ -81,7 +81,7 @@ EVERY_VERDICT = [
 
 
 def test_every_source_that_is_cited_is_listed_with_its_passage_and_what_does_not_hold_says_so() -> None:
-    assert plain(EVERY_VERDICT) == (
+    assert render_plain(EVERY_VERDICT) == (
         f"{ANSWER}\n"
         "\n"
         "Sources:\n"
@@ -100,7 +100,7 @@ def test_every_source_that_is_cited_is_listed_with_its_passage_and_what_does_not
 
 
 def test_the_words_are_those_of_the_locale() -> None:
-    vietnamese, chinese = plain(EVERY_VERDICT, locale="vi"), plain(EVERY_VERDICT, locale="zh")
+    vietnamese, chinese = render_plain(EVERY_VERDICT, locale="vi"), render_plain(EVERY_VERDICT, locale="zh")
     assert vietnamese.removeprefix(f"{ANSWER}\n\n") == (
         "Nguồn:\n"
         "[1] HPG today\n"
@@ -132,11 +132,11 @@ def test_the_words_are_those_of_the_locale() -> None:
 
 
 def test_quiet_keeps_the_footnotes_because_they_belong_to_the_answer() -> None:
-    assert plain(EVERY_VERDICT, quiet=True) == plain(EVERY_VERDICT)
+    assert render_plain(EVERY_VERDICT, quiet=True) == render_plain(EVERY_VERDICT)
 
 
 def test_an_encoding_without_the_signs_has_others() -> None:
-    assert plain(EVERY_VERDICT, encoding="ascii").splitlines()[5:10] == [
+    assert render_plain(EVERY_VERDICT, encoding="ascii").splitlines()[5:10] == [
         f'    "{PRICE}"',
         "[2] Outlook",
         "    https://2.example/page",
@@ -154,43 +154,43 @@ def test_an_encoding_without_the_signs_has_others() -> None:
     ],
 )
 def test_an_answer_that_cites_nothing_says_so_if_there_was_something(found: list[dict[str, Any]], told: str) -> None:
-    assert plain([*start(), *searched(0, *found), *say(2, "42"), *end()]) == f"42\n{told}"
+    assert render_plain([*start(), *search_events(0, *found), *say(2, "42"), *end()]) == f"42\n{told}"
 
 
 def test_one_source_that_is_left_over_is_one() -> None:
-    events = [*searched(0, source(1, "A"), source(2, "B")), *answer(2, "So [1].", cite("So [1].", "So [1].", 1))]
-    assert plain(events).splitlines()[-1] == "1 more source was found and is not cited."
+    events = [*search_events(0, source(1, "A"), source(2, "B")), *answer(2, "So [1].", cite("So [1].", "So [1].", 1))]
+    assert render_plain(events).splitlines()[-1] == "1 more source was found and is not cited."
 
 
 def test_a_passage_that_the_answer_quotes_is_only_named_again() -> None:
     """The reader's answers are quotations: the whole passage stands right above."""
     passage = "The Great Red Spot is a storm that has been seen for at least three hundred and fifty years."
     text = f"> {passage[:40]}\n> {passage[40:]} [1]"
-    events = [*searched(0, source(1, "Jupiter")), *answer(2, text, cite(text, text, 1, "supported", passage))]
-    assert plain(events).splitlines()[-1] == "    “The Great Red Spot is a storm that has been…”"
+    events = [*search_events(0, source(1, "Jupiter")), *answer(2, text, cite(text, text, 1, "supported", passage))]
+    assert render_plain(events).splitlines()[-1] == "    “The Great Red Spot is a storm that has been…”"
 
 
 def test_a_sentence_taken_from_a_longer_passage_is_only_named_again() -> None:
     passage = "Jupiter is the fifth planet from the Sun. It is the largest of all of them, and has been known for ever."
     text = "- It is the largest of all of them [1]"
-    events = [*searched(0, source(1, "Jupiter")), *answer(2, text, cite(text, text, 1, "supported", passage))]
-    assert plain(events).splitlines()[-1] == "    “Jupiter is the fifth planet from the Sun. It is…”"
+    events = [*search_events(0, source(1, "Jupiter")), *answer(2, text, cite(text, text, 1, "supported", passage))]
+    assert render_plain(events).splitlines()[-1] == "    “Jupiter is the fifth planet from the Sun. It is…”"
 
 
 def test_a_passage_between_words_of_the_answer_is_only_named_again() -> None:
     passage = "It is the largest of all the planets, and has been known to everybody for ever."
     text = f"The page says: “{passage}” [1]"
-    events = [*searched(0, source(1, "Jupiter")), *answer(2, text, cite(text, text, 1, "supported", passage))]
-    assert plain(events).splitlines()[-1] == "    “It is the largest of all the planets, and has…”"
+    events = [*search_events(0, source(1, "Jupiter")), *answer(2, text, cite(text, text, 1, "supported", passage))]
+    assert render_plain(events).splitlines()[-1] == "    “It is the largest of all the planets, and has…”"
 
 
 def test_a_long_passage_is_shortened_and_stays_on_its_line() -> None:
     passage = "so it\nis | with\tdata " * 30
     events = [
-        *searched(0, source(1, "A")),
+        *search_events(0, source(1, "A")),
         *answer(2, "It is [1].", cite("It is [1].", "It is [1].", 1, quote=passage)),
     ]
-    line = plain(events).splitlines()[-1]
+    line = render_plain(events).splitlines()[-1]
     assert line.startswith("    “so it is | with data so it is | with data")
     assert line.endswith("…”")
     assert 140 < len(line) <= 4 + 160 + 2
@@ -202,7 +202,7 @@ def test_a_long_passage_is_shortened_and_stays_on_its_line() -> None:
 def test_of_many_passages_of_one_source_the_first_are_shown_and_the_rest_counted(count: int, rest: list[str]) -> None:
     text = "".join(f"Fact {at} [1]. " for at in range(5))
     facts = [cite(text, f"Fact {at} [1].", 1, quote=f"The page says {at % count}.") for at in range(5)]
-    entry = plain([*searched(0, source(1, "A")), *answer(2, text, *facts)]).splitlines()[3:]
+    entry = render_plain([*search_events(0, source(1, "A")), *answer(2, text, *facts)]).splitlines()[3:]
     assert entry == [
         "[1] A",
         "    https://1.example/page",
@@ -214,38 +214,38 @@ def test_of_many_passages_of_one_source_the_first_are_shown_and_the_rest_counted
 
 @pytest.mark.parametrize("status", ["snippet", "failed"])
 def test_a_source_of_which_only_the_search_result_was_read_says_so(status: str) -> None:
-    events = [*searched(0, source(1, "A", status=status)), *answer(2, "So [1].", cite("So [1].", "So [1].", 1))]
-    assert "[1] A\n    https://1.example/page\n    (only its search result was read)\n" in plain(events)
+    events = [*search_events(0, source(1, "A", status=status)), *answer(2, "So [1].", cite("So [1].", "So [1].", 1))]
+    assert "[1] A\n    https://1.example/page\n    (only its search result was read)\n" in render_plain(events)
 
 
 def test_a_page_that_was_read_is_not_forgotten_when_it_is_found_again() -> None:
-    again = searched(2, source(1, "A", status="snippet"))
-    events = [*searched(0, source(1, "A")), *again, *answer(4, "So [1].", cite("So [1].", "So [1].", 1))]
-    assert "search result" not in plain(events)
+    again = search_events(2, source(1, "A", status="snippet"))
+    events = [*search_events(0, source(1, "A")), *again, *answer(4, "So [1].", cite("So [1].", "So [1].", 1))]
+    assert "search result" not in render_plain(events)
 
 
 def test_sources_of_tools_that_number_none_are_counted_and_what_is_no_source_is_not() -> None:
     foreign = {"url": "https://a.example", "title": "A", "snippet": "", "domain": "a.example", "favicon": None}
     other = foreign | {"url": "https://b.example"}
-    events = [*searched(0, foreign, other, foreign, {"url": 5}), *say(2, "42")]
-    assert plain(events) == "42\n\n2 sources were found; the answer cites none of them.\n"
+    events = [*search_events(0, foreign, other, foreign, {"url": 5}), *say(2, "42")]
+    assert render_plain(events) == "42\n\n2 sources were found; the answer cites none of them.\n"
 
 
 def test_a_run_that_was_stopped_still_lists_what_its_finished_part_cites() -> None:
     first = answer(2, "So [1].", cite("So [1].", "So [1].", 1, quote="It is so."))
-    events = [*searched(0, source(1, "A")), *first, *say(3, "And half of a")[:-1]]
-    assert plain(events) == (
+    events = [*search_events(0, source(1, "A")), *first, *say(3, "And half of a")[:-1]]
+    assert render_plain(events) == (
         "So [1].\n\nAnd half of a\n\nSources:\n[1] A\n    https://1.example/page\n    “It is so.”\n"
     )
 
 
 def test_footnotes_of_several_texts_are_one_list_in_the_order_of_their_numbers() -> None:
     events = [
-        *searched(0, source(1, "A"), source(2, "B")),
+        *search_events(0, source(1, "A"), source(2, "B")),
         *answer(2, "Two [2].", cite("Two [2].", "Two [2].", 2, quote="2.")),
         *answer(3, "One [1].", cite("One [1].", "One [1].", 1, quote="1.")),
     ]
-    listed = [line for line in plain(events).splitlines() if line.startswith("[")]
+    listed = [line for line in render_plain(events).splitlines() if line.startswith("[")]
     assert listed == ["[1] A", "[2] B"]
 
 
@@ -256,8 +256,8 @@ def test_nothing_that_a_page_says_steers_the_terminal() -> None:
         cite(text, f"So{EVIL} [1].", 1, "unsupported", f"a{EVIL}b"),
         cite(text, "Else [1].", 1, "supported", f"c{EVIL}\nd"),
     )
-    events = [*searched(0, evil), *answer(2, text, *citations)]
-    assert plain(events) == (
+    events = [*search_events(0, evil), *answer(2, text, *citations)]
+    assert render_plain(events) == (
         "So [1]. Else [1].\n"
         "\n"
         "Sources:\n"
@@ -267,15 +267,17 @@ def test_nothing_that_a_page_says_steers_the_terminal() -> None:
         "    ✗ not supported: “So.”\n"
         "      nearest passage: “ab”\n"
     )
-    assert painted(events, 60).text.endswith("nearest passage: “ab”")  # the emulator fails on what it must not get
+    assert render_painted(events, 60).text.endswith(
+        "nearest passage: “ab”"
+    )  # the emulator fails on what it must not get
 
 
 def test_in_a_terminal_long_lines_are_wrapped_below_themselves_and_addresses_are_left_whole() -> None:
     text = "和发集团今天的股价下跌了很多，跌到了二万六千五百越南盾 [1]."
     passage = "河内消息：和发集团的股票今天收于二万六千五百越南盾，比昨天低百分之三。"
     page = source(1, "Giá cổ phiếu HPG hôm nay: diễn biến mới nhất", url="https://a.example/a/very/long/path/to/it")
-    events = [*searched(0, page), *answer(2, text, cite(text, text, 1, "partial", passage))]
-    shown = painted(events, 30)
+    events = [*search_events(0, page), *answer(2, text, cite(text, text, 1, "partial", passage))]
+    shown = render_painted(events, 30)
     assert shown.text.split("\n\n")[1] == (
         "Sources:\n"
         "[1] Giá cổ phiếu HPG hôm nay:\n"
@@ -295,7 +297,7 @@ def test_in_a_terminal_long_lines_are_wrapped_below_themselves_and_addresses_are
 
 @pytest.mark.parametrize("columns", [1, 2, 7, 20, 33])
 def test_no_line_but_an_address_is_wider_than_the_terminal(columns: int) -> None:
-    lines = painted(EVERY_VERDICT, columns).lines
+    lines = render_painted(EVERY_VERDICT, columns).lines
     wide = ["".join(line) for line in lines if len(line) > max(columns, 2)]
     assert [line.strip() for line in wide if "https://" not in line] == []
 
@@ -303,7 +305,7 @@ def test_no_line_but_an_address_is_wider_than_the_terminal(columns: int) -> None
 def test_verdicts_look_different_in_colour() -> None:
     out = Output()
     painter = Painter(color=True)
-    screen = Screen(out.sink, Output().sink, region=Region(out.sink, painter, lambda: (80, 24)))
+    screen = Screen(out.sink, Output().sink, region=LiveRegion(out.sink, painter, lambda: (80, 24)))
     renderer = TerminalRenderer(screen, PaintedAnswer(screen, painter), quiet=True)
     feed(renderer, EVERY_VERDICT)
     renderer.close()
@@ -315,15 +317,15 @@ def test_verdicts_look_different_in_colour() -> None:
 def test_a_citation_that_ends_a_block_does_not_disturb_the_answer() -> None:
     events = answer(0, "So [1].", cite("So [1].", "So [1].", 1))
     assert isinstance(events[-1], BlockStop)
-    assert plain([*start(), *events, *end()]) == "So [1].\n\nSources:\n[1] no such source\n"
+    assert render_plain([*start(), *events, *end()]) == "So [1].\n\nSources:\n[1] no such source\n"
 
 
 def test_an_answer_without_sources_leaves_no_gap_for_them() -> None:
     terminal, painter, out, err = Terminal(40), Painter(color=True), Output(), Output()
     out.follower = err.follower = terminal.write
-    screen = Screen(out.sink, err.sink, region=Region(out.sink, painter, lambda: terminal.size), live_notes=True)
+    screen = Screen(out.sink, err.sink, region=LiveRegion(out.sink, painter, lambda: terminal.size), live_notes=True)
     renderer = TerminalRenderer(screen, PaintedAnswer(screen, painter))
     feed(renderer, [*start(), *say(0, "42"), *end()])
     renderer.close()
-    screen.note((Span("A note."),))
+    screen.note((StyledText("A note."),))
     assert terminal.text == "42\n\nA note."

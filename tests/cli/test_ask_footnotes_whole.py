@@ -14,7 +14,7 @@ from footnote.protocol.events import BlockDelta, CitationsGrowth, Event
 from upstream import Upstream, call, reply, say, stop
 from upstream.server import Api
 from web import Web
-from web.providers import SearchServer, recorded
+from web.providers import SearchServer, recorded_reply
 
 API = pytest.mark.parametrize("api", ["anthropic", "openai"])
 SEARCH = call("web_search", {"query": "oxygen"})
@@ -50,7 +50,7 @@ def footnotes(web: Web) -> str:
 async def test_the_answer_ends_with_what_it_rests_on(upstream: Upstream, web: Web, tmp_path: Path, api: Api) -> None:
     script(upstream)
     async with SearchServer("duckduckgo") as duckduckgo, SearchServer("brave", hits(web, "/oxygen", "/500")) as brave:
-        duckduckgo.script(recorded("ddg_html_blocked_202.html", 202))
+        duckduckgo.script(recorded_reply("ddg_html_blocked_202.html", 202))
         env = env_for(tmp_path, web, duckduckgo, brave, upstream=upstream, api=api)
         code, out, err = await footnote("ask", "Who?", env=env)
     assert code == 0
@@ -102,10 +102,10 @@ async def test_ctrl_c_in_the_middle_of_a_search_closes_its_connections(
     async with SearchServer("duckduckgo", hits(web, "/hung", "/drip")) as duckduckgo:
         env = env_for(tmp_path, web, duckduckgo, upstream=upstream)
         async with Footnote("ask", "Who?", env=env) as process:
-            await web.requested("/hung")
-            await web.requested("/drip")
+            await web.wait_requested("/hung")
+            await web.wait_requested("/drip")
             process.signal(signal.SIGINT)
-            await web.all_closed()
+            await web.wait_closed()
             assert await process.exit_code() == 130
     assert process.out.text == ""
     assert "\nStopped. Nothing had come yet.\n" in process.err.text

@@ -13,22 +13,22 @@ from cli.recorded import (
     Clock,
     Output,
     call,
+    call_finished,
+    call_running,
     end,
     feed,
-    finished,
     progress,
     research,
     result,
-    running,
     say,
     start,
     think,
 )
 from footnote.cli.terminal.answer import PaintedAnswer, PlainAnswer
-from footnote.cli.terminal.lines import Span
+from footnote.cli.terminal.lines import StyledText
 from footnote.cli.terminal.painting import Painter
 from footnote.cli.terminal.renderer import TerminalRenderer
-from footnote.cli.terminal.screen import Region, Screen
+from footnote.cli.terminal.screen import LiveRegion, Screen
 from footnote.protocol.events import Event
 
 WELCOME = "$ footnote ask\n"
@@ -42,7 +42,7 @@ class Session:
         self.terminal.write(WELCOME)
         self.painter = Painter(color=color)
         self.out, self.err = Output(), Output()
-        region = Region(self.out.sink, self.painter, lambda: self.terminal.size)
+        region = LiveRegion(self.out.sink, self.painter, lambda: self.terminal.size)
         self.screen = Screen(self.out.sink, self.err.sink, region=region, live_notes=True)
         self.clock = Clock()
         self.renderer = TerminalRenderer(
@@ -93,15 +93,15 @@ def test_a_call_that_ended_before_the_one_above_it_keeps_its_place() -> None:
     events = [
         *call(0, "c1", "slow", "Slow"),
         *call(1, "c2", "fast", "Fast"),
-        *running("c1"),
-        *running("c2"),
+        *call_running("c1"),
+        *call_running("c2"),
         *progress("c1", "reading", 3, 5, "simplize.vn"),
-        *finished("c2"),
+        *call_finished("c2"),
     ]
     session.feed(events, tick=False)
     session.renderer.tick()
     assert session.shown == "⏳ Slow · reading 3/5 simplize.vn · 1s\n✓ Fast · 1.0s"
-    session.feed([*finished("c1"), *result(2, "c1", "slow", "Read."), *result(3, "c2", "fast", "Done.")])
+    session.feed([*call_finished("c1"), *result(2, "c1", "slow", "Read."), *result(3, "c2", "fast", "Done.")])
     assert session.shown == "✓ Slow · 2.0s · Read.\n✓ Fast · 1.0s · Done."
 
 
@@ -145,7 +145,7 @@ def test_what_became_permanent_is_not_shown_twice() -> None:
 
 def test_a_step_that_did_not_change_is_not_drawn_again() -> None:
     session = Session()
-    session.feed([*start(), *call(0, "c1", "slow", "Slow"), *running("c1")])
+    session.feed([*start(), *call(0, "c1", "slow", "Slow"), *call_running("c1")])
     before = session.out.text
     session.renderer.tick()
     assert session.out.text == before
@@ -169,7 +169,7 @@ def test_model_text_cannot_steer_the_terminal() -> None:
         *think(0, evil),
         *say(1, f"a {evil} b\n\n`{evil}`\n\n```{evil}\n{evil}\n```\n", f"[{evil}](http://{evil}) ![{evil}](http://x)"),
         *call(2, "c1", "evil", f"title {evil}", query=evil),
-        *running("c1"),
+        *call_running("c1"),
         *progress("c1", evil, 1, 2, evil),
         *result(3, "c1", "evil", evil, ok=False),
         *say(4, "The end."),
@@ -179,17 +179,17 @@ def test_model_text_cannot_steer_the_terminal() -> None:
 
 def test_a_note_is_written_above_what_is_still_moving() -> None:
     session = Session()
-    session.feed([*start(), *call(0, "c1", "slow", "Slow"), *running("c1")])
-    session.screen.note((Span("A note."),))
+    session.feed([*start(), *call(0, "c1", "slow", "Slow"), *call_running("c1")])
+    session.screen.note((StyledText("A note."),))
     assert session.shown == "A note.\n⏳ Slow · 0s"
 
 
 def test_nothing_moves_while_somebody_types() -> None:
     session = Session()
-    session.feed([*start(), *call(0, "c1", "slow", "Slow"), *running("c1")])
+    session.feed([*start(), *call(0, "c1", "slow", "Slow"), *call_running("c1")])
     session.screen.hold()
     session.err.sink.write("Allow? [y/N] ")
-    session.feed([*finished("c1"), *result(1, "c1", "slow", "Read."), *say(2, "42"), *end()])
+    session.feed([*call_finished("c1"), *result(1, "c1", "slow", "Read."), *say(2, "42"), *end()])
     assert session.shown == "Allow? [y/N]"
     session.err.sink.write("y\n")
     session.screen.release()
@@ -244,7 +244,7 @@ def test_no_line_is_wider_than_the_terminal(columns: int) -> None:
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 5])
 def test_what_is_redrawn_is_lower_than_the_screen(rows: int) -> None:
-    events = [*start(), *say(0, *DOCUMENT), *call(1, "c1", "slow", "Slow"), *running("c1"), *end()]
+    events = [*start(), *say(0, *DOCUMENT), *call(1, "c1", "slow", "Slow"), *call_running("c1"), *end()]
     session = Session(columns=30, rows=rows)
     for event in events:
         session.feed([event])
@@ -285,7 +285,9 @@ def test_many_events_between_two_ticks_are_one_redraw() -> None:
 def test_with_the_answer_in_a_file_the_steps_are_still_live() -> None:
     out, err, terminal = Output(), Output(), Terminal()
     err.follower = terminal.write
-    screen = Screen(out.sink, err.sink, region=Region(err.sink, Painter(color=True), lambda: (80, 24)), live_notes=True)
+    screen = Screen(
+        out.sink, err.sink, region=LiveRegion(err.sink, Painter(color=True), lambda: (80, 24)), live_notes=True
+    )
     renderer = TerminalRenderer(screen, PlainAnswer(screen))
     feed(renderer, research())
     renderer.close()
@@ -298,7 +300,7 @@ def test_with_the_steps_in_a_file_the_answer_is_still_painted() -> None:
     out, err, terminal = Output(), Output(), Terminal()
     out.follower = terminal.write
     painter = Painter(color=True)
-    screen = Screen(out.sink, err.sink, region=Region(out.sink, painter, lambda: (80, 24)), live_notes=False)
+    screen = Screen(out.sink, err.sink, region=LiveRegion(out.sink, painter, lambda: (80, 24)), live_notes=False)
     renderer = TerminalRenderer(screen, PaintedAnswer(screen, painter))
     feed(renderer, research())
     renderer.close()

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from footnote.cli.terminal.lines import Span
+from footnote.cli.terminal.lines import StyledText
 from footnote.cli.terminal.painting import Painter
 
 blocks = st.sampled_from(
@@ -16,7 +16,7 @@ words = st.sampled_from(["word ", "中文", "👩‍🔬", "ệ", "\u0301", "x" 
 markdown = st.lists(blocks | marks | words, max_size=40).map("".join)
 
 
-def painted(text: str, columns: int = 40) -> str:
+def paint(text: str, columns: int = 40) -> str:
     return "\n".join(Painter(color=False).markdown(text, columns))
 
 
@@ -49,19 +49,19 @@ def painted(text: str, columns: int = 40) -> str:
     }.values(),
 )
 def test_markdown_is_shown(text: str, shown: str) -> None:
-    assert painted(text) == shown
+    assert paint(text) == shown
 
 
 @settings(deadline=None)
 @given(markdown, st.sampled_from([4, 20, 80]))
 def test_whatever_the_model_writes_can_be_painted_and_fits(text: str, columns: int) -> None:
-    assert max((cell_len(line) for line in painted(text, columns).split("\n")), default=0) <= columns
+    assert max((cell_len(line) for line in paint(text, columns).split("\n")), default=0) <= columns
 
 
 def test_a_line_of_ours_is_cut_by_cells_not_by_characters() -> None:
     painter = Painter(color=False)
-    assert painter.line((Span("搜索网页"), Span(" · 股价走势")), 14) == "搜索网页 · 股…"
-    assert painter.line((Span("搜索网页"), Span(" · 股价走势"))) == "搜索网页 · 股价走势"
+    assert painter.line((StyledText("搜索网页"), StyledText(" · 股价走势")), 14) == "搜索网页 · 股…"
+    assert painter.line((StyledText("搜索网页"), StyledText(" · 股价走势"))) == "搜索网页 · 股价走势"
 
 
 def test_a_painted_line_fills_as_many_rows_as_it_has_cells() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from cli.process import CLOSED, IN_FRONT, SECONDS, Footnote, environment, footnote
+from cli.process import CLOSED, FOREGROUND_PROGRAM, SECONDS, Footnote, environment, footnote
 from footnote.protocol.events import BlockStart, Event, MessageDelta, MessageStart, MessageStop, ToolUseBlock
 from upstream import Upstream, call, error_event, hold, reply, say, stall, status, stop, think
 from upstream.server import Api
@@ -118,7 +118,7 @@ async def test_the_answer_streams_through_a_pipe(upstream: Upstream, tmp_path: P
     gate = asyncio.Event()
     upstream.script(reply(say("First."), hold(gate), say(" Second."), stop()))
     async with Footnote("ask", "?", env=environment(tmp_path, upstream)) as process:
-        await process.out.until("First.")
+        await process.out.wait_for_text("First.")
         gate.set()
         assert (await process.exit_code(), process.out.text) == (0, "First. Second.\n")
 
@@ -127,7 +127,7 @@ async def test_a_reader_that_leaves_ends_the_run_quietly(upstream: Upstream, tmp
     left = asyncio.Event()
     upstream.script(reply(say("First line.\n"), hold(left), say("More.\n"), stall()))
     async with Footnote("ask", "?", env=environment(tmp_path, upstream, "anthropic")) as process:
-        await process.out.until("First line.\n")
+        await process.out.wait_for_text("First line.\n")
         process.out.close()
         left.set()
         assert (await process.exit_code(), process.err.text) == (0, "")
@@ -217,7 +217,7 @@ async def test_without_rich_the_answer_is_plain_and_a_line_says_how_to_get_more(
     upstream: Upstream, tmp_path: Path
 ) -> None:
     upstream.script(reply(say("The **an", "swer**."), stop()))
-    without_rich = f"import sys; sys.modules['rich'] = None{IN_FRONT}"
+    without_rich = f"import sys; sys.modules['rich'] = None{FOREGROUND_PROGRAM}"
     env = environment(tmp_path, upstream)
     async with Footnote("ask", "?", env=env, stdout="terminal", stderr="terminal", program=without_rich) as process:
         assert await process.exit_code() == 0

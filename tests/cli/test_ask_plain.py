@@ -11,23 +11,23 @@ from cli.recorded import (
     Clock,
     Output,
     call,
+    call_finished,
+    call_running,
     end,
     feed,
-    finished,
     progress,
     research,
     result,
-    running,
     say,
     start,
     think,
 )
 from footnote.cli.terminal.answer import PlainAnswer
-from footnote.cli.terminal.lines import Span
+from footnote.cli.terminal.lines import StyledText
 from footnote.cli.terminal.renderer import JsonRenderer, TerminalRenderer
 from footnote.cli.terminal.screen import Screen
-from footnote.cli.terminal.summary import Summary
-from footnote.cli.terminal.warnings import warnings_on
+from footnote.cli.terminal.summary import RunSummary
+from footnote.cli.terminal.warnings import show_warnings
 from footnote.protocol.events import (
     BlockDelta,
     BlockStart,
@@ -42,7 +42,7 @@ from footnote.protocol.sources import Citation, Source
 from footnote.protocol.sse import encode
 
 
-def rendered(events: list[Event], *, encoding: str = "utf-8", **options: Any) -> tuple[str, str]:
+def render(events: list[Event], *, encoding: str = "utf-8", **options: Any) -> tuple[str, str]:
     out, err = Output(encoding), Output(encoding)
     screen = Screen(out.sink, err.sink)
     clock = Clock()
@@ -56,7 +56,7 @@ ANSWER = "I will search.\n\nThe price\nis **42**.\n\nSee the report.\n"
 
 
 def test_the_answer_alone_is_on_stdout_and_every_step_has_a_line_on_stderr() -> None:
-    out, err = rendered(research())
+    out, err = render(research())
     assert out == ANSWER
     assert err == (
         "thinking…\n"
@@ -70,7 +70,7 @@ def test_the_answer_alone_is_on_stdout_and_every_step_has_a_line_on_stderr() -> 
 
 
 def test_signs_that_the_encoding_lacks_are_written_in_ascii() -> None:
-    _, err = rendered(research(), encoding="ascii")
+    _, err = render(research(), encoding="ascii")
     assert err == (
         "thinking...\n"
         "... Search the web - HPG share price\n"
@@ -83,48 +83,48 @@ def test_signs_that_the_encoding_lacks_are_written_in_ascii() -> None:
 
 
 def test_an_answer_that_the_encoding_cannot_hold_is_still_an_answer() -> None:
-    assert rendered([*start(), *say(0, "Giá 42"), *end()], encoding="ascii") == ("Gi? 42\n", "")
+    assert render([*start(), *say(0, "Giá 42"), *end()], encoding="ascii") == ("Gi? 42\n", "")
 
 
 def test_quiet_leaves_only_the_answer() -> None:
-    assert rendered(research(), quiet=True) == (ANSWER, "")
+    assert render(research(), quiet=True) == (ANSWER, "")
 
 
 def test_thinking_is_shown_line_by_line_when_wanted() -> None:
     events = [*start(), *think(0, "First", " line.\nSec", "ond\x1b[2J", " line."), *say(1, "42"), *end()]
-    assert rendered(events, show_thinking=True) == ("42\n", "│ First line.\n│ Second line.\n")
+    assert render(events, show_thinking=True) == ("42\n", "│ First line.\n│ Second line.\n")
 
 
 def test_progress_does_not_repeat_what_the_call_is_about() -> None:
     query = "a query that is longer than the place that a line of ours has for it, and goes on"
     events = [
         *call(0, "c1", "web_search", "Search the web", query=query),
-        *running("c1"),
+        *call_running("c1"),
         *progress("c1", "searching", label=query),
     ]
-    assert rendered(events)[1].splitlines()[-1] == f"⏳ Search the web · {query[:59]}… · searching"
+    assert render(events)[1].splitlines()[-1] == f"⏳ Search the web · {query[:59]}… · searching"
 
 
 def test_a_failed_call_says_why() -> None:
     events = [
         *start(),
         *call(0, "c1", "read_page", "Read a page", url="https://a.example"),
-        *running("c1"),
-        *finished("c1", ok=False),
+        *call_running("c1"),
+        *call_finished("c1", ok=False),
         *result(1, "c1", "read_page", "The page took longer than 15 s.", ok=False),
         *end(),
     ]
-    _, err = rendered(events)
+    _, err = render(events)
     assert err.splitlines()[-1] == "✗ Read a page · https://a.example · 0.5s · The page took longer than 15 s."
 
 
 def test_a_call_that_never_ran_has_no_duration() -> None:
     events = [
         *call(0, "c1", "nope", "nope"),
-        *finished("c1", ok=False),
+        *call_finished("c1", ok=False),
         *result(1, "c1", "nope", "There is no tool called 'nope'.", ok=False),
     ]
-    assert rendered(events) == ("", "✗ nope · There is no tool called 'nope'.\n")
+    assert render(events) == ("", "✗ nope · There is no tool called 'nope'.\n")
 
 
 def test_control_characters_of_the_model_and_of_tools_stay_out_of_both_streams() -> None:
@@ -134,36 +134,36 @@ def test_control_characters_of_the_model_and_of_tools_stay_out_of_both_streams()
         *think(0, evil),
         *say(1, "a\x1b", "[31", f"mb{evil}c"),
         *call(2, "c1", "evil", f"Ti{evil}tle", query=f"que{evil}ry"),
-        *running("c1"),
+        *call_running("c1"),
         *progress("c1", f"sta{evil}ge", 1, 2, f"la{evil}bel"),
         *result(3, "c1", "evil", f"re{evil}sult", ok=False),
         *end(),
     ]
-    assert rendered(events, show_thinking=True) == (
+    assert render(events, show_thinking=True) == (
         "abc\n",
         "⏳ Title · query\n⏳ Title · query · stage 1/2 label\n✗ Title · query · 1.0s · result\n",
     )
 
 
 def test_what_looked_like_a_sequence_and_is_none_is_shown_at_the_end() -> None:
-    assert rendered([*start(), *say(0, "a\x1b[3"), *end()]) == ("a[3\n", "")
+    assert render([*start(), *say(0, "a\x1b[3"), *end()]) == ("a[3\n", "")
 
 
 def test_a_run_that_breaks_off_leaves_whole_lines() -> None:
-    assert rendered([*start(), *say(0, "Half an ans")[:-1]]) == ("Half an ans\n", "")
+    assert render([*start(), *say(0, "Half an ans")[:-1]]) == ("Half an ans\n", "")
 
 
 def test_a_block_that_ends_its_line_is_kept_apart_from_the_next() -> None:
-    assert rendered([*start(), *say(0, "a\n"), *say(1, "b\n"), *end()]) == ("a\n\nb\n", "")
+    assert render([*start(), *say(0, "a\n"), *say(1, "b\n"), *end()]) == ("a\n\nb\n", "")
 
 
 @pytest.mark.parametrize("ending", ["", "\n"])
 def test_an_answer_ends_with_one_newline(ending: str) -> None:
-    assert rendered([*start(), *say(0, f"42{ending}"), *end()]) == ("42\n", "")
+    assert render([*start(), *say(0, f"42{ending}"), *end()]) == ("42\n", "")
 
 
 def test_an_empty_text_block_leaves_no_trace() -> None:
-    assert rendered([*start(), *say(0), *say(1, "a"), *say(2), *say(3, "b"), *end()]) == ("a\n\nb\n", "")
+    assert render([*start(), *say(0), *say(1, "a"), *say(2), *say(3, "b"), *end()]) == ("a\n\nb\n", "")
 
 
 def test_as_json_every_event_is_a_line_exactly_as_the_protocol_writes_it() -> None:
@@ -186,14 +186,14 @@ def test_json_on_a_terminal_is_the_same_json_and_steers_nothing() -> None:
 
 
 def test_the_model_is_not_named_where_nothing_can_be_redrawn() -> None:
-    assert MODEL not in "".join(rendered(start()))
+    assert MODEL not in "".join(render(start()))
 
 
 @pytest.mark.parametrize(("quiet", "notes"), [(False, "Warning: a server is gone\nError: b\n"), (True, "Error: b\n")])
 def test_what_is_logged_is_a_note_and_cannot_steer_the_terminal(quiet: bool, notes: str) -> None:
     out, err = Output(), Output()
     log = logging.getLogger("footnote.tools")
-    with warnings_on(Screen(out.sink, err.sink), quiet=quiet):
+    with show_warnings(Screen(out.sink, err.sink), quiet=quiet):
         log.info("not shown")
         log.warning("a server%s\nis gone", "\x1b[2J")
         log.error("b")
@@ -208,7 +208,7 @@ def test_a_message_that_cannot_be_shown_does_not_fail_whoever_logs_it(capsys: py
         raise ValueError("no")
 
     err.follower = broken
-    with warnings_on(Screen(out.sink, err.sink), quiet=False):
+    with show_warnings(Screen(out.sink, err.sink), quiet=False):
         logging.getLogger("footnote.tools").warning("a server is gone")
     assert "Message: 'a server is gone'" in capsys.readouterr().err
 
@@ -228,14 +228,14 @@ def test_what_a_restart_says_again_is_not_footnoted_or_counted_twice() -> None:
         *answered,
         *end(),
     ]
-    out, err = rendered(told)
+    out, err = render(told)
     assert out.count("So. [1]") == 2
     assert out.count("~ partly supported: “So.”") == 1
     assert "The server was interrupted. This part of the answer begins again:\n" in err
-    summary = Summary()
+    summary = RunSummary()
     for event in told[:-2]:
         summary.feed(event)
-    assert summary.kept(0) == (Span("Stopped. Kept: 2 words of the answer."),)
+    assert summary.stopped_line(0) == (StyledText("Stopped. Kept: 2 words of the answer."),)
 
 
 def test_sources_of_earlier_turns_can_be_cited_and_need_not_be() -> None:
@@ -246,7 +246,7 @@ def test_sources_of_earlier_turns_can_be_cited_and_need_not_be() -> None:
     out, err = Output(), Output()
     screen = Screen(out.sink, err.sink)
     renderer = TerminalRenderer(screen, PlainAnswer(screen))
-    renderer.know(earlier)
+    renderer.add_earlier_sources(earlier)
     cited = BlockDelta(0, CitationsGrowth((Citation("[2]", 2, 0, 7, "supported", "So it is.", 0, 9),)))
     for event in [*start(), BlockStart(0, TextBlock("So. [2]")), cited, BlockStop(0), *end()]:
         renderer.feed(event)

@@ -13,9 +13,9 @@ from service_process import free_ports
 
 from cli.process import CLOSED, SECONDS, Footnote, environment, footnote
 from cli.searching import FACT, article, env_for, hits
-from client.places import Cutting, served
+from client.places import Cutting, serve
 from footnote.protocol.events import Event, MessageDelta, MessageStart, MessageStop
-from server.house import LOCAL_TOKEN, House, events, open_house
+from server.house import LOCAL_TOKEN, House, open_house, parse_events
 from upstream import Upstream, call, hold, reply, say, stall, stop
 from web import Web
 from web.providers import SearchServer
@@ -36,13 +36,13 @@ def env(tmp_path: Path) -> dict[str, str]:
     return environment(tmp_path, FOOTNOTE_TOKEN=LOCAL_TOKEN)
 
 
-def way_on(err: str) -> str:
+def session_in_hint(err: str) -> str:
     found = WAY_ON.search(err)
     assert found is not None, err
     return found[1]
 
 
-def asked(upstream: Upstream, number: int = -1) -> list[tuple[str, str]]:
+def model_messages(upstream: Upstream, number: int = -1) -> list[tuple[str, str]]:
     """What the model was told, without its instructions."""
     messages = upstream.requests[number].body["messages"]
     return [(one["role"], one.get("content") or "") for one in messages if one["role"] != "system"]
@@ -56,12 +56,12 @@ async def test_an_answer_of_a_server_looks_like_one_of_this_process(
     there = await footnote("ask", "?", "--server", house.url, env=env)
     here = await footnote("ask", "?", env=environment(tmp_path, upstream))
     assert there[:2] == here[:2] == (0, "I write.\n\nGiá của 股价.\n")
-    assert _timeless(there[2]) == _timeless(here[2])
+    assert _without_times(there[2]) == _without_times(here[2])
     assert "On the server: /report.md\n" in there[2]
     assert f" --server {house.url} " in there[2]
 
 
-def _timeless(err: str) -> list[str]:
+def _without_times(err: str) -> list[str]:
     """The lines about the run: neither how long it took, nor where its files and its session are."""
     lines = [re.sub(r"\d+\.\d ?s\b", "", line) for line in err.splitlines()]
     return [line for line in lines if not line.startswith(("Saved", "On the server", "To go on"))]
@@ -71,17 +71,17 @@ async def test_a_session_goes_on_in_the_home_folder(upstream: Upstream, tmp_path
     upstream.script(reply(say("She."), stop()), reply(say("In 1999."), stop()))
     env = environment(tmp_path, upstream)
     _, _, err = await footnote("ask", "Who?", env=env)
-    code, out, err = await footnote("ask", "--session", way_on(err), "When?", env=env)
+    code, out, err = await footnote("ask", "--session", session_in_hint(err), "When?", env=env)
     assert (code, out) == (0, "In 1999.\n")
-    assert asked(upstream) == [("user", "Who?"), ("assistant", "She."), ("user", "When?")]
+    assert model_messages(upstream) == [("user", "Who?"), ("assistant", "She."), ("user", "When?")]
 
 
 async def test_a_session_goes_on_on_a_server(house: House, env: dict[str, str], upstream: Upstream) -> None:
     upstream.script(reply(say("She."), stop()), reply(say("In 1999."), stop()))
     _, _, err = await footnote("ask", "Who?", "--server", f"{house.url}/", env=env)
-    code, out, _ = await footnote("ask", "--server", house.url, "--session", way_on(err), "When?", env=env)
+    code, out, _ = await footnote("ask", "--server", house.url, "--session", session_in_hint(err), "When?", env=env)
     assert (code, out) == (0, "In 1999.\n")
-    assert asked(upstream) == [("user", "Who?"), ("assistant", "She."), ("user", "When?")]
+    assert model_messages(upstream) == [("user", "Who?"), ("assistant", "She."), ("user", "When?")]
 
 
 async def test_only_the_files_of_the_new_answer_are_saved(upstream: Upstream, tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ async def test_only_the_files_of_the_new_answer_are_saved(upstream: Upstream, tm
     )
     env = environment(tmp_path, upstream)
     _, _, err = await footnote("ask", "?", "--output", str(tmp_path / "1"), env=env)
-    await footnote("ask", "--session", way_on(err), "?", "--output", str(tmp_path / "2"), env=env)
+    await footnote("ask", "--session", session_in_hint(err), "?", "--output", str(tmp_path / "2"), env=env)
     assert [path.name for path in sorted(tmp_path.glob("[12]/*"))] == ["report.md", "other.md"]
 
 
@@ -105,7 +105,7 @@ async def test_a_source_of_an_earlier_answer_can_still_be_cited(upstream: Upstre
         )
         env = env_for(tmp_path, web, server, upstream=upstream, FOOTNOTE_TOOLS_WEB_SEARCH_DEFAULT_PROVIDER="brave")
         _, _, err = await footnote("ask", "Who?", env=env)
-        _, out, _ = await footnote("ask", "--session", way_on(err), "Again?", env=env)
+        _, out, _ = await footnote("ask", "--session", session_in_hint(err), "Again?", env=env)
     assert out.startswith(f"{FACT} [1]\n\nSources:\n[1] Title of /oxygen\n    {web.url('/oxygen')}\n    “Oxygen was")
     assert "no such source" not in out
     assert "not cited" not in out
@@ -114,14 +114,14 @@ async def test_a_source_of_an_earlier_answer_can_still_be_cited(upstream: Upstre
 async def test_ctrl_c_stops_the_run_on_the_server(house: House, env: dict[str, str], upstream: Upstream) -> None:
     upstream.script(reply(say("Half of it"), stall()))
     async with Footnote("ask", "?", "--server", house.url, env=env) as process:
-        await process.out.until("Half of it")
+        await process.out.wait_for_text("Half of it")
         process.signal(signal.SIGINT)
         assert await process.exit_code() == 130
     assert process.out.text == "Half of it\n"
     assert "Stopped. Kept: 3 words of the answer.\n" in process.err.text
     async with asyncio.timeout(SECONDS):
         await upstream.requests[0].connection.closed.wait()
-    (session,) = (await house.local.ask("GET", "/v2/sessions")).json["sessions"]
+    (session,) = (await house.local.request("GET", "/v2/sessions")).json["sessions"]
     assert session["active_run_id"] is None
 
 
@@ -132,8 +132,8 @@ async def test_the_events_of_a_server_as_json(house: House, env: dict[str, str],
     assert (code, err) == (0, "")
     assert isinstance(told[0], MessageStart)
     assert isinstance(told[-1], MessageStop)
-    stored = await house.local.ask("GET", f"/v2/runs/{told[0].message.run_id}/events")
-    assert [one["type"] for one in events(stored.body)] == [
+    stored = await house.local.request("GET", f"/v2/runs/{told[0].message.run_id}/events")
+    assert [one["type"] for one in parse_events(stored.body)] == [
         msgspec.json.decode(line)["type"] for line in out.splitlines()
     ]
 
@@ -145,8 +145,8 @@ async def test_a_connection_that_breaks_in_the_middle_is_made_again(
     words = [f"word{number} " for number in range(100)]
     upstream.script(reply(say(*words), hold(gate), say("end."), stop()))
     cutting = Cutting(house.url, 5000)
-    async with served(cutting) as url, Footnote("ask", "?", "--server", url, env=env) as process:
-        await process.out.until("word99 ")
+    async with serve(cutting) as url, Footnote("ask", "?", "--server", url, env=env) as process:
+        await process.out.wait_for_text("word99 ")
         gate.set()
         assert await process.exit_code() == 0
     assert process.out.text == f"{''.join(words)}end.\n"
@@ -205,14 +205,14 @@ async def test_a_run_that_was_stopped_is_stopped_for_good(upstream: Upstream, tm
     upstream.script(reply(say("Half"), stall()), reply(say("Whole."), stop()))
     env = environment(tmp_path, upstream)
     async with Footnote("ask", "?", "--json", env=env) as process:
-        await process.out.until("Half")
+        await process.out.wait_for_text("Half")
         process.signal(signal.SIGINT)
         assert await process.exit_code() == 130
     told = [msgspec.json.decode(line, type=Event) for line in process.out.text.splitlines()]
     assert [event.delta.stop_reason for event in told if isinstance(event, MessageDelta)] == ["aborted"]
     async with open_house(tmp_path, upstream) as house:
-        (session,) = (await house.local.ask("GET", "/v2/sessions")).json["sessions"]
-        history = (await house.local.ask("GET", f"/v2/sessions/{session['id']}/history?turns=true")).json
+        (session,) = (await house.local.request("GET", "/v2/sessions")).json["sessions"]
+        history = (await house.local.request("GET", f"/v2/sessions/{session['id']}/history?turns=true")).json
     assert (history["active_run"], history["turns"][0]["state"]) == (None, "cancelled")
     upstream.script()
     assert len(upstream.requests) == 1
@@ -233,13 +233,13 @@ async def test_a_server_that_is_killed_and_started_again_finishes_the_answer(
     url = f"http://127.0.0.1:{port}"
     asking = Footnote("ask", "?", "--server", url, env=env)
     async with Footnote("serve", "--port", port, env=there) as serving:
-        await serving.out.until("/login?token=")
+        await serving.out.wait_for_text("/login?token=")
         async with asking:
-            await asking.out.until("Half of")
+            await asking.out.wait_for_text("Half of")
             serving.signal(signal.SIGKILL)
             await serving.exit_code()
             async with Footnote("serve", "--port", port, env=there) as again:
-                await upstream.received(3)
+                await upstream.wait_received(3)
                 gate.set()
                 assert await asking.exit_code() == 0
                 again.signal(signal.SIGTERM)
@@ -254,10 +254,10 @@ async def test_ctrl_c_ends_the_command_also_where_the_server_is_gone(
 ) -> None:
     upstream.script(reply(say("Half of it"), stall()))
     async with AsyncExitStack() as stack:
-        async with served(Cutting(house.url, None)) as url:
+        async with serve(Cutting(house.url, None)) as url:
             process = await stack.enter_async_context(Footnote("ask", "?", "--server", url, env=env))
-            await process.out.until("Half of it")
-        await process.err.until("was lost")
+            await process.out.wait_for_text("Half of it")
+        await process.err.wait_for_text("was lost")
         process.signal(signal.SIGINT)
         assert await process.exit_code() == 130
     assert process.out.text == "Half of it\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from cli.process import IN_FRONT, SECONDS, Footnote, environment, with_tool_server
+from cli.process import FOREGROUND_PROGRAM, SECONDS, Footnote, environment, with_tool_server
 from footnote.protocol.events import Event, MessageDelta, MessageStop
 from upstream import Upstream, call, hold, reply, say, stall, stop
 from upstream.server import Api
@@ -26,7 +26,7 @@ WRITE = call("write_file", {"file_path": "/report.md", "content": "# R\n"})
 async def test_in_the_middle_of_the_answer(upstream: Upstream, tmp_path: Path, api: Api, number: int) -> None:
     upstream.script(reply(WRITE, stop("toolUse")), reply(say("Giá của 股价 is"), stall()))
     async with Footnote("ask", "?", env=environment(tmp_path, upstream, api)) as process:
-        await process.out.until("Giá của 股价 is")
+        await process.out.wait_for_text("Giá của 股价 is")
         process.signal(number)
         assert await process.exit_code() == 130
     assert process.out.text == "Giá của 股价 is\n"
@@ -37,7 +37,7 @@ async def test_in_the_middle_of_the_answer(upstream: Upstream, tmp_path: Path, a
 async def test_before_the_first_byte(upstream: Upstream, tmp_path: Path) -> None:
     upstream.script(reply(stall()))
     async with Footnote("ask", "?", env=environment(tmp_path, upstream)) as process:
-        request = await upstream.received(1)
+        request = await upstream.wait_received(1)
         process.signal(signal.SIGINT)
         assert await process.exit_code() == 130
     assert (process.out.text, process.err.text) == ("", "Stopped. Nothing had come yet.\n")
@@ -49,7 +49,7 @@ async def test_in_the_middle_of_a_tool_call(upstream: Upstream, tmp_path: Path) 
     with_tool_server(tmp_path)
     upstream.script(reply(say("One moment."), call("mcp__tools__wait", {"reason": "none"}), stop("toolUse")))
     async with Footnote("ask", "?", env=environment(tmp_path, upstream)) as process:
-        await process.err.until("⏳")
+        await process.err.wait_for_text("⏳")
         process.signal(signal.SIGINT)
         assert await process.exit_code() == 130
     assert process.out.text == "One moment.\n"
@@ -62,10 +62,10 @@ async def test_in_the_middle_of_a_tool_call(upstream: Upstream, tmp_path: Path) 
 async def test_a_job_in_the_background_of_a_script_is_not_meant(upstream: Upstream, tmp_path: Path) -> None:
     gate = asyncio.Event()
     upstream.script(reply(say("Half"), hold(gate), say(" and half."), stop()))
-    ignoring = IN_FRONT.replace("signal.default_int_handler", "signal.SIG_IGN")
+    ignoring = FOREGROUND_PROGRAM.replace("signal.default_int_handler", "signal.SIG_IGN")
     env = environment(tmp_path, upstream)
     async with Footnote("ask", "?", env=env, program=ignoring) as process:
-        await process.out.until("Half")
+        await process.out.wait_for_text("Half")
         process.signal(signal.SIGINT)
         gate.set()
         assert (await process.exit_code(), process.out.text) == (0, "Half and half.\n")
@@ -74,7 +74,7 @@ async def test_a_job_in_the_background_of_a_script_is_not_meant(upstream: Upstre
 async def test_as_json_the_events_end_in_order(upstream: Upstream, tmp_path: Path) -> None:
     upstream.script(reply(say("Half"), stall()))
     async with Footnote("ask", "?", "--json", env=environment(tmp_path, upstream)) as process:
-        await process.out.until("Half")
+        await process.out.wait_for_text("Half")
         process.signal(signal.SIGINT)
         assert await process.exit_code() == 130
     events = [msgspec.json.decode(line, type=Event) for line in process.out.text.splitlines()]

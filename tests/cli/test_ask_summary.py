@@ -6,14 +6,14 @@ import pytest
 
 from cli.recorded import MODEL, call, end, result, say, start
 from footnote.cli import Exit
-from footnote.cli.live import locale_from
-from footnote.cli.terminal.lines import FULL, Line, as_text
-from footnote.cli.terminal.summary import Summary, file_lines
+from footnote.cli.live import locale_from_environ
+from footnote.cli.terminal.lines import UNICODE, Line, as_text
+from footnote.cli.terminal.summary import RunSummary, file_lines
 from footnote.protocol.events import ContextReport, ErrorBody, Event, TurnStopReason, TurnUsage
 
 
-def summary(*events: Event) -> Summary:
-    fold = Summary()
+def summary(*events: Event) -> RunSummary:
+    fold = RunSummary()
     for event in events:
         fold.feed(event)
     return fold
@@ -77,20 +77,22 @@ def test_a_run_without_an_end_is_a_failure() -> None:
     ],
 )
 def test_usage_is_one_line(usage: TurnUsage, line: str) -> None:
-    assert texts(summary(*start(), *end(usage=usage)).usage(FULL)) == [line]
+    assert texts(summary(*start(), *end(usage=usage)).usage(UNICODE)) == [line]
 
 
 def test_an_unusual_ending_stands_in_the_usage_line() -> None:
-    assert texts(summary(*start(), *end("length")).usage(FULL)) == [f"{MODEL} · 10 tokens in · 5 out · ended: length"]
+    assert texts(summary(*start(), *end("length")).usage(UNICODE)) == [
+        f"{MODEL} · 10 tokens in · 5 out · ended: length"
+    ]
 
 
 def test_no_usage_no_line() -> None:
-    assert summary(*start(), *end("error", usage=TurnUsage(0, 0, 0, 0, 0))).usage(FULL) == []
+    assert summary(*start(), *end("error", usage=TurnUsage(0, 0, 0, 0, 0))).usage(UNICODE) == []
 
 
 def test_what_was_left_out_of_the_request_is_said() -> None:
     context = ContextReport(900, 1000, shortened_results=2, summarised_turns=1)
-    assert texts(summary(*start(), *end(context=context)).usage(FULL))[1:] == [
+    assert texts(summary(*start(), *end(context=context)).usage(UNICODE))[1:] == [
         "To fit into the model's window: 2 old tool results shortened, 1 old turn summarised."
     ]
 
@@ -107,7 +109,7 @@ def test_what_was_left_out_of_the_request_is_said() -> None:
 )
 def test_a_stopped_run_says_what_it_kept(text: str, files: int, line: str) -> None:
     events = [*start(), *say(0, *text), *call(1, "c1", "x", "X"), *result(2, "c1", "x", "not counted")]
-    assert as_text(summary(*events).kept(files)) == line
+    assert as_text(summary(*events).stopped_line(files)) == line
 
 
 def test_files_are_listed_with_their_place() -> None:
@@ -127,4 +129,4 @@ def test_files_are_listed_with_their_place() -> None:
     ],
 )
 def test_the_language_comes_from_the_usual_variables(environ: dict[str, str], locale: str) -> None:
-    assert locale_from(environ) == locale
+    assert locale_from_environ(environ) == locale

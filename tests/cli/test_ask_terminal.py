@@ -68,11 +68,11 @@ async def test_what_is_not_finished_is_already_seen(upstream: Upstream, tmp_path
     )
     env = environment(tmp_path, upstream)
     async with Footnote("ask", "?", env=env, stdout="terminal", stderr="terminal") as process:
-        await process.out.until(lambda text: screen(text) == "thinking… 2.3k chars")
+        await process.out.wait_for_text(lambda text: screen(text) == "thinking… 2.3k chars")
         thinking.set()
-        await process.out.until(lambda text: screen(text) == "One **bo")
+        await process.out.wait_for_text(lambda text: screen(text) == "One **bo")
         first.set()
-        await process.out.until(lambda text: screen(text) == "One bold w")
+        await process.out.wait_for_text(lambda text: screen(text) == "One bold w")
         second.set()
         assert await process.exit_code() == 0
     assert screen(process.out.text).startswith("One bold word.\n\nopenai/")
@@ -148,7 +148,7 @@ async def test_a_terminal_that_is_resized_is_drawn_at_its_new_width(upstream: Up
     upstream.script(reply(say(f"{words}\n\n{words}"), hold(gate), say(" end."), stop()))
     env = environment(tmp_path, upstream)
     async with Footnote("ask", "?", "--quiet", env=env, stdout="terminal", stderr="terminal") as process:
-        await process.out.until(lambda text: screen(text) == f"{words}\n\n{words}")
+        await process.out.wait_for_text(lambda text: screen(text) == f"{words}\n\n{words}")
         before = len(process.out.text)
         process.out.resize(20)
         gate.set()
@@ -164,7 +164,7 @@ async def test_ctrl_c_typed_in_the_terminal_stops_and_says_what_was_kept(upstrea
     upstream.script(reply(WRITE, stop("toolUse")), reply(say("Three whole words"), stall()))
     env = environment(tmp_path, upstream)
     async with Footnote("ask", "?", env=env, stdin="terminal", stdout="terminal", stderr="terminal") as process:
-        await process.out.until("Three whole words")
+        await process.out.wait_for_text("Three whole words")
         process.out.type("\x03")
         assert await process.exit_code() == 130
     shown = screen(process.out.text.replace("^C", ""))

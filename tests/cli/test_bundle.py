@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bundles.shelf import resealed, zipped
+from bundles.shelf import reseal, zip_entries
 from cli.process import Footnote, environment, footnote
 from cli.searching import FACT, article, env_for, hits
 from footnote.bundles.verify import verify
@@ -56,7 +56,7 @@ async def history(env: dict[str, str], session: str = "last", *more: str) -> Any
     return json.loads(out)
 
 
-def alike(value: Any) -> Any:
+def without_ids(value: Any) -> Any:
     """Without ids, and without the session that the url of an imported file names."""
     known: dict[str, str] = {}
     text = re.sub(r"\?session=\w+", "", json.dumps(value))
@@ -68,10 +68,10 @@ def read(bundle: Path) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def replaced(entries: dict[str, bytes], name: str, old: bytes, new: bytes) -> dict[str, bytes]:
+def replace_in_entry(entries: dict[str, bytes], name: str, old: bytes, new: bytes) -> dict[str, bytes]:
     """With hashes that fit."""
     assert old in entries[name]
-    return resealed({**entries, name: entries[name].replace(old, new)})
+    return reseal({**entries, name: entries[name].replace(old, new)})
 
 
 async def test_a_bundle_is_verified_without_a_home(bundle: Path, tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ async def test_a_session_goes_on_in_another_home(bundle: Path, tmp_path: Path, u
             f'To go on: footnote ask --session {session[-8:]} "…"',
         ],
     )
-    assert alike(await history(env, session)) == alike(json.loads(read(bundle)["history.json"]))
+    assert without_ids(await history(env, session)) == without_ids(json.loads(read(bundle)["history.json"]))
     code, out, _ = await footnote("sessions", "list", "--query", "scheele uppsala", "--json", env=env)
     assert [one["id"] for one in json.loads(out)] == [session]
 
@@ -219,7 +219,7 @@ async def test_a_server_takes_and_gives_bundles(bundle: Path, tmp_path: Path, up
         head = json.loads(out)
         assert head["title"] == "Who isolated oxygen?"
         shown = await history(env, head["id"], *there)
-        assert alike(shown) == alike(json.loads(read(bundle)["history.json"]))
+        assert without_ids(shown) == without_ids(json.loads(read(bundle)["history.json"]))
         again = tmp_path / "again.zip"
         code, _, err = await footnote("sessions", "export", head["id"], "--output", str(again), *there, env=env)
         assert code == 0, err
@@ -229,7 +229,7 @@ async def test_a_server_takes_and_gives_bundles(bundle: Path, tmp_path: Path, up
         assert (code, out) == (2, "")
         assert "README.txt (missing)" in err
         forged = tmp_path / "forged.zip"
-        forged.write_bytes(zipped(replaced(read(bundle), "transcript.md", b"Napoleon", b"Bismarck")))
+        forged.write_bytes(zip_entries(replace_in_entry(read(bundle), "transcript.md", b"Napoleon", b"Bismarck")))
         code, out, err = await footnote("bundle", "import", str(forged), *there, env=env)
         assert (code, out) == (2, "")
         assert "does not hold: transcript.md (wrong): it says something else than session.json.\n" in err

@@ -35,7 +35,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+def show_config(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
     assert main(["config", "show", "--json", *arguments]) == Exit.OK
     captured = capsys.readouterr()
     assert captured.err == ""
@@ -55,7 +55,7 @@ def test_every_value_is_shown_with_its_origin(
 ) -> None:
     (home / "config.json").write_text('{"tools":\n {"webSearch": {"maxResults": 7}}}')
     monkeypatch.setenv("FOOTNOTE_SERVER_PORT", "9000")
-    report = shown(capsys)
+    report = show_config(capsys)
     assert report["home"] == str(home)
     assert values(report)["tools.webSearch.maxResults"] == 7
     place = {"name": str(home / "config.json"), "place": "tools.webSearch.maxResults", "line": 2}
@@ -70,7 +70,7 @@ def test_a_known_provider_is_shown_with_what_its_name_implies(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "planted")
-    report = shown(capsys)
+    report = show_config(capsys)
     assert {key: value for key, value in values(report).items() if key.startswith("models.providers")} == {
         "models.providers.anthropic.type": "anthropic",
         "models.providers.anthropic.apiKey": "***",
@@ -86,7 +86,7 @@ def test_no_secret_is_shown_in_either_form(
     (home / "agents.json").write_text(json.dumps(AGENTS))
     for name, value in SECRETS.items():
         monkeypatch.setenv(name, value)
-    report = shown(capsys)
+    report = show_config(capsys)
     assert "planted" not in json.dumps(report)
     assert main(["config", "show"]) == Exit.OK
     table = capsys.readouterr().out
@@ -105,7 +105,7 @@ def test_no_secret_is_shown_in_either_form(
 
 
 def test_the_table_has_a_row_for_every_value_of_the_json(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    keys = list(values(shown(capsys)))
+    keys = list(values(show_config(capsys)))
     assert main(["config", "show"]) == Exit.OK
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == [f"Home folder: {home}", "", lines[2]]
@@ -130,7 +130,7 @@ def test_a_variable_that_changes_nothing_is_pointed_out(
     (home / "config.json").write_text('{"models": {"providers": {"openai": {"apiKey": "one"}}}}')
     monkeypatch.setenv("OPENAI_API_KEY", "two")
     place, file = "models.providers.openai.apiKey", str(home / "config.json")
-    assert shown(capsys)["ignored"] == [{"variable": "OPENAI_API_KEY", "file": file, "place": place}]
+    assert show_config(capsys)["ignored"] == [{"variable": "OPENAI_API_KEY", "file": file, "place": place}]
     main(["config", "show"])
     last = capsys.readouterr().out.splitlines()[-1]
     assert last == f"OPENAI_API_KEY is set, but {place} in {file} wins over it."

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.examining import KEY, at, doctor, ok, timeless
+from cli.examining import KEY, doctor, ok, search_variables, without_times
 from cli.process import CLOSED, environment, footnote
-from footnote.cli.search_checks import ANYWAY
+from footnote.cli.search_checks import FALLBACK_REMEDY
 from web.providers import SearchServer
 
 EXAMPLE = Path(__file__).parents[1] / "tools" / "mcp_servers" / "example.py"
@@ -50,7 +50,7 @@ async def listing(*models: str, status: str = "200 OK", body: str | None = None)
 
 async def test_on_a_fresh_machine_nothing_is_missing(tmp_path: Path) -> None:
     async with SearchServer("duckduckgo") as duckduckgo:
-        code, found = await doctor(tmp_path, **at(duckduckgo))
+        code, found = await doctor(tmp_path, **search_variables(duckduckgo))
     assert code == 0
     assert found["model"] == ok(
         "footnote/reader (there is no key, and no Ollama): answers quote pages; for answers that reason, set "
@@ -59,7 +59,7 @@ async def test_on_a_fresh_machine_nothing_is_missing(tmp_path: Path) -> None:
     assert found["home"] == ok(f"{tmp_path} is writable")
     assert found["search"] == ok("agent researcher searches with duckduckgo")
     (reading,) = found["reading"]
-    assert [timeless(reading)] == ok("a page was taken apart in … ms, the start of the process included")
+    assert [without_times(reading)] == ok("a page was taken apart in … ms, the start of the process included")
     assert found["database"] == ok(f"{tmp_path}/footnote.db is made when the first page is read")
     assert found["network"] == ok("reached: duckduckgo")
     assert found["ollama"] == ok(f"not running at {CLOSED}, and not needed if there is a key")
@@ -73,7 +73,7 @@ async def test_lines_begin_with_the_verdict_and_the_advice_stands_below(tmp_path
     assert (code, err) == (0, "")
     assert lines[0] == "OK    configuration: valid (no file; defaults and environment)"
     advised = next(index for index, line in enumerate(lines) if line.startswith("WARN  provider: duckduckgo: "))
-    assert lines[advised + 1] == f"      -> {ANYWAY}"
+    assert lines[advised + 1] == f"      -> {FALLBACK_REMEDY}"
 
 
 @pytest.mark.parametrize(

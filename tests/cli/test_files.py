@@ -24,12 +24,12 @@ async def env(request: pytest.FixtureRequest, tmp_path: Path, upstream: Upstream
     upstream.script(reply(WRITE, stop("toolUse")), reply(EDIT, stop("toolUse")), reply(say("Done."), stop()))
     if request.param == "here":
         env = {**environment(tmp_path, upstream), "SERVER": ""}
-        await asked(env, "Write!")
+        await ask_question(env, "Write!")
         yield env
         return
     async with open_house(tmp_path / "server", upstream) as house:
         env = {**environment(tmp_path, FOOTNOTE_TOKEN=LOCAL_TOKEN), "SERVER": house.url}
-        await asked(env, "Write!")
+        await ask_question(env, "Write!")
         yield env
 
 
@@ -42,12 +42,12 @@ async def files(env: dict[str, str], action: str, *words: str, **more: Any) -> t
     return await run(env, "files", action, "last", *words, **more)
 
 
-async def asked(env: dict[str, str], question: str, *more: str) -> None:
+async def ask_question(env: dict[str, str], question: str, *more: str) -> None:
     code, _, err = await run(env, "ask", question, "--quiet", *more)
     assert code == 0, err
 
 
-async def listed(env: dict[str, str]) -> list[tuple[str, str]]:
+async def list_files(env: dict[str, str]) -> list[tuple[str, str]]:
     code, out, err = await files(env, "list", "--json")
     assert code == 0, err
     return [(one["source"], one["filename"]) for one in json.loads(out)]
@@ -123,7 +123,9 @@ async def test_uploads_come_back_byte_for_byte(env: dict[str, str], tmp_path: Pa
         assert target.read_bytes() == content
     assert (await files(env, "get", "picture.png", "--output", str(tmp_path / "by-name.png")))[0] == 0
     assert (tmp_path / "by-name.png").read_bytes() == _png()
-    assert sorted(await listed(env)) == sorted([("generated", "báo cáo.md"), *(("upload", name) for name in contents)])
+    assert sorted(await list_files(env)) == sorted(
+        [("generated", "báo cáo.md"), *(("upload", name) for name in contents)]
+    )
 
 
 def _png() -> bytes:
@@ -151,7 +153,7 @@ async def test_a_users_edit_is_a_version_that_the_agent_sees(env: dict[str, str]
     code, out, _ = await files(env, "versions", PATH, "--json")
     assert [one["author"] for one in json.loads(out)] == ["user", "agent", "agent"]
     assert (await files(env, "put", str(tmp_path / "edited.md"), "--as", "new/one.md"))[1] == "/new/one.md\n"
-    assert await listed(env) == [("generated", "one.md"), ("generated", "báo cáo.md")]
+    assert await list_files(env) == [("generated", "one.md"), ("generated", "báo cáo.md")]
     (tmp_path / "raw.bin").write_bytes(b"\xff\x00")
     code, _, err = await files(env, "put", str(tmp_path / "raw.bin"), "--as", "/raw.bin")
     assert (code, "is not text in UTF-8" in err) == (2, True)
@@ -163,7 +165,7 @@ async def test_deleting_needs_a_yes(env: dict[str, str]) -> None:
     code, _, err = await files(env, "delete", PATH)
     assert (code, "Give --yes" in err) == (2, True)
     assert (await files(env, "delete", PATH, "--yes"))[:2] == (0, "")
-    assert await listed(env) == []
+    assert await list_files(env) == []
     assert (await files(env, "delete", PATH, "--yes"))[0] == 2
 
 
@@ -189,11 +191,11 @@ async def test_a_file_is_converted(env: dict[str, str], tmp_path: Path) -> None:
 async def test_a_question_can_come_with_files(env: dict[str, str], tmp_path: Path, upstream: Upstream) -> None:
     (tmp_path / "data.csv").write_text("year,price\n2025,42\n")
     upstream.script(reply(say("42."), stop()))
-    await asked(env, "What was the price?", "--file", str(tmp_path / "data.csv"))
+    await ask_question(env, "What was the price?", "--file", str(tmp_path / "data.csv"))
     history = json.loads((await run(env, "sessions", "show", "last", "--json"))[1])
     [attached] = history["messages"][0]["attachments"]
     assert (attached["filename"], attached["source"]) == ("data.csv", "upload")
-    assert await listed(env) == [("upload", "data.csv")]
+    assert await list_files(env) == [("upload", "data.csv")]
     assert attached["path"] in str(upstream.requests[-1].body["messages"])
 
 

@@ -42,11 +42,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def keep(home: Path, *snapshots: Snapshot) -> None:
+def store_snapshots(home: Path, *snapshots: Snapshot) -> None:
     async def keeping() -> None:
         async with Database.open(engines.database_url(home), home) as database:
             for snapshot in snapshots:
-                await Library(database).keep(snapshot)
+                await Library(database).store(snapshot)
 
     asyncio.run(keeping())
 
@@ -56,19 +56,19 @@ def library(capsys: pytest.CaptureFixture[str], *arguments: str, code: Exit = Ex
     return capsys.readouterr().out
 
 
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str, code: Exit = Exit.USAGE) -> str:
+def run_refused(capsys: pytest.CaptureFixture[str], *arguments: str, code: Exit = Exit.USAGE) -> str:
     assert main(["library", *arguments]) == code
     captured = capsys.readouterr()
     assert captured.out == ""
     return captured.err
 
 
-def listed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[Any]:
+def list_pages(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[Any]:
     return json.loads(library(capsys, "list", "--json", *arguments))
 
 
 def test_pages_are_listed_with_the_last_read_first(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    keep(home, TREATY, PALACE)
+    store_snapshots(home, TREATY, PALACE)
     assert library(capsys, "list", "--kind", "web").splitlines() == [
         "KIND  READ        CHARACTERS  TITLE" + " " * 36 + "URL",
         "web   2026-01-03           7  " + "故宫" * 9 + "故…  https://zh.example/gugong",
@@ -77,8 +77,8 @@ def test_pages_are_listed_with_the_last_read_first(home: Path, capsys: pytest.Ca
 
 
 def test_the_list_has_all_that_a_program_needs(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    keep(home, TREATY)
-    assert listed(capsys, "--kind", "web") == [
+    store_snapshots(home, TREATY)
+    assert list_pages(capsys, "--kind", "web") == [
         {
             "url": TREATY.url,
             "kind": "web",
@@ -89,15 +89,15 @@ def test_the_list_has_all_that_a_program_needs(home: Path, capsys: pytest.Captur
             "snapshot_id": TREATY.id,
         }
     ]
-    assert {page["kind"] for page in listed(capsys)} == {"web", "documentation"}
-    assert listed(capsys, "--kind", "upload") == []
+    assert {page["kind"] for page in list_pages(capsys)} == {"web", "documentation"}
+    assert list_pages(capsys, "--kind", "upload") == []
 
 
 @pytest.mark.parametrize("what", [TREATY.id, TREATY.url, TREATY.id[:8], "https://history"])
 def test_a_text_is_shown_by_its_id_its_url_or_the_beginning_of_one(
     home: Path, capsys: pytest.CaptureFixture[str], what: str
 ) -> None:
-    keep(home, TREATY, PALACE)
+    store_snapshots(home, TREATY, PALACE)
     assert main(["library", "show", what]) == Exit.OK
     captured = capsys.readouterr()
     assert captured.out == TREATY.text + "\n"
@@ -116,7 +116,7 @@ def test_a_text_is_shown_by_its_id_its_url_or_the_beginning_of_one(
 
 
 def test_a_text_that_its_page_no_longer_has_is_shown_by_its_id(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    keep(home, TREATY, Snapshot(url=TREATY.url, text="Gone."))
+    store_snapshots(home, TREATY, Snapshot(url=TREATY.url, text="Gone."))
     assert library(capsys, "show", TREATY.id) == TREATY.text + "\n"
     assert library(capsys, "show", TREATY.url) == "Gone.\n"
 
@@ -125,22 +125,22 @@ def test_a_beginning_that_fits_several_pages_is_refused_with_their_names(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     urls = [f"https://many.example/{number}" for number in range(7)]
-    keep(home, *(Snapshot(url=url, text=url) for url in urls))
+    store_snapshots(home, *(Snapshot(url=url, text=url) for url in urls))
     shown = ", ".join(reversed(urls[2:]))
-    assert refused(capsys, "show", "https://many") == (
+    assert run_refused(capsys, "show", "https://many") == (
         f"footnote: 7 pages begin with https://many. Say more of one of them: {shown}, …\n"
     )
 
 
 @pytest.mark.parametrize("command", ["show", "remove"])
 def test_what_is_not_there_is_wrong_usage(home: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
-    assert refused(capsys, command, "https://nowhere.example") == (
+    assert run_refused(capsys, command, "https://nowhere.example") == (
         "footnote: The library has no https://nowhere.example. `footnote library list` shows what there is.\n"
     )
 
 
 def test_a_passage_is_marked_where_it_stands(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    keep(home, TREATY)
+    store_snapshots(home, TREATY)
     start = TREATY.text.index("28 June")
     out = library(capsys, "show", TREATY.id, "--from", str(start), "--to", str(start + 12))
     assert out == "# The Treaty of Versailles\n\nIt was signed on >>>28 June 1919<<< in the Hall of Mirrors.\n"
@@ -150,7 +150,7 @@ def test_around_a_passage_of_a_long_text_some_whole_words_are_shown(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = "before " * 200 + "PASSAGE" + " after" * 200
-    keep(home, Snapshot(url="https://long.example", text=text))
+    store_snapshots(home, Snapshot(url="https://long.example", text=text))
     out = library(capsys, "show", "https://long.example", "--from", "1400", "--to", "1407")
     assert out == "… " + "before " * 42 + ">>>PASSAGE<<<" + " after" * 49 + " …\n"
 
@@ -162,7 +162,7 @@ def test_around_a_passage_of_a_long_text_some_whole_words_are_shown(
 def test_a_passage_reaches_to_the_end_of_the_text_where_none_is_given(
     home: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], passage: str
 ) -> None:
-    keep(home, TREATY)
+    store_snapshots(home, TREATY)
     assert f">>>{passage}<<<" in library(capsys, "show", TREATY.id, *arguments)
 
 
@@ -170,14 +170,14 @@ def test_a_passage_reaches_to_the_end_of_the_text_where_none_is_given(
 def test_a_passage_outside_the_text_is_wrong_usage(
     home: Path, capsys: pytest.CaptureFixture[str], start: str, end: str
 ) -> None:
-    keep(home, TREATY)
-    assert refused(capsys, "show", TREATY.id, f"--from={start}", f"--to={end}") == (
+    store_snapshots(home, TREATY)
+    assert run_refused(capsys, "show", TREATY.id, f"--from={start}", f"--to={end}") == (
         "footnote: The text has 81 characters; --from and --to must lie in it, the first before the second.\n"
     )
 
 
 def test_everything_about_a_text_is_shown_as_json(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    keep(home, TREATY)
+    store_snapshots(home, TREATY)
     shown = json.loads(library(capsys, "show", TREATY.url, "--json", "--from", "2", "--to", "12"))
     assert shown == {
         "id": TREATY.id,
@@ -200,7 +200,7 @@ def test_everything_about_a_text_is_shown_as_json(home: Path, capsys: pytest.Cap
 
 
 def test_text_of_a_page_cannot_steer_the_terminal(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    keep(home, HOSTILE)
+    store_snapshots(home, HOSTILE)
     assert main(["library", "list"]) == Exit.OK
     assert main(["library", "show", HOSTILE.id]) == Exit.OK
     assert main(["library", "show", HOSTILE.id, "--from", "0", "--to", "3"]) == Exit.OK
@@ -212,23 +212,23 @@ def test_text_of_a_page_cannot_steer_the_terminal(home: Path, capsys: pytest.Cap
 
 
 def test_a_removed_page_is_gone(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    keep(home, TREATY, PALACE)
+    store_snapshots(home, TREATY, PALACE)
     assert library(capsys, "remove", TREATY.url, PALACE.url) == ""
-    assert listed(capsys, "--kind", "web") == []
-    refused(capsys, "show", TREATY.id)
+    assert list_pages(capsys, "--kind", "web") == []
+    run_refused(capsys, "show", TREATY.id)
 
 
 def test_what_can_be_removed_is_removed_though_something_else_is_missing(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    keep(home, TREATY)
-    refused(capsys, "remove", "https://nowhere.example", TREATY.url)
-    assert listed(capsys, "--kind", "web") == []
+    store_snapshots(home, TREATY)
+    run_refused(capsys, "remove", "https://nowhere.example", TREATY.url)
+    assert list_pages(capsys, "--kind", "web") == []
 
 
 def test_a_place_that_cannot_be_written_is_said(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "config.json").write_text('{"database": {"url": "sqlite:config.json/library.db"}}')
-    said = refused(capsys, "list", code=Exit.FAILURE)
+    said = run_refused(capsys, "list", code=Exit.FAILURE)
     reason = f"{home}/config.json is not a folder"
     assert said.startswith(f"footnote: {home}/config.json/library.db cannot be written ({reason}). Give yourself")
 

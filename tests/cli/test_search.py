@@ -10,11 +10,11 @@ import msgspec
 import pytest
 
 from cli.process import CLOSED, Footnote, footnote
-from cli.searching import FACT, article, env_for, hits, small_web, timeless
+from cli.searching import FACT, article, env_for, hits, small_web, without_times
 from footnote.protocol.receipts import SearchArtifact
 from upstream import Upstream, reply, say, stop
 from web import Web
-from web.providers import KEY, SearchServer, recorded
+from web.providers import KEY, SearchServer, recorded_reply
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ async def test_the_summary_and_the_sources_are_on_stdout_and_what_it_took_on_std
         env = env_for(tmp_path, web, duckduckgo) | {"FOOTNOTE_TOOLS_WEB_SEARCH_MAX_RESULTS": "6"}
         code, out, err = await footnote("search", "Who isolated", "oxygen", "--count", "6", env=env)
     assert code == 0
-    summary, table = timeless(out).split("\nSources:\n")
+    summary, table = without_times(out).split("\nSources:\n")
     assert f"> {FACT} [1]" in summary
     rows = [re.sub(r" {2,}", "  ", line) for line in table.splitlines() if line.startswith("[")]
     assert rows == [
@@ -45,8 +45,8 @@ async def test_the_summary_and_the_sources_are_on_stdout_and_what_it_took_on_std
     assert stages[0] == "⏳ searching"
     assert stages[1].startswith("⏳ reading 1/5 · ")
     assert stages[2] == "⏳ summarising"
-    assert timeless(stages[3]).startswith("duckduckgo: 6 results … s · 2 of 5 pages read · 1 not opened · ")
-    assert timeless(stages[3]).endswith(" · summary of quotations · … s")
+    assert without_times(stages[3]).startswith("duckduckgo: 6 results … s · 2 of 5 pages read · 1 not opened · ")
+    assert without_times(stages[3]).endswith(" · summary of quotations · … s")
 
 
 async def test_as_json_the_whole_artifact_is_one_object(web: Web, tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ async def test_the_model_summarises_and_what_it_made_up_is_marked(upstream: Upst
 
 async def test_a_provider_that_blocks_us_is_told_and_the_next_one_answers(web: Web, tmp_path: Path) -> None:
     async with SearchServer("duckduckgo") as duckduckgo, SearchServer("brave", hits(web, "/oxygen")) as brave:
-        duckduckgo.script(recorded("ddg_html_blocked_202.html", 202))
+        duckduckgo.script(recorded_reply("ddg_html_blocked_202.html", 202))
         code, out, err = await footnote("search", "oxygen", env=env_for(tmp_path, web, duckduckgo, brave))
     assert (code, "Title of /oxygen" in out) == (0, True)
     assert "\nduckduckgo: blocked " in err

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from footnote.cli.terminal.cells import cut, one_line, padded, width, wrapped
-from footnote.cli.terminal.lines import Line, Span, as_text
+from footnote.cli.terminal.cells import one_line, pad, truncate, width, wrap
+from footnote.cli.terminal.lines import Line, StyledText, as_text
 
 texts = st.text(st.sampled_from("aé ,.[]股价，。（）“”ạ한ｱĐ\u0301"), max_size=80)
 
@@ -51,16 +51,16 @@ def test_widths_are_those_of_the_painter(text: str) -> None:
     ],
 )
 def test_a_text_is_cut_at_a_word_if_one_is_near(text: str, cells: int, shown: str) -> None:
-    assert cut(text, cells, "…") == shown
+    assert truncate(text, cells, "…") == shown
 
 
 @given(texts, st.integers(0, 40), st.sampled_from(["…", "..."]))
 def test_what_was_cut_fits(text: str, cells: int, ellipsis: str) -> None:
-    assert width(cut(text, cells, ellipsis)) <= cells or text == cut(text, cells, ellipsis) == ""
+    assert width(truncate(text, cells, ellipsis)) <= cells or text == truncate(text, cells, ellipsis) == ""
 
 
 def test_padding_counts_cells() -> None:
-    assert padded("股价", 6) + "|" == "股价  |"
+    assert pad("股价", 6) + "|" == "股价  |"
 
 
 def test_somebody_elses_text_becomes_part_of_a_line() -> None:
@@ -68,7 +68,7 @@ def test_somebody_elses_text_becomes_part_of_a_line() -> None:
 
 
 def rows(text: str, columns: int, **indents: int) -> list[str]:
-    return [as_text(row) for row in wrapped((Span(text),), columns, **indents)]
+    return [as_text(row) for row in wrap((StyledText(text),), columns, **indents)]
 
 
 @pytest.mark.parametrize(
@@ -94,10 +94,10 @@ def test_an_indent_leaves_room_for_a_wide_character(columns: int) -> None:
 
 
 def test_rows_are_indented_and_keep_their_tones() -> None:
-    line: Line = (Span("~ partly: ", "doubtful"), Span("one two three"))
-    assert wrapped(line, 16, first=2, indent=4) == [
-        (Span("  "), Span("~ partly: ", "doubtful"), Span("one")),
-        (Span("    "), Span("two three")),
+    line: Line = (StyledText("~ partly: ", "doubtful"), StyledText("one two three"))
+    assert wrap(line, 16, first=2, indent=4) == [
+        (StyledText("  "), StyledText("~ partly: ", "doubtful"), StyledText("one")),
+        (StyledText("    "), StyledText("two three")),
     ]
 
 
@@ -109,4 +109,6 @@ def test_nothing_is_lost_and_no_row_is_too_wide(text: str, columns: int, first: 
 
 
 def test_what_would_steer_the_terminal_has_no_width_and_no_place() -> None:
-    assert wrapped((Span("a\x1b[31mb\x1b]0;x\x07c\n", "bad"), Span("\u202ed")), 5) == [(Span("abc ", "bad"), Span("d"))]
+    assert wrap((StyledText("a\x1b[31mb\x1b]0;x\x07c\n", "bad"), StyledText("\u202ed")), 5) == [
+        (StyledText("abc ", "bad"), StyledText("d"))
+    ]

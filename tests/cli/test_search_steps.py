@@ -2,9 +2,9 @@
 
 from cli.emulator import Terminal
 from cli.recorded import Clock, Output
-from footnote.cli.search import Steps
+from footnote.cli.search import SearchProgress
 from footnote.cli.terminal.painting import Painter
-from footnote.cli.terminal.screen import Region, Screen
+from footnote.cli.terminal.screen import LiveRegion, Screen
 from footnote.protocol.tools import Progress
 
 SEARCH = [
@@ -18,7 +18,7 @@ SEARCH = [
 
 def lines(*, quiet: bool = False, encoding: str = "utf-8") -> str:
     out, err = Output(encoding), Output(encoding)
-    steps = Steps(Screen(out.sink, err.sink), quiet=quiet)
+    steps = SearchProgress(Screen(out.sink, err.sink), quiet=quiet)
     for step in SEARCH:
         steps.feed(step)
         steps.tick()
@@ -38,8 +38,8 @@ def test_quiet_says_nothing_about_it() -> None:
 def test_in_a_terminal_one_line_is_redrawn_and_counts_the_seconds() -> None:
     terminal, clock, out, err = Terminal(40), Clock(), Output(), Output()
     out.follower = err.follower = terminal.write
-    region = Region(out.sink, Painter(color=True), lambda: terminal.size)
-    steps = Steps(Screen(out.sink, err.sink, region=region, live_notes=True), clock=clock)
+    region = LiveRegion(out.sink, Painter(color=True), lambda: terminal.size)
+    steps = SearchProgress(Screen(out.sink, err.sink, region=region, live_notes=True), clock=clock)
     steps.tick()
     shown = [terminal.text]
     for step in SEARCH:
@@ -60,8 +60,8 @@ def test_in_a_terminal_one_line_is_redrawn_and_counts_the_seconds() -> None:
 def test_in_a_narrow_terminal_the_line_is_cut_and_a_name_cannot_steer_it() -> None:
     terminal, out = Terminal(20), Output()
     out.follower = terminal.write
-    region = Region(out.sink, Painter(color=True), lambda: terminal.size)
-    steps = Steps(Screen(out.sink, Output().sink, region=region, live_notes=True), clock=Clock())
+    region = LiveRegion(out.sink, Painter(color=True), lambda: terminal.size)
+    steps = SearchProgress(Screen(out.sink, Output().sink, region=region, live_notes=True), clock=Clock())
     steps.feed(Progress("reading", 3, 5, "a\x1b[2J\u202every-long-name.example"))
     steps.tick()
     assert terminal.text == "⏳ reading 3/5 · av…"

@@ -10,7 +10,7 @@ from cli.process import Footnote
 from cli.searching import env_for, hits, small_web
 from upstream import Upstream, reply, say, stall
 from web import Web
-from web.providers import SearchServer, hang
+from web.providers import SearchServer, hanging_reply
 
 
 @pytest.fixture
@@ -21,11 +21,11 @@ async def web() -> AsyncIterator[Web]:
 
 async def test_ctrl_c_while_the_provider_is_silent_leaves_at_once(web: Web, tmp_path: Path) -> None:
     async with SearchServer("duckduckgo") as duckduckgo:
-        duckduckgo.script(hang())
+        duckduckgo.script(hanging_reply())
         async with Footnote("search", "oxygen", env=env_for(tmp_path, web, duckduckgo)) as process:
-            await duckduckgo.received(1)
+            await duckduckgo.wait_received(1)
             process.signal(signal.SIGINT)
-            await duckduckgo.all_closed()
+            await duckduckgo.wait_closed()
             assert await process.exit_code() == 130
     assert (process.out.text, process.err.text) == ("", "⏳ searching\nStopped.\n")
 
@@ -35,10 +35,10 @@ async def test_ctrl_c_while_pages_are_read_leaves_at_once(web: Web, tmp_path: Pa
     async with SearchServer("duckduckgo", hits(web, "/oxygen", "/hung", "/drip")) as duckduckgo:
         env = env_for(tmp_path, web, duckduckgo)
         async with Footnote("search", "oxygen", env=env) as process:
-            await process.err.until("⏳ reading 1/3")
-            await web.requested("/hung")
+            await process.err.wait_for_text("⏳ reading 1/3")
+            await web.wait_requested("/hung")
             process.signal(number)
-            await web.all_closed()
+            await web.wait_closed()
             assert await process.exit_code() == 130
     assert process.out.text == ""
     assert process.err.text.endswith("\nStopped.\n")
@@ -49,7 +49,7 @@ async def test_ctrl_c_while_the_model_summarises_leaves_at_once(upstream: Upstre
     async with SearchServer("duckduckgo", hits(web, "/oxygen")) as duckduckgo:
         env = env_for(tmp_path, web, duckduckgo, upstream=upstream)
         async with Footnote("search", "oxygen", env=env) as process:
-            request = await upstream.received(1)
+            request = await upstream.wait_received(1)
             process.signal(signal.SIGINT)
             assert await process.exit_code() == 130
     await request.connection.closed.wait()

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from cli.recorded import call, result, running
-from cli.test_ask_plain import rendered
+from cli.recorded import call, call_running, result
+from cli.test_ask_plain import render
 from footnote.cli.terminal.layout import Layout
-from footnote.cli.terminal.lines import ASCII, FULL, Line, as_text
-from footnote.cli.terminal.receipt import receipt_lines, source_table, what_happened
+from footnote.cli.terminal.lines import ASCII, UNICODE, Line, as_text
+from footnote.cli.terminal.receipt import page_outcome, receipt_lines, source_table
 from footnote.protocol.messages import Usage
 from footnote.protocol.receipts import PageFailure, PageReport, ProviderTry, Receipt, SearchArtifact
 from footnote.protocol.sources import Citation, Source
@@ -170,12 +170,12 @@ def test_columns_are_aligned_and_no_row_is_wider_than_the_terminal(
     ],
 )
 def test_what_happened_to_a_page_is_a_few_words(report: PageReport, words: str) -> None:
-    assert what_happened(report) == words
+    assert page_outcome(report) == words
 
 
 @pytest.mark.parametrize("failure", get_args(PageFailure))
 def test_every_failure_has_words_that_fit_into_the_table(failure: PageFailure) -> None:
-    words = what_happened(page(1, status="failed", failure=failure))
+    words = page_outcome(page(1, status="failed", failure=failure))
     assert words
     assert len(words) <= 36
 
@@ -204,14 +204,18 @@ def test_nothing_that_a_page_or_a_provider_says_steers_the_terminal() -> None:
         notes=(f"no{EVIL}te",),
     )
     artifact = SearchArtifact(query="?", sources=(evil,), receipt=receipt)
-    for lines in (source_table(artifact, Layout(80)), source_table(artifact, Layout()), receipt_lines(receipt, FULL)):
+    for lines in (
+        source_table(artifact, Layout(80)),
+        source_table(artifact, Layout()),
+        receipt_lines(receipt, UNICODE),
+    ):
         shown = "".join(texts(lines))
         assert not set(EVIL) & set(shown) - set("0;owned[2J31m]")
     assert texts(source_table(artifact, Layout(80)))[1] == "[1] ✗ Title  domain  2024  failed"
 
 
 def test_the_figures_of_a_search_are_one_line_and_what_was_unusual_has_its_own() -> None:
-    assert texts(receipt_lines(SEARCH.receipt, FULL)) == [
+    assert texts(receipt_lines(SEARCH.receipt, UNICODE)) == [
         (
             "duckduckgo: blocked 0.8 s · brave: 4 results 0.4 s · 2 of 3 pages read · 1 not opened"
             " · 12 of 31 passages kept · summary by anthropic/claude · 6.1 s"
@@ -241,22 +245,22 @@ def test_the_figures_of_a_search_that_was_answered_from_the_cache() -> None:
 
 
 def test_the_figures_tell_what_the_summary_cost() -> None:
-    (line,) = texts(receipt_lines(Receipt(summary_by="a/b", took_ms=900), FULL, Usage(1000, 567, 200, 34)))
+    (line,) = texts(receipt_lines(Receipt(summary_by="a/b", took_ms=900), UNICODE, Usage(1000, 567, 200, 34)))
     assert line == "summary by a/b · 1,234 tokens in, 567 out · 0.9 s"
 
 
 def test_the_figures_of_a_search_that_found_nothing() -> None:
     receipt = Receipt(providers=(ProviderTry(provider="brave", outcome="empty", took_ms=300),), took_ms=310)
-    assert texts(receipt_lines(receipt, FULL)) == ["brave: empty 0.3 s · no summary · 0.3 s"]
+    assert texts(receipt_lines(receipt, UNICODE)) == ["brave: empty 0.3 s · no summary · 0.3 s"]
 
 
 def status_line(artifact: dict[str, Any], *, ok: bool = True) -> str:
     events = [
         *call(0, "c1", "web_search", "Search the web", query="HPG"),
-        *running("c1"),
+        *call_running("c1"),
         *result(1, "c1", "web_search", "No provider answered.\nMore.", ok=ok, artifact=artifact),
     ]
-    _, err = rendered(events)
+    _, err = render(events)
     return err.splitlines()[-1]
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.process import IN_FRONT, Footnote
-from cli.searching import article, env_for, hits, small_web, timeless
+from cli.process import FOREGROUND_PROGRAM, Footnote
+from cli.searching import article, env_for, hits, small_web, without_times
 from cli.test_ask_terminal import screen
 from web import Reply, Web
 from web.providers import Hit, SearchServer
@@ -36,10 +36,10 @@ async def test_in_a_terminal_progress_is_drawn_and_gone_when_the_summary_stands(
         async with Footnote(
             "search", "Who isolated oxygen", env=env, stdout="terminal", stderr="terminal", columns=72
         ) as process:
-            await process.out.until(lambda text: screen(text, 72).startswith("⏳ reading 1/2 · 127.0.0.1"))
+            await process.out.wait_for_text(lambda text: screen(text, 72).startswith("⏳ reading 1/2 · 127.0.0.1"))
             seen.set()
             assert await process.exit_code() == 0
-    shown = timeless(screen(process.out.text, 72)).splitlines()
+    shown = without_times(screen(process.out.text, 72)).splitlines()
     assert "⏳" not in "".join(shown)
     assert shown[0].startswith("▌ Oxygen was isolated by Carl Wilhelm Scheele")
     at = shown.index("Sources:")
@@ -87,7 +87,7 @@ async def test_without_colour_there_are_no_styles(web: Web, tmp_path: Path, opti
 
 
 async def test_without_rich_everything_is_there_in_plain_text(web: Web, tmp_path: Path) -> None:
-    without_rich = f"import sys; sys.modules['rich'] = None{IN_FRONT}"
+    without_rich = f"import sys; sys.modules['rich'] = None{FOREGROUND_PROGRAM}"
     async with SearchServer("duckduckgo", hits(web, "/oxygen")) as duckduckgo:
         env = env_for(tmp_path, web, duckduckgo)
         async with Footnote(

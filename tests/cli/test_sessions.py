@@ -35,7 +35,7 @@ async def run(env: dict[str, str], *words: str, **more: Any) -> tuple[int, str, 
     return await footnote(*words, *server, env=env, **more)
 
 
-async def asked(env: dict[str, str], question: str) -> str:
+async def ask_question(env: dict[str, str], question: str) -> str:
     """Asks, and returns the id of the session."""
     code, out, err = await run(env, "ask", "--json", question)
     assert code == 0, err
@@ -46,8 +46,8 @@ async def test_sessions_are_listed_the_last_used_first_and_found_by_their_words(
     env: dict[str, str], upstream: Upstream
 ) -> None:
     upstream.script(reply(say("Gold is dear."), stop()), reply(say("Nước sôi ở 100 độ."), stop()))
-    gold = await asked(env, "What does gold cost?")
-    water = await asked(env, "Nước sôi ở bao nhiêu độ?")
+    gold = await ask_question(env, "What does gold cost?")
+    water = await ask_question(env, "Nước sôi ở bao nhiêu độ?")
     code, out, err = await run(env, "sessions", "list", "--json")
     assert (code, err) == (0, "")
     assert [(one["id"], one["title"]) for one in json.loads(out)] == [
@@ -68,7 +68,7 @@ async def test_a_conversation_is_shown_as_text(env: dict[str, str], upstream: Up
         *(reply(say("I write."), WRITE, stop("toolUse")), reply(say("Giá là **42**."), stop())),
         reply(say("Half of \x1b[31mit"), stop("length")),
     )
-    session = await asked(env, "Giá?")
+    session = await ask_question(env, "Giá?")
     await run(env, "ask", "--session", session, "And\nthen?")
     code, out, err = await run(env, "sessions", "show", session[-6:])
     assert (code, err) == (0, "")
@@ -84,7 +84,7 @@ async def test_a_conversation_is_shown_as_text(env: dict[str, str], upstream: Up
 
 async def test_a_conversation_as_json_is_its_history(env: dict[str, str], upstream: Upstream) -> None:
     upstream.script(reply(say("42"), stop()))
-    session = await asked(env, "?")
+    session = await ask_question(env, "?")
     _, out, _ = await run(env, "sessions", "show", session, "--json")
     history = json.loads(out)
     assert (history["session"]["id"], history["active_run"]) == (session, None)
@@ -93,7 +93,7 @@ async def test_a_conversation_as_json_is_its_history(env: dict[str, str], upstre
 
 async def test_an_id_can_be_shortened_as_long_as_it_means_one_session(env: dict[str, str], upstream: Upstream) -> None:
     upstream.script(reply(say("1"), stop()), reply(say("2"), stop()))
-    first, second = await asked(env, "One?"), await asked(env, "Two?")
+    first, second = await ask_question(env, "One?"), await ask_question(env, "Two?")
     alike = next(length for length in range(len(first)) if first[:length] != second[:length])
     for text in (first, first[:alike], first.removeprefix("session_")[: alike - len("session_")], first[-10:]):
         code, out, _ = await run(env, "sessions", "show", text)
@@ -108,14 +108,14 @@ async def test_an_id_can_be_shortened_as_long_as_it_means_one_session(env: dict[
 
 async def test_deleting_asks_on_a_terminal_and_needs_a_yes_elsewhere(env: dict[str, str], upstream: Upstream) -> None:
     upstream.script(reply(say("42"), stop()))
-    session = await asked(env, "What is it?")
+    session = await ask_question(env, "What is it?")
     code, _, err = await run(env, "sessions", "delete", session)
     assert (code, "Give --yes" in err) == (2, True)
     server = ("--server", env["SERVER"]) if env["SERVER"] else ()
     for answer, expected in (("\n", 1), ("y\n", 0)):
         words = ("sessions", "delete", session[-8:], *server)
         async with Footnote(*words, env=env, stdin="terminal", stdout="terminal", stderr="terminal") as process:
-            await process.out.until("Delete “What is it?” for good? [y/N] ")
+            await process.out.wait_for_text("Delete “What is it?” for good? [y/N] ")
             process.out.type(answer)
             assert await process.exit_code() == expected
     _, out, _ = await run(env, "sessions", "list", "--json")
@@ -124,7 +124,7 @@ async def test_deleting_asks_on_a_terminal_and_needs_a_yes_elsewhere(env: dict[s
 
 async def test_deleting_with_yes_is_for_good(env: dict[str, str], upstream: Upstream, tmp_path: Path) -> None:
     upstream.script(reply(say("Unforgettable."), stop()))
-    session = await asked(env, "?")
+    session = await ask_question(env, "?")
     assert (await run(env, "sessions", "delete", session, "--yes"))[:2] == (0, "")
     assert (await run(env, "sessions", "show", session))[0] == 2
     assert not [path for path in tmp_path.rglob("footnote.db*") if b"Unforgettable" in path.read_bytes()]
@@ -141,7 +141,7 @@ async def test_an_export_is_a_bundle_that_holds_what_was_said_and_read_and_writt
         )
         default = {"FOOTNOTE_TOOLS_WEB_SEARCH_DEFAULT_PROVIDER": "brave"}
         env = {**env_for(tmp_path, web, server, upstream=upstream, **default), "SERVER": ""}
-        session = await asked(env, "Who?")
+        session = await ask_question(env, "Who?")
         target = tmp_path / "out.zip"
         code, out, err = await run(env, "sessions", "export", "last", "--output", str(target))
         url = web.url("/oxygen")
@@ -164,7 +164,7 @@ async def test_an_export_is_a_bundle_that_holds_what_was_said_and_read_and_writt
 
 async def test_an_export_overwrites_nothing(env: dict[str, str], upstream: Upstream, tmp_path: Path) -> None:
     upstream.script(reply(say("42"), stop()))
-    session = await asked(env, "?")
+    session = await ask_question(env, "?")
     target = tmp_path / "mine.zip"
     target.write_text("mine")
     code, out, err = await run(env, "sessions", "export", session, "--output", str(target))

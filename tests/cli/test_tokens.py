@@ -19,7 +19,7 @@ async def tokens(home: Path, *arguments: str) -> tuple[int, str, str]:
     return await footnote("tokens", *arguments, env=environment(home))
 
 
-async def listed(home: Path, *arguments: str) -> list[dict[str, Any]]:
+async def list_tokens(home: Path, *arguments: str) -> list[dict[str, Any]]:
     code, out, _ = await tokens(home, "list", "--json", *arguments)
     assert code == 0
     return json.loads(out)
@@ -41,7 +41,7 @@ async def test_the_token_stands_alone_on_stdout_and_proves_who_it_is(tmp_path: P
     assert "\n" not in token
     assert token not in err
     assert await owner(tmp_path, token) == Principal(LOCAL_USER, "local", "admin", "token")
-    (head,) = await listed(tmp_path)
+    (head,) = await list_tokens(tmp_path)
     assert f"footnote tokens remove {head['id']}" in err
     assert (head["name"], head["expires_at"]) == ("nightly", None)
     assert token not in json.dumps(head)
@@ -54,8 +54,8 @@ async def test_a_token_of_another_user_is_theirs(tmp_path: Path) -> None:
     principal = await owner(tmp_path, out.strip())
     assert principal
     assert (principal.name, principal.role) == ("Ann", "user")
-    assert await listed(tmp_path) == []
-    (head,) = await listed(tmp_path, "--user", "Ann")
+    assert await list_tokens(tmp_path) == []
+    (head,) = await list_tokens(tmp_path, "--user", "Ann")
     code, table, err = await tokens(tmp_path, "list", "--user", "Ann")
     assert (code, err) == (0, "")
     added, used, ends = (head[name][:10] for name in ("created_at", "used_at", "expires_at"))
@@ -67,7 +67,7 @@ async def test_a_token_of_another_user_is_theirs(tmp_path: Path) -> None:
 
 async def test_a_removed_token_proves_nothing(tmp_path: Path) -> None:
     _, out, _ = await tokens(tmp_path, "add", "nightly")
-    (head,) = await listed(tmp_path)
+    (head,) = await list_tokens(tmp_path)
     assert await tokens(tmp_path, "remove", head["id"]) == (0, "", "Removed. It does not work any more.\n")
     assert await owner(tmp_path, out.strip()) is None
     assert await tokens(tmp_path, "remove", head["id"]) == (2, "", "footnote: There is no such token.\n")

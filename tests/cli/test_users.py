@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import engines
-from cli.process import IN_FRONT, Footnote, environment, footnote
+from cli.process import FOREGROUND_PROGRAM, Footnote, environment, footnote
 from footnote.accounts.accounts import Accounts
 from footnote.app import App
 from footnote.cli import CommandParser
@@ -28,13 +28,13 @@ async def users(home: Path, *arguments: str, stdin: str = "") -> tuple[int, str,
     return await footnote("users", *arguments, env=environment(home), stdin=stdin.encode())
 
 
-async def listed(home: Path) -> list[dict[str, Any]]:
+async def list_users(home: Path) -> list[dict[str, Any]]:
     code, out, _ = await users(home, "list", "--json")
     assert code == 0
     return json.loads(out)
 
 
-async def logs_in(home: Path, name: str, password: str = PASSWORD) -> bool:
+async def can_log_in(home: Path, name: str, password: str = PASSWORD) -> bool:
     async with Database.open(engines.database_url(home / ".footnote"), home / ".footnote") as database:
         accounts = Accounts(database)
         try:
@@ -50,17 +50,17 @@ async def logs_in(home: Path, name: str, password: str = PASSWORD) -> bool:
 async def test_a_user_is_added_with_a_password_from_stdin(tmp_path: Path) -> None:
     assert await users(tmp_path, "add", " Ann ", stdin=f"{PASSWORD}\r\nmore\n") == (0, "", "Added the user Ann.\n")
     assert await users(tmp_path, "add", "王", "--admin", stdin="mật khẩu dài") == (0, "", "Added the admin 王.\n")
-    assert await logs_in(tmp_path, "ann")
-    assert await logs_in(tmp_path, "王", "mật khẩu dài")
-    shown = [(user["name"], user["role"], user["disabled"]) for user in await listed(tmp_path)]
+    assert await can_log_in(tmp_path, "ann")
+    assert await can_log_in(tmp_path, "王", "mật khẩu dài")
+    shown = [(user["name"], user["role"], user["disabled"]) for user in await list_users(tmp_path)]
     assert shown == [("local", "admin", False), ("Ann", "user", False), ("王", "admin", False)]
 
 
 async def test_the_list_is_a_table_for_people(tmp_path: Path) -> None:
     await users(tmp_path, "add", "王小明", stdin=PASSWORD)
     await users(tmp_path, "disable", "王小明")
-    ids = [user["id"] for user in await listed(tmp_path)]
-    added = (await listed(tmp_path))[1]["created_at"][:10]
+    ids = [user["id"] for user in await list_users(tmp_path)]
+    added = (await list_users(tmp_path))[1]["created_at"][:10]
     code, out, err = await users(tmp_path, "list")
     assert (code, err) == (0, "")
     assert out.splitlines() == [
@@ -89,7 +89,7 @@ async def test_what_cannot_be_done_is_said_and_changes_nothing(
     code, out, err = await users(tmp_path, *arguments, stdin=stdin)
     assert (code, out) == (2, "")
     assert err.startswith(said)
-    assert [user["id"] for user in await listed(tmp_path)] == ["local"]
+    assert [user["id"] for user in await list_users(tmp_path)] == ["local"]
 
 
 async def test_a_password_that_is_no_text_is_refused(tmp_path: Path) -> None:
@@ -100,35 +100,35 @@ async def test_a_password_that_is_no_text_is_refused(tmp_path: Path) -> None:
 async def test_a_password_is_typed_twice_and_not_shown(tmp_path: Path) -> None:
     adding = Footnote("users", "add", "Ann", env=environment(tmp_path), stdin="terminal", stderr="terminal")
     async with adding as process:
-        await process.err.until("New password: ")
+        await process.err.wait_for_text("New password: ")
         process.err.type(f"{PASSWORD}\n")
-        await process.err.until("The same again: ")
+        await process.err.wait_for_text("The same again: ")
         process.err.type(f"{PASSWORD}\n")
         assert await process.exit_code() == 0
         assert "horse" not in process.err.text
         assert process.err.text.endswith("Added the user Ann.\n")
-    assert await logs_in(tmp_path, "Ann")
+    assert await can_log_in(tmp_path, "Ann")
 
 
 async def test_two_different_passwords_are_none(tmp_path: Path) -> None:
     adding = Footnote("users", "add", "Ann", env=environment(tmp_path), stdin="terminal", stderr="terminal")
     async with adding as process:
-        await process.err.until("New password: ")
+        await process.err.wait_for_text("New password: ")
         process.err.type(f"{PASSWORD}\n")
-        await process.err.until("The same again: ")
+        await process.err.wait_for_text("The same again: ")
         process.err.type(f"{PASSWORD}!\n")
         assert await process.exit_code() == 2
         assert "footnote: These were two different passwords." in process.err.text
-    assert len(await listed(tmp_path)) == 1
+    assert len(await list_users(tmp_path)) == 1
 
 
 async def test_ctrl_c_at_the_question_for_a_password_changes_nothing(tmp_path: Path) -> None:
     adding = Footnote("users", "add", "Ann", env=environment(tmp_path), stdin="terminal", stderr="terminal")
     async with adding as process:
-        await process.err.until("New password: ")
+        await process.err.wait_for_text("New password: ")
         process.err.type("\x03")
         assert await process.exit_code() == 130
-    assert len(await listed(tmp_path)) == 1
+    assert len(await list_users(tmp_path)) == 1
 
 
 @pytest.mark.parametrize(("answer", "stays"), [("y", False), ("YES", False), ("", True), ("no", True)])
@@ -136,12 +136,12 @@ async def test_removing_asks_somebody_who_can_answer(tmp_path: Path, answer: str
     await users(tmp_path, "add", "Ann", stdin=PASSWORD)
     removing = Footnote("users", "remove", "ann", env=environment(tmp_path), stdin="terminal", stderr="terminal")
     async with removing as process:
-        await process.err.until("This cannot be undone. [y/N] ")
+        await process.err.wait_for_text("This cannot be undone. [y/N] ")
         process.err.type(f"{answer}\n")
         assert await process.exit_code() == 0
         said = "Nothing was removed.\n" if stays else "Removed Ann with all that was theirs.\n"
         assert process.err.text.endswith(said)
-    assert (len(await listed(tmp_path)) == 2) == stays
+    assert (len(await list_users(tmp_path)) == 2) == stays
 
 
 async def test_removing_without_anybody_to_ask_needs_to_be_meant(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ async def test_removing_without_anybody_to_ask_needs_to_be_meant(tmp_path: Path)
     assert (code, out) == (2, "")
     assert err == "footnote: This cannot be undone. Where nobody can be asked, say --yes.\n"
     assert await users(tmp_path, "remove", "Ann", "--yes") == (0, "", "Removed Ann with all that was theirs.\n")
-    assert len(await listed(tmp_path)) == 1
+    assert len(await list_users(tmp_path)) == 1
 
 
 @pytest.mark.slow
@@ -159,7 +159,7 @@ async def test_a_running_server_sees_at_once_what_was_changed(tmp_path: Path) ->
     await users(tmp_path, "add", "Ann", stdin=PASSWORD)
     async with Database.open(engines.database_url(tmp_path / ".footnote"), tmp_path / ".footnote") as database:
         accounts = Accounts(database)
-        ann = await accounts.named("Ann")
+        ann = await accounts.user_by_name("Ann")
         token = (await accounts.issue(ann.id, NewToken("script"))).token
         _, cookie = await accounts.log_in(Login(name="Ann", password=PASSWORD))
         assert await accounts.principal(token, "token")
@@ -171,8 +171,8 @@ async def test_a_running_server_sees_at_once_what_was_changed(tmp_path: Path) ->
         changed = await users(tmp_path, "password", "Ann", stdin="another password\n")
         assert changed == (0, "", "Ann has a new password, and must log in again.\n")
         await accounts.close()
-    assert await logs_in(tmp_path, "Ann", "another password")
-    assert not await logs_in(tmp_path, "Ann")
+    assert await can_log_in(tmp_path, "Ann", "another password")
+    assert not await can_log_in(tmp_path, "Ann")
 
 
 @pytest.mark.slow
@@ -182,7 +182,7 @@ async def test_two_who_add_the_same_user_at_once_do_not_both_succeed(tmp_path: P
 
 
 async def test_without_the_extra_it_is_said_what_to_install(tmp_path: Path) -> None:
-    without = f"import sys; sys.modules['argon2'] = None\n{IN_FRONT}"
+    without = f"import sys; sys.modules['argon2'] = None\n{FOREGROUND_PROGRAM}"
     run = footnote("users", "add", "Ann", env=environment(tmp_path), stdin=PASSWORD.encode(), program=without)
     said = 'footnote: Passwords need argon2. Install it with: pip install "footnote[server]"\n'
     assert await run == (2, "", said)

@@ -31,14 +31,14 @@ class Cutting:
                     await one.wait_closed()
 
 
-async def _pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter, most: int | None) -> None:
+async def _pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter, max_bytes: int | None) -> None:
     with suppress(ConnectionError):
         while data := await source.read(256):
-            sink.write(data[:most])
+            sink.write(data[:max_bytes])
             await sink.drain()
-            if most is not None:
-                most -= len(data)
-                if most <= 0:
+            if max_bytes is not None:
+                max_bytes -= len(data)
+                if max_bytes <= 0:
                     return
 
 
@@ -59,7 +59,7 @@ class Canned:
 
 
 @asynccontextmanager
-async def served(handle: Callable[..., object]) -> AsyncIterator[str]:
+async def serve(handle: Callable[..., object]) -> AsyncIterator[str]:
     """The URL at which this answers."""
     tasks: set[asyncio.Task[None]] = set()
 

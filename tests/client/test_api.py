@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from client.places import Canned, Cutting, response, served
-from footnote.client.api import Api, Patience
+from client.places import Canned, Cutting, response, serve
+from footnote.client.api import RetryPolicy, ServerApi
 from footnote.net.client import Net
 from footnote.protocol.errors import (
     FootnoteError,
@@ -27,7 +27,7 @@ from footnote.protocol.sse import frame
 from server.house import LOCAL_TOKEN, House, open_house
 from upstream import Upstream, reply, say, stall, stop
 
-SOON = Patience(first=0.01, longest=0.05, total=60)
+SOON = RetryPolicy(first=0.01, longest=0.05, total=60)
 
 
 @pytest.fixture
@@ -43,8 +43,8 @@ async def net() -> AsyncIterator[Net]:
 
 
 @pytest.fixture
-def api(house: House, net: Net) -> Api:
-    return Api(net, house.url, LOCAL_TOKEN, patience=SOON)
+def api(house: House, net: Net) -> ServerApi:
+    return ServerApi(net, house.url, LOCAL_TOKEN, retry_policy=SOON)
 
 
 def text_of(events: list[Event]) -> str:
@@ -55,7 +55,7 @@ def _is_text(event: BlockDelta) -> bool:
     return isinstance(event.delta, TextGrowth)
 
 
-async def test_a_session_from_its_beginning_to_its_end(api: Api, upstream: Upstream) -> None:
+async def test_a_session_from_its_beginning_to_its_end(api: ServerApi, upstream: Upstream) -> None:
     upstream.script(reply(say("Giá ", "42."), stop()))
     session = await api.create_session(NewSession())
     events = [event async for _, event in api.ask(session.id, NewMessage("Giá vàng?"))]
@@ -72,7 +72,7 @@ async def test_a_session_from_its_beginning_to_its_end(api: Api, upstream: Upstr
         await api.history(session.id)
 
 
-async def test_pages_of_a_list_follow_each_other(api: Api) -> None:
+async def test_pages_of_a_list_follow_each_other(api: ServerApi) -> None:
     made = [(await api.create_session(NewSession(title=f"Session {number}"))).id for number in range(35)]
     first = await api.sessions()
     second = await api.sessions(cursor=first.next_cursor)
@@ -80,7 +80,7 @@ async def test_pages_of_a_list_follow_each_other(api: Api) -> None:
     assert second.next_cursor is None
 
 
-async def test_cancelling_ends_the_events_in_order(api: Api, upstream: Upstream) -> None:
+async def test_cancelling_ends_the_events_in_order(api: ServerApi, upstream: Upstream) -> None:
     upstream.script(reply(say("Half"), stall()))
     session = await api.create_session(NewSession())
     started = await api.start(session.id, NewMessage("?"))
@@ -93,7 +93,7 @@ async def test_cancelling_ends_the_events_in_order(api: Api, upstream: Upstream)
     assert [event.delta.stop_reason for event in events if isinstance(event, MessageDelta)] == ["aborted"]
 
 
-async def test_a_second_question_while_one_is_answered_is_refused(api: Api, upstream: Upstream) -> None:
+async def test_a_second_question_while_one_is_answered_is_refused(api: ServerApi, upstream: Upstream) -> None:
     upstream.script(reply(say("Half"), stall()))
     session = await api.create_session(NewSession())
     started = await api.start(session.id, NewMessage("?"))
@@ -104,20 +104,20 @@ async def test_a_second_question_while_one_is_answered_is_refused(api: Api, upst
 
 @pytest.mark.parametrize("after", [1400, 1777, 4000])
 async def test_a_connection_that_breaks_again_and_again_loses_and_repeats_nothing(
-    house: House, net: Net, api: Api, upstream: Upstream, after: int
+    house: House, net: Net, api: ServerApi, upstream: Upstream, after: int
 ) -> None:
     upstream.script(reply(say(*(f"字{number} " for number in range(200))), stop()))
     session = await api.create_session(NewSession())
     started = await api.start(session.id, NewMessage("?"))
     whole = [numbered async for numbered in api.follow(started.run_id)]
     cutting = Cutting(house.url, after)
-    async with served(cutting) as url:
-        broken = Api(net, url, LOCAL_TOKEN, patience=SOON)
+    async with serve(cutting) as url:
+        broken = ServerApi(net, url, LOCAL_TOKEN, retry_policy=SOON)
         assert [numbered async for numbered in broken.follow(started.run_id)] == whole
     assert cutting.connections > 3
 
 
-async def test_a_run_can_be_followed_from_any_event(api: Api, upstream: Upstream) -> None:
+async def test_a_run_can_be_followed_from_any_event(api: ServerApi, upstream: Upstream) -> None:
     upstream.script(reply(say("A", "B", "C"), stop()))
     session = await api.create_session(NewSession())
     whole = [numbered async for numbered in api.ask(session.id, NewMessage("?"))]
@@ -127,13 +127,13 @@ async def test_a_run_can_be_followed_from_any_event(api: Api, upstream: Upstream
 
 
 async def test_a_server_that_does_not_come_back_is_given_up(
-    house: House, net: Net, api: Api, upstream: Upstream, caplog: pytest.LogCaptureFixture
+    house: House, net: Net, api: ServerApi, upstream: Upstream, caplog: pytest.LogCaptureFixture
 ) -> None:
     upstream.script(reply(say("Half"), stall()))
     session = await api.create_session(NewSession())
     started = await api.start(session.id, NewMessage("?"))
-    async with served(Cutting(house.url, 1)) as url:
-        broken = Api(net, url, LOCAL_TOKEN, patience=Patience(first=0.01, longest=0.02, total=0.1))
+    async with serve(Cutting(house.url, 1)) as url:
+        broken = ServerApi(net, url, LOCAL_TOKEN, retry_policy=RetryPolicy(first=0.01, longest=0.02, total=0.1))
         with pytest.raises(UpstreamError, match="did not come back"), caplog.at_level(logging.WARNING):
             _ = [numbered async for numbered in broken.follow(started.run_id)]
     assert f"The connection to {url} was lost" in caplog.text
@@ -150,13 +150,13 @@ async def test_a_server_that_is_starting_is_waited_for(net: Net) -> None:
             response(200, b": hello\n\n" + told, Content_Type="text/event-stream"),
         ]
     )
-    async with served(canned) as url:
-        events = [numbered async for numbered in Api(net, url, LOCAL_TOKEN, patience=SOON).follow("run_1", 6)]
+    async with serve(canned) as url:
+        events = [numbered async for numbered in ServerApi(net, url, LOCAL_TOKEN, retry_policy=SOON).follow("run_1", 6)]
     assert events == [(7, MessageStop())]
     assert [request.count(b"Last-Event-ID: 6") for request in canned.requests] == [1, 1, 1, 1]
 
 
-async def test_a_run_that_is_not_there_is_not_waited_for(api: Api) -> None:
+async def test_a_run_that_is_not_there_is_not_waited_for(api: ServerApi) -> None:
     with pytest.raises(Unknown):
         _ = [numbered async for numbered in api.follow("run_none")]
 
@@ -179,24 +179,24 @@ async def test_what_a_server_refuses_is_an_error_of_ours_with_its_sentence(
     net: Net, status: int, body: dict[str, str] | None, kind: type[FootnoteError], said: str
 ) -> None:
     content = b"<html>" if body is None else json.dumps({"error": {**body, "retryable": False}}).encode()
-    async with served(Canned([response(status, content)])) as url:
+    async with serve(Canned([response(status, content)])) as url:
         with pytest.raises(FootnoteError, match=said) as told:
-            await Api(net, url, LOCAL_TOKEN).history("session_1")
+            await ServerApi(net, url, LOCAL_TOKEN).history("session_1")
     assert type(told.value) is kind
     assert LOCAL_TOKEN not in str(told.value)
 
 
 async def test_a_redirect_is_not_followed_with_the_token(net: Net) -> None:
     elsewhere = Canned([response(200, b"{}")])
-    async with served(elsewhere) as other, served(Canned([response(307, Location=f"{other}/x")])) as url:
+    async with serve(elsewhere) as other, serve(Canned([response(307, Location=f"{other}/x")])) as url:
         with pytest.raises(UpstreamError, match=f"{other}/x"):
-            await Api(net, url, LOCAL_TOKEN).history("session_1")
+            await ServerApi(net, url, LOCAL_TOKEN).history("session_1")
     assert elsewhere.requests == []
 
 
 async def test_a_server_that_is_not_there_is_named_with_the_way_to_start_one(net: Net) -> None:
     with pytest.raises(UpstreamError, match=r"http://127\.0\.0\.1:1 cannot be reached.*footnote serve"):
-        await Api(net, "http://127.0.0.1:1/", LOCAL_TOKEN).create_session(NewSession())
+        await ServerApi(net, "http://127.0.0.1:1/", LOCAL_TOKEN).create_session(NewSession())
 
 
 @pytest.mark.parametrize(
@@ -204,14 +204,14 @@ async def test_a_server_that_is_not_there_is_named_with_the_way_to_start_one(net
 )
 async def test_what_is_no_address_of_a_server_is_refused(net: Net, url: str) -> None:
     with pytest.raises(UsageError, match="is not the address of a server"):
-        Api(net, url, LOCAL_TOKEN)
+        ServerApi(net, url, LOCAL_TOKEN)
 
 
 async def test_an_id_that_somebody_typed_stays_one_part_of_the_path(net: Net) -> None:
     canned = Canned([response(404, b"{}")])
-    async with served(canned) as url:
+    async with serve(canned) as url:
         with pytest.raises(UpstreamError):
-            await Api(net, url, LOCAL_TOKEN).history("../users?x#y/ü")
+            await ServerApi(net, url, LOCAL_TOKEN).history("../users?x#y/ü")
     assert canned.requests[0].startswith(b"GET /v2/sessions/..%2Fusers%3Fx%23y%2F%C3%BC/history?turns=true HTTP/1.1")
 
 

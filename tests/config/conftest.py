@@ -9,7 +9,7 @@ import pytest
 
 from footnote.config.configuration import Configuration
 from footnote.config.load import load
-from footnote.config.problems import InvalidConfiguration
+from footnote.config.validation import InvalidConfiguration
 
 Load: TypeAlias = Callable[..., Configuration]
 Complaints: TypeAlias = Callable[..., list[str]]

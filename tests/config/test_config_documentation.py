@@ -11,8 +11,8 @@ import pytest
 from config.conftest import Load
 from footnote.cli import Exit, main
 from footnote.config.agents import Agent
-from footnote.config.environment import ANY, KEYS, OTHER_VARIABLES, Key, keys_of
-from footnote.config.providers import MODEL_PROVIDERS, SEARCH_PROVIDERS, usual_key_variables
+from footnote.config.environment import OTHER_VARIABLES, SETTING_KEYS, WILDCARD, Key, keys_of
+from footnote.config.providers import MODEL_PROVIDERS, SEARCH_PROVIDERS, standard_key_variables
 
 PAGE = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| `([^`]+)` \|(.+)\|$", re.MULTILINE)
@@ -26,19 +26,24 @@ def section(title: str) -> str:
     return PAGE.split(f"\n## {title}\n", 1)[1].split("\n## ", 1)[0]
 
 
-def named(key: Key) -> str:
+def key_name(key: Key) -> str:
     searched = key.path[:3] == ("tools", "webSearch", "providers")
-    return ".".join("NAME" if step == ANY or (searched and step in SEARCH_PROVIDERS) else step for step in key.path)
+    return ".".join(
+        "NAME" if step == WILDCARD or (searched and step in SEARCH_PROVIDERS) else step for step in key.path
+    )
 
 
-def written(value: Any) -> str:
+def json_text(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
 def test_every_key_of_config_json_is_there_with_its_default_and_its_variable() -> None:
     expected = {
-        named(key): (written(key.default), re.sub("_DUCKDUCKGO_", "_NAME_", key.variable()) if key.has_variable else "")
-        for key in reversed(KEYS)
+        key_name(key): (
+            json_text(key.default),
+            re.sub("_DUCKDUCKGO_", "_NAME_", key.variable()) if key.has_variable else "",
+        )
+        for key in reversed(SETTING_KEYS)
         if not {*SEARCH_PROVIDERS[1:]} & {*key.path}
     }
     documented = {
@@ -54,7 +59,7 @@ def test_every_search_provider_is_there() -> None:
 
 
 def test_every_key_of_an_agent_is_there_with_its_default() -> None:
-    expected = {named(key): written(key.default) for key in keys_of(Agent) if key.path[-1] != ANY}
+    expected = {key_name(key): json_text(key.default) for key in keys_of(Agent) if key.path[-1] != WILDCARD}
     expected |= {"id": "required", "systemPrompt": "that of `researcher"}
     assert {name: cells[0] for name, cells in rows(section("agents.json")).items()} == expected
 
@@ -68,7 +73,7 @@ def test_every_known_model_provider_is_there_with_its_facts() -> None:
 
 def test_every_other_variable_is_there() -> None:
     found = rows(section("Which value holds"))
-    keys = {variable: [".".join(path)] for path, variable in usual_key_variables().items()}
+    keys = {variable: [".".join(path)] for path, variable in standard_key_variables().items()}
     assert {name: cells for name, cells in found.items() if name in keys} == keys
     assert set(found) - set(keys) == set(OTHER_VARIABLES)
 

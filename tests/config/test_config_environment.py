@@ -7,7 +7,7 @@ import pytest
 
 from config.conftest import Complaints, Load
 from footnote.config.configuration import Configuration
-from footnote.config.environment import ANY, KEYS
+from footnote.config.environment import SETTING_KEYS, WILDCARD
 from footnote.config.settings import ModelProvider, ProfileFacts
 
 
@@ -55,7 +55,7 @@ def test_a_variable_sets_its_value(loaded: Load, variable: str, text: str, path:
 
 
 def test_every_key_without_a_chosen_name_has_a_variable_of_its_own() -> None:
-    variables = [key.variable() for key in KEYS if ANY not in key.path]
+    variables = [key.variable() for key in SETTING_KEYS if WILDCARD not in key.path]
     assert len(variables) == len(set(variables))
     assert {"FOOTNOTE_TOOLS_WEB_SEARCH_CACHE_TTL_MINUTES", "FOOTNOTE_MODELS_PROVIDERS"} <= set(variables)
 

@@ -8,7 +8,7 @@ import pytest
 
 from config.conftest import Complaints, Load
 from footnote.config.load import load
-from footnote.config.problems import InvalidConfiguration
+from footnote.config.validation import InvalidConfiguration
 from footnote.protocol.errors import ConfigError
 
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from config.conftest import Load
-from footnote.config.agents import Agent, AgentSearch, AgentWorkspace, McpServer, researcher, researcher_prompt
-from footnote.config.configuration import DEFAULT, Configuration, Entry, Ignored, Origin, entries
-from footnote.config.json_file import parse
+from footnote.config.agents import Agent, AgentSearch, AgentWorkspace, McpServerEntry, researcher, researcher_prompt
+from footnote.config.configuration import DEFAULT, Configuration, ConfigurationEntry, Ignored, ValueOrigin, entries
+from footnote.config.json_file import parse_json
 from footnote.config.load import home_folder, load
 from footnote.config.settings import Settings
 from footnote.protocol.errors import ConfigError
@@ -58,7 +58,7 @@ def test_the_other_name_of_duckduckgo_is_taken_for_it(loaded: Load, home: Path) 
     configuration = loaded(text)
     assert configuration.settings.tools.web_search.providers.duckduckgo.base_url == "https://proxy.example"
     path = ("tools", "webSearch", "providers", "duckduckgo", "baseUrl")
-    assert configuration.origins == {path: Origin("file", f"{home}/config.json", ".".join(path), 3)}
+    assert configuration.origins == {path: ValueOrigin("file", f"{home}/config.json", ".".join(path), 3)}
 
 
 def test_an_agent_has_the_defaults_of_the_contract(loaded: Load) -> None:
@@ -87,8 +87,8 @@ def test_a_file_sets_values_and_is_named_as_their_origin(loaded: Load, home: Pat
     assert configuration.settings.server.port == 9000
     assert configuration.settings.tools.web_search.allow_private_hosts == ("wiki:80",)
     assert configuration.origins == {
-        ("server", "port"): Origin("file", file, "server.port", 2),
-        ("tools", "webSearch", "allowPrivateHosts"): Origin("file", file, "tools.webSearch.allowPrivateHosts", 3),
+        ("server", "port"): ValueOrigin("file", file, "server.port", 2),
+        ("tools", "webSearch", "allowPrivateHosts"): ValueOrigin("file", file, "tools.webSearch.allowPrivateHosts", 3),
     }
     assert configuration.origin(("server", "host")) == DEFAULT
     assert str(configuration.origin(("server", "port"))) == f"{file}, line 2"
@@ -96,15 +96,15 @@ def test_a_file_sets_values_and_is_named_as_their_origin(loaded: Load, home: Pat
 
 def test_a_map_with_nothing_in_it_is_shown_with_its_origin_too(loaded: Load, home: Path) -> None:
     shown = {entry.key: entry for entry in entries(loaded('{"models": {\n "providers": {}}}'))}
-    origin = Origin("file", str(home / "config.json"), "models.providers", 2)
-    assert shown["models.providers"] == Entry("models.providers", {}, origin)
-    assert shown["models.profiles"] == Entry("models.profiles", {}, DEFAULT)
+    origin = ValueOrigin("file", str(home / "config.json"), "models.providers", 2)
+    assert shown["models.providers"] == ConfigurationEntry("models.providers", {}, origin)
+    assert shown["models.profiles"] == ConfigurationEntry("models.profiles", {}, DEFAULT)
 
 
 def test_the_environment_wins_over_the_file(loaded: Load) -> None:
     configuration = loaded({"server": {"port": 9000}}, environ={"FOOTNOTE_SERVER_PORT": "9001"})
     assert configuration.settings.server.port == 9001
-    assert configuration.origins == {("server", "port"): Origin("environment", "FOOTNOTE_SERVER_PORT")}
+    assert configuration.origins == {("server", "port"): ValueOrigin("environment", "FOOTNOTE_SERVER_PORT")}
 
 
 def test_a_key_in_the_file_wins_over_every_variable(loaded: Load, home: Path) -> None:
@@ -124,7 +124,7 @@ def test_our_own_variable_wins_over_the_usual_one(loaded: Load) -> None:
     own = "FOOTNOTE_MODELS_PROVIDERS_ANTHROPIC_API_KEY"
     configuration = loaded(environ={own: "ours", "ANTHROPIC_API_KEY": "usual"})
     assert configuration.settings.models.providers["anthropic"].api_key == "ours"
-    assert configuration.origins == {("models", "providers", "anthropic", "apiKey"): Origin("environment", own)}
+    assert configuration.origins == {("models", "providers", "anthropic", "apiKey"): ValueOrigin("environment", own)}
     assert configuration.ignored == ()
 
 
@@ -132,7 +132,7 @@ def test_a_null_in_the_file_leaves_the_place_to_the_environment(loaded: Load) ->
     config = {"tools": {"webSearch": {"providers": {"brave": {"apiKey": None}}}}}
     configuration = loaded(config, environ={"BRAVE_API_KEY": "usual"})
     assert configuration.settings.tools.web_search.providers.brave.api_key == "usual"
-    assert configuration.origin(BRAVE_KEY) == Origin("environment", "BRAVE_API_KEY")
+    assert configuration.origin(BRAVE_KEY) == ValueOrigin("environment", "BRAVE_API_KEY")
 
 
 @pytest.mark.parametrize(
@@ -221,8 +221,8 @@ def test_agents_are_read_with_their_tool_servers(loaded: Load, home: Path) -> No
             web_search=AgentSearch(enabled=True, provider="brave"),
             workspace=AgentWorkspace(enabled=False),
             mcp_servers={
-                "files": McpServer(command="mcp-files", args=("--root", "."), env={"LEVEL": "info"}, cwd="data"),
-                "tickets": McpServer(
+                "files": McpServerEntry(command="mcp-files", args=("--root", "."), env={"LEVEL": "info"}, cwd="data"),
+                "tickets": McpServerEntry(
                     url="https://tickets.example/mcp",
                     headers={"Authorization": "Bearer ${TICKETS_TOKEN}"},
                     approval=True,
@@ -232,7 +232,7 @@ def test_agents_are_read_with_their_tool_servers(loaded: Load, home: Path) -> No
         ),
     )
     place = ("agents", 0, "mcpServers", "files", "cwd")
-    origin = Origin("file", str(home / "agents.json"), "agents[0].mcpServers.files.cwd", 1)
+    origin = ValueOrigin("file", str(home / "agents.json"), "agents[0].mcpServers.files.cwd", 1)
     assert configuration.origin(place) == origin
 
 
@@ -261,7 +261,7 @@ JSON = st.recursive(
 @given(JSON)
 def test_every_part_of_a_document_is_found_on_its_line(value: Any) -> None:
     text = json.dumps(value, indent=1)
-    document = parse("x", text)
+    document = parse_json("x", text)
     lines = text.split("\n")
     keys = {path: line for path, line in document.lines.items() if isinstance(path[-1], str)}
     assert [path for path, line in keys.items() if not lines[line - 1].lstrip().startswith(json.dumps(path[-1]))] == []

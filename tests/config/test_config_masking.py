@@ -6,9 +6,9 @@ import pytest
 from rich.pretty import pretty_repr
 
 from config.conftest import Load
-from footnote.config.agents import McpServer
+from footnote.config.agents import McpServerEntry
 from footnote.config.configuration import entries
-from footnote.config.kinds import masked_address, masked_arguments, masked_reference, names_a_secret
+from footnote.config.formats import is_secret_name, mask_arguments, mask_reference, mask_url
 from footnote.config.resolve import resolve_model, resolve_web_search
 from footnote.config.settings import ModelProvider
 
@@ -30,7 +30,7 @@ from footnote.config.settings import ModelProvider
     ],
 )
 def test_an_address_is_shown_without_its_password_and_the_values_of_its_query(address: str, shown: str) -> None:
-    assert masked_address(address) == shown
+    assert mask_url(address) == shown
 
 
 @pytest.mark.parametrize(
@@ -46,23 +46,23 @@ def test_an_address_is_shown_without_its_password_and_the_values_of_its_query(ad
     ],
 )
 def test_only_references_are_shown(text: str, shown: str) -> None:
-    assert masked_reference(text) == shown
+    assert mask_reference(text) == shown
 
 
 def test_arguments_are_shown_without_what_an_option_announces_as_a_secret() -> None:
     arguments = ("--root", ".", "--api-key", "secret", "--token=secret", "-v", "--password", "--force", "http://u:p@h")
     shown = ("--root", ".", "--api-key", "***", "--token=***", "-v", "--password", "--force", "http://u:***@h")
-    assert masked_arguments(arguments) == shown
+    assert mask_arguments(arguments) == shown
 
 
 @pytest.mark.parametrize("name", ["apiKey", "API_KEY", "X-API-Key", "Authorization", "--token", "dbPassword", "cookie"])
 def test_a_name_can_announce_a_secret(name: str) -> None:
-    assert names_a_secret(name)
+    assert is_secret_name(name)
 
 
 @pytest.mark.parametrize("name", ["", "MAX_TOKENS", "keyboard", "name", "TOKENIZERS_PARALLELISM", "author"])
 def test_a_name_that_only_looks_like_one_announces_nothing(name: str) -> None:
-    assert not names_a_secret(name)
+    assert not is_secret_name(name)
 
 
 def with_secrets(loaded: Load) -> Any:
@@ -96,8 +96,8 @@ def test_no_representation_of_a_configuration_tells_a_secret(represent: Any, loa
 def test_a_representation_shows_all_that_is_no_secret() -> None:
     provider = ModelProvider("openai", "planted", "http://me:planted@h/v1")
     assert repr(provider) == "ModelProvider(type='openai', api_key='***', base_url='http://me:***@h/v1')"
-    server = McpServer(command="x", args=("--key", "planted", "-v"), env={"A": "${B}", "C": "planted"})
+    server = McpServerEntry(command="x", args=("--key", "planted", "-v"), env={"A": "${B}", "C": "planted"})
     assert repr(server) == (
-        "McpServer(command='x', args=('--key', '***', '-v'), env={'A': '${B}', 'C': '***'}, cwd=None, url=None, "
+        "McpServerEntry(command='x', args=('--key', '***', '-v'), env={'A': '${B}', 'C': '***'}, cwd=None, url=None, "
         "headers={}, approval=False, timeout_seconds=60)"
     )

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from footnote.config.agents import AgentsFile
 from footnote.config.configuration import Configuration, entries
-from footnote.config.environment import AGENTS, ANY, KEYS, keys_of
+from footnote.config.environment import AGENTS_VARIABLE, SETTING_KEYS, WILDCARD, keys_of
 from footnote.config.load import load
-from footnote.config.problems import InvalidConfiguration
 from footnote.config.resolve import resolve_model, resolve_web_search
+from footnote.config.validation import InvalidConfiguration
 from footnote.protocol.errors import ConfigError
 
 PLANTED = "planted-0123456789-abcdefghijklmnop"
-STEPS = sorted({step for key in (*KEYS, *keys_of(AgentsFile)) for step in key.path if step != ANY})
+STEPS = sorted({step for key in (*SETTING_KEYS, *keys_of(AgentsFile)) for step in key.path if step != WILDCARD})
 AGENT_STEPS = ["agents", "id", "model", "mcpServers", "command", "url", "env", "headers", "webSearch", "enabled"]
 NAMES = st.sampled_from([*STEPS, *AGENT_STEPS, "anthropic", "vllm", "footnote", "a/b", "x"]) | st.text(max_size=6)
 SCALARS = (
@@ -40,19 +40,23 @@ def objects_of(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 ANYTHING = st.recursive(SCALARS, objects_of, max_leaves=25)
 
 
-def nested(path: tuple[str, ...], value: Any) -> Any:
+def nest(path: tuple[str, ...], value: Any) -> Any:
     for step in reversed(path):
-        value = {"vllm" if step == ANY else step: value}
+        value = {"vllm" if step == WILDCARD else step: value}
     return value
 
 
-NEARLY_RIGHT = st.builds(nested, st.sampled_from([key.path for key in KEYS]), ANYTHING)
+NEARLY_RIGHT = st.builds(nest, st.sampled_from([key.path for key in SETTING_KEYS]), ANYTHING)
 NEARLY_AGENTS = st.builds(lambda agents: {"agents": agents}, st.lists(ANYTHING, max_size=3))
-VARIABLES = st.sampled_from([key.variable("VLLM") for key in KEYS] + [AGENTS, "OPENAI_API_KEY", "FOOTNOTE_X"])
+VARIABLES = st.sampled_from(
+    [key.variable("VLLM") for key in SETTING_KEYS] + [AGENTS_VARIABLE, "OPENAI_API_KEY", "FOOTNOTE_X"]
+)
 TEXTS = st.text(st.characters(exclude_characters="\0"), max_size=10) | ANYTHING.map(json.dumps)
 
 
-def attempt(config: str | None, agents: str | None, environ: Mapping[str, str]) -> Configuration | InvalidConfiguration:
+def try_load(
+    config: str | None, agents: str | None, environ: Mapping[str, str]
+) -> Configuration | InvalidConfiguration:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         for name, text in (("config.json", config), ("agents.json", agents)):
@@ -64,7 +68,7 @@ def attempt(config: str | None, agents: str | None, environ: Mapping[str, str]) 
             return error
 
 
-def judge(outcome: Configuration | InvalidConfiguration) -> None:
+def check_outcome(outcome: Configuration | InvalidConfiguration) -> None:
     if isinstance(outcome, InvalidConfiguration):
         assert outcome.problems
         assert PLANTED not in outcome.message
@@ -81,29 +85,29 @@ def judge(outcome: Configuration | InvalidConfiguration) -> None:
 @settings(deadline=None)
 @given(ANYTHING | NEARLY_RIGHT, ANYTHING | NEARLY_AGENTS)
 def test_any_json_in_the_files_is_settings_or_a_list_of_problems(config: Any, agents: Any) -> None:
-    judge(attempt(json.dumps(config), json.dumps(agents), {}))
+    check_outcome(try_load(json.dumps(config), json.dumps(agents), {}))
 
 
 @settings(deadline=None)
 @given(st.text(max_size=60) | st.text("{}[],:\"\\ntrue01-.eE \n\t'/#", max_size=60))
 def test_any_text_in_a_file_is_settings_or_a_list_of_problems(text: str) -> None:
-    judge(attempt(text, None, {}))
+    check_outcome(try_load(text, None, {}))
 
 
 @settings(deadline=None)
 @given(st.none() | NEARLY_RIGHT, st.dictionaries(VARIABLES, TEXTS, max_size=6))
 def test_any_environment_gives_settings_or_a_list_of_problems(config: Any, environ: dict[str, str]) -> None:
-    judge(attempt(None if config is None else json.dumps(config), None, environ))
+    check_outcome(try_load(None if config is None else json.dumps(config), None, environ))
 
 
 @settings(deadline=None)
-@given(st.sampled_from(KEYS), SCALARS)
+@given(st.sampled_from(SETTING_KEYS), SCALARS)
 def test_a_value_is_judged_alike_in_the_file_and_in_its_variable(key: Any, value: Any) -> None:
     """What the file takes, the variable takes too, and it means the same."""
-    from_file = attempt(json.dumps(nested(key.path, value)), None, {})
+    from_file = try_load(json.dumps(nest(key.path, value)), None, {})
     text = value if isinstance(value, str) else json.dumps(value)
     if not key.has_variable or isinstance(from_file, InvalidConfiguration) or value is None or not text.strip():
         return
-    from_variable = attempt(None, None, {key.variable("VLLM"): text.strip()})
+    from_variable = try_load(None, None, {key.variable("VLLM"): text.strip()})
     assert isinstance(from_variable, Configuration)
     assert from_variable.settings == from_file.settings

@@ -8,22 +8,29 @@ import msgspec
 import pytest
 
 from config.conftest import Load
-from footnote.config.agents import Agent, AgentSearch, McpServer
+from footnote.config.agents import Agent, AgentSearch, McpServerEntry
 from footnote.config.providers import MODEL_PROVIDERS, SEARCH_PROVIDERS
 from footnote.config.resolve import (
     ModelChoice,
     needs_ollama,
     ollama_url,
     resolve_model,
+    resolve_search,
     resolve_server,
     resolve_web_search,
-    search_with,
 )
-from footnote.config.settings import ModelProvider, Models, ProfileFacts, Settings, Tools, WebSearch
+from footnote.config.settings import (
+    ModelProvider,
+    ModelSettings,
+    ProfileFacts,
+    Settings,
+    ToolSettings,
+    WebSearchSection,
+)
 from footnote.models.base import Endpoint
 from footnote.models.profiles import Profile, profile_of
 from footnote.protocol.errors import ConfigError
-from footnote.tools.mcp import McpServer as Started
+from footnote.tools.mcp import McpServerSettings as Started
 from footnote.web_search.settings import ProviderAccess, WebSearchSettings
 
 SONNET = profile_of("claude-sonnet-5-5")
@@ -34,7 +41,7 @@ def searching(**search: Any) -> Agent:
 
 
 def models(*, default: str | None = None, profiles: Any = None, **providers: ModelProvider) -> Settings:
-    return Settings(models=Models(default=default, providers=providers, profiles=profiles or {}))
+    return Settings(models=ModelSettings(default=default, providers=providers, profiles=profiles or {}))
 
 
 def test_an_agent_without_the_switch_has_no_search(loaded: Load) -> None:
@@ -110,9 +117,9 @@ def test_a_provider_that_lacks_something_falls_back_with_one_log_line(
 
 
 def test_a_search_without_an_agent_falls_back_with_the_same_log_line(caplog: pytest.LogCaptureFixture) -> None:
-    settings = Settings(Tools(WebSearch(default_provider="brave")))
+    settings = Settings(ToolSettings(WebSearchSection(default_provider="brave")))
     with caplog.at_level(logging.WARNING):
-        assert search_with(settings).provider == "duckduckgo"
+        assert resolve_search(settings).provider == "duckduckgo"
     assert caplog.messages == [
         "Footnote searches with duckduckgo instead of brave, which needs a key: set BRAVE_API_KEY."
     ]
@@ -120,7 +127,7 @@ def test_a_search_without_an_agent_falls_back_with_the_same_log_line(caplog: pyt
 
 def test_a_provider_that_was_asked_for_by_name_is_not_replaced(caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(ConfigError, match="The search provider brave needs a key: set BRAVE_API_KEY"):
-        search_with(Settings(), "brave")
+        resolve_search(Settings(), "brave")
     assert caplog.messages == []
 
 
@@ -294,21 +301,21 @@ def test_a_default_model_is_one_whose_facts_are_known() -> None:
 
 
 def test_a_tool_server_gets_the_variables_that_it_names(tmp_path: Path) -> None:
-    started = McpServer(command="x", env={"TOKEN": "${A}-${B}", "LEVEL": "info", "ODD": "$A ${}"}, cwd="data")
+    started = McpServerEntry(command="x", env={"TOKEN": "${A}-${B}", "LEVEL": "info", "ODD": "$A ${}"}, cwd="data")
     environ = {"A": "1", "B": "${A}"}
     filled = {"TOKEN": "1-${A}", "LEVEL": "info", "ODD": "$A ${}"}
     assert resolve_server("s", started, tmp_path, environ) == Started(
         "s", command="x", env=filled, cwd=str(tmp_path / "data")
     )
-    reached = McpServer(url="http://h", headers={"Authorization": "Bearer ${A}"})
+    reached = McpServerEntry(url="http://h", headers={"Authorization": "Bearer ${A}"})
     assert resolve_server("s", reached, tmp_path, environ).headers == {"Authorization": "Bearer 1"}
 
 
 def test_a_folder_of_a_tool_server_may_be_absolute(tmp_path: Path) -> None:
-    assert resolve_server("s", McpServer(command="x", cwd="/data"), tmp_path, {}).cwd == "/data"
+    assert resolve_server("s", McpServerEntry(command="x", cwd="/data"), tmp_path, {}).cwd == "/data"
 
 
 def test_a_variable_that_a_tool_server_names_must_be_set(tmp_path: Path) -> None:
-    server = McpServer(command="x", env={"TOKEN": "${B}${A}"})
+    server = McpServerEntry(command="x", env={"TOKEN": "${B}${A}"})
     with pytest.raises(ConfigError, match=r"needs A, B: set it in the environment\."):
         resolve_server("s", server, tmp_path, {})

@@ -14,7 +14,7 @@ import engines
 from db.scripts import count_up, names, note, note_all
 from footnote.db import caches
 from footnote.db.engine import Database
-from footnote.db.failures import DatabaseFailed
+from footnote.db.errors import DatabaseFailed
 from footnote.db.script import Either, Steps, script, sql
 
 
@@ -240,10 +240,10 @@ async def test_erasing_leaves_no_trace_of_what_was_deleted(tmp_path: Path) -> No
     async with Database.open(engines.database_url(tmp_path), tmp_path) as database:
         await database.write(note("secret", "planted" * 100))
         await database.write(forget(), erase=True)
-        assert _holds(tmp_path, b"planted") == []
+        assert _files_containing(tmp_path, b"planted") == []
 
 
-def _holds(folder: Path, words: bytes) -> list[str]:
+def _files_containing(folder: Path, words: bytes) -> list[str]:
     return [path.name for path in folder.iterdir() if words in path.read_bytes()]
 
 
@@ -261,6 +261,6 @@ async def test_a_new_file_is_never_taken_for_somebody_elses_while_it_is_made(tmp
     for round_ in range(20):
         async with Database.open(f"sqlite:{round_}.db", tmp_path) as database:
             await asyncio.gather(
-                *(database.write(caches.keep_search(f"key {n}", b"{}", 9.0, 1.0)) for n in range(4)),
+                *(database.write(caches.cache_search(f"key {n}", b"{}", 9.0, 1.0)) for n in range(4)),
                 *(database.read(caches.cached_search("key", 1.0)) for _ in range(8)),
             )

@@ -10,7 +10,7 @@ import pytest
 
 from db.scripts import names, note
 from footnote.db.engine import Database
-from footnote.db.failures import (
+from footnote.db.errors import (
     DatabaseBroken,
     DatabaseFailed,
     DatabaseForeign,
@@ -285,7 +285,7 @@ def test_without_the_right_to_write_it_is_refused_at_once(tmp_path: Path, missin
     program = """
 import asyncio, os, pathlib
 from footnote.db.engine import Database
-from footnote.db.failures import DatabaseUnwritable
+from footnote.db.errors import DatabaseUnwritable
 
 async def main():
     try:

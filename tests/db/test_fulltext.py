@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from footnote.db.engine import Database
-from footnote.db.fulltext import MOST_LEVELS, levels
+from footnote.db.fulltext import MAX_LEVELS, index_levels
 from footnote.library import Library, file_url
 from footnote.protocol.sources import Snapshot
 from footnote.sessions.store import Sessions
@@ -14,7 +14,7 @@ from footnote.workspace.blobs import Blobs
 
 pytestmark = pytest.mark.embedded
 
-TIMES = MOST_LEVELS
+TIMES = MAX_LEVELS
 
 
 @pytest.fixture
@@ -33,8 +33,8 @@ async def test_texts_that_come_and_go_do_not_wear_the_index_of_the_library_out(d
         text = f"Number{number} is a text about wombats, which are not quokkas. " * 3
         kept = await library.add(Snapshot(url=file_url(f"{number}.md"), text=text, title="Wombat"), str(number))
         assert await library.remove(kept.url)
-        seen.append(await database.read(levels("passage_terms")))
-    assert max(seen) <= MOST_LEVELS + 4
+        seen.append(await database.read(index_levels("passage_terms")))
+    assert max(seen) <= MAX_LEVELS + 4
     assert [hit.title for hit in await library.search("quokka macropod", 3)] == ["Quokka"]
 
 
@@ -46,14 +46,14 @@ async def test_sessions_that_come_and_go_do_not_wear_their_index_out(database: D
     for number in range(TIMES):
         head = await sessions.create("local", "researcher", title=f"Wombat {number}")
         await sessions.delete("local", head.id)
-        seen.append(await database.read(levels("session_terms")))
-    assert max(seen) <= MOST_LEVELS + 4
+        seen.append(await database.read(index_levels("session_terms")))
+    assert max(seen) <= MAX_LEVELS + 4
     assert [one.id for one in (await sessions.list("local", query="quokka")).sessions] == [stays.id]
 
 
 def test_both_forms_of_the_structure_are_read() -> None:
     def of(block: bytes) -> int:
-        script = iter(levels("passage_terms"))
+        script = iter(index_levels("passage_terms"))
         next(script)
         with pytest.raises(StopIteration) as stopped:
             script.send([(block,)])

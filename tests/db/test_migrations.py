@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from db.scripts import names
-from footnote.db.blobs import Lying, lying
+from footnote.db.blobs import BlobLocation, blob_location
 from footnote.db.engine import Database
-from footnote.db.failures import DatabaseFailed
+from footnote.db.errors import DatabaseFailed
+from footnote.db.files import call_note
 from footnote.db.files import files as files_of
-from footnote.db.files import noted
-from footnote.db.library import DOCUMENTATION, pages
+from footnote.db.library import DOCUMENTATION_FACT, list_pages
 
 pytestmark = pytest.mark.embedded
 
@@ -55,7 +55,7 @@ async def test_what_was_read_before_there_were_accounts_is_the_local_users(tmp_p
         for url, kind in (
             ("https://a.example/", "web"),
             ("footnote://files/b.md", "upload"),
-            ("footnote://c", DOCUMENTATION),
+            ("footnote://c", DOCUMENTATION_FACT),
         ):
             text = zlib.compress(f"Text of {url}".encode())
             connection.execute("INSERT INTO snapshot VALUES (?, ?, 1)", (url, text))
@@ -70,8 +70,8 @@ async def test_what_was_read_before_there_were_accounts_is_the_local_users(tmp_p
         connection.execute(f"PRAGMA application_id = {MARK}")
         connection.execute("PRAGMA user_version = 1")
     async with Database.open("sqlite:footnote.db", tmp_path) as database:
-        mine = {page.url for page in await database.read(pages("local")) if page.kind != DOCUMENTATION}
-        others = {page.url for page in await database.read(pages("ann")) if page.kind != DOCUMENTATION}
+        mine = {page.url for page in await database.read(list_pages("local")) if page.kind != DOCUMENTATION_FACT}
+        others = {page.url for page in await database.read(list_pages("ann")) if page.kind != DOCUMENTATION_FACT}
     assert (mine, others) == ({"https://a.example/", "footnote://files/b.md"}, set())
 
 
@@ -91,12 +91,12 @@ async def test_files_that_were_kept_without_versions_get_their_first_ones(tmp_pa
         found = [(row.path, row.id, row.version.number, row.version.hash, row.version.call_id) for row in rows]
         same, other = (sha256(content).hexdigest() for content in (b"same", b"other"))
         assert found == [("/a", "f0", 1, same, None), ("/b", "f1", 2, other, "c2"), ("/c", "f2", 1, same, None)]
-        assert [await database.read(noted("local", "s", "/b", "m1", call)) for call in ("c1", "c2", "c3")] == [
+        assert [await database.read(call_note("local", "s", "/b", "m1", call)) for call in ("c1", "c2", "c3")] == [
             "Wrote",
             "Replaced",
             None,
         ]
-        assert await database.read(lying(same)) == Lying(4, None, b"same")
+        assert await database.read(blob_location(same)) == BlobLocation(4, None, b"same")
 
 
 async def test_files_that_later_turns_changed_go_back_to_the_turn_that_made_them(tmp_path: Path) -> None:

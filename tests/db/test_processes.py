@@ -29,7 +29,7 @@ asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
 """
 
 
-async def _counting(home: Path, times: int) -> asyncio.subprocess.Process:
+async def _start_counter(home: Path, times: int) -> asyncio.subprocess.Process:
     """A process that is about to count; it begins at a line on its stdin."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -51,7 +51,7 @@ async def _counting(home: Path, times: int) -> asyncio.subprocess.Process:
 @pytest.mark.slow
 async def test_processes_that_make_the_same_file_at_once_lose_no_write(tmp_path: Path) -> None:
     """A lock holds them back until all of them have seen the file empty; then each wants to be the one to fill it."""
-    processes = [await _counting(tmp_path, 20) for _ in range(6)]
+    processes = [await _start_counter(tmp_path, 20) for _ in range(6)]
     held = sqlite3.connect(tmp_path / "footnote.db", isolation_level=None)
     held.execute("BEGIN IMMEDIATE")
     asyncio.get_running_loop().call_later(1, held.close)
@@ -62,7 +62,7 @@ async def test_processes_that_make_the_same_file_at_once_lose_no_write(tmp_path:
 
 
 async def test_a_process_that_is_killed_takes_nothing_with_it_that_it_was_told_is_kept(tmp_path: Path) -> None:
-    process = await _counting(tmp_path, 1_000_000)
+    process = await _start_counter(tmp_path, 1_000_000)
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(b"\n")
@@ -81,7 +81,7 @@ async def test_a_process_that_is_killed_takes_nothing_with_it_that_it_was_told_i
 
 @pytest.mark.slow
 async def test_processes_that_count_together_lose_no_number(tmp_path: Path) -> None:
-    processes = [await _counting(tmp_path, 30) for _ in range(4)]
+    processes = [await _start_counter(tmp_path, 30) for _ in range(4)]
     outputs = await asyncio.gather(*(process.communicate(b"\n") for process in processes))
     assert [process.returncode for process in processes] == [0] * 4
     numbers = sorted(int(line) for output, _ in outputs for line in output.splitlines())
@@ -95,7 +95,7 @@ async def test_a_command_that_comes_and_goes_does_not_take_the_log_from_under_a_
         assert await database.write(count_up()) == 1
         await asyncio.gather(*(database.read(names()) for _ in range(8)))
         for expected in (2, 4, 6):
-            command = await _counting(tmp_path, 1)
+            command = await _start_counter(tmp_path, 1)
             said, _ = await command.communicate(b"\n")
             assert int(said) == expected
             assert (tmp_path / "footnote.db-wal").exists()

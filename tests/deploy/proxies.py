@@ -52,7 +52,7 @@ class Proxy:
     certificate: Path
 
 
-def program_of(kind: Kind) -> str:
+def find_program(kind: Kind) -> str:
     """Where it is; the test is skipped where it is not."""
     found = shutil.which(kind.program) or shutil.which(kind.program, path=PLACES)
     if found is None:
@@ -71,8 +71,8 @@ def _modules(program: str) -> Path | None:
 
 
 @asynccontextmanager
-async def running(kind: Kind, folder: Path, ports: Ports) -> AsyncIterator[Proxy]:
-    program = program_of(kind)
+async def run_proxy(kind: Kind, folder: Path, ports: Ports) -> AsyncIterator[Proxy]:
+    program = find_program(kind)
     certificate = _certificate(folder)
     text = (FOLDER / kind.file).read_text(encoding="utf-8")
     for old, new in _places(kind, folder, ports).items():
@@ -88,7 +88,7 @@ async def running(kind: Kind, folder: Path, ports: Ports) -> AsyncIterator[Proxy
             env={"PATH": PLACES, "HOME": str(folder)},
         )
     try:
-        await _until_open(process, ports.tls, folder / "proxy.txt")
+        await _wait_until_open(process, ports.tls, folder / "proxy.txt")
         trust = ssl.create_default_context(cafile=str(certificate))
         yield Proxy(kind, f"https://localhost:{ports.tls}", trust, certificate)
     finally:
@@ -125,7 +125,7 @@ def _places(kind: Kind, folder: Path, ports: Ports) -> Mapping[str, str]:
                     for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
                 )
                 changed |= {"listen 80": f"listen 127.0.0.1:{ports.plain}", "http {\n": f"http {{\n{scratch}\n"}
-            elif (modules := _modules(program_of(kind))) is not None:
+            elif (modules := _modules(find_program(kind))) is not None:
                 changed |= {"load_module modules": f"load_module {modules}"}
             else:
                 changed |= {"load_module modules/ngx_stream_module.so;": ""}
@@ -155,10 +155,10 @@ def _certificate(folder: Path) -> Path:
     return certificate
 
 
-async def _until_open(process: asyncio.subprocess.Process, port: int, said: Path) -> None:
+async def _wait_until_open(process: asyncio.subprocess.Process, port: int, output: Path) -> None:
     async with asyncio.timeout(SECONDS):
         while True:
-            assert process.returncode is None, said.read_text()
+            assert process.returncode is None, output.read_text()
             try:
                 _, writer = await asyncio.open_connection("127.0.0.1", port)
             except OSError:

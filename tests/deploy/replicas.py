@@ -38,7 +38,7 @@ class Replica:
         assert self._process.stdout is not None
         async with asyncio.timeout(SECONDS):
             line = await self._process.stdout.readline()
-        assert line, self.said
+        assert line, self.stderr_text
 
     async def kill(self) -> None:
         assert self._process is not None
@@ -60,7 +60,7 @@ class Replica:
         os.kill(self._process.pid, signal.SIGSTOP)
 
     @property
-    def said(self) -> str:
+    def stderr_text(self) -> str:
         return self._errors.read_text()
 
 

@@ -11,12 +11,12 @@ import pytest
 
 from deploy.shipped import FILES, FOLDER, PAGE, document
 from footnote.cli import COMMANDS, CommandParser
-from footnote.config.environment import KEYS, given_by
-from footnote.db.postgresql.driver import PATIENCE_SECONDS, READERS, WRITERS
+from footnote.config.environment import SETTING_KEYS, read_environ
+from footnote.db.postgresql.driver import READERS, RETRY_SECONDS, WRITERS
 from footnote.server.serving import GRACE_SECONDS, KEEP_ALIVE_SECONDS
 from footnote.server.stream import PING_SECONDS
-from footnote.sessions.owners import SHARED_LEASE_SECONDS
-from footnote.sessions.relays import LOOK_AT_LEAST_SECONDS
+from footnote.sessions.remote_logs import FALLBACK_POLL_SECONDS
+from footnote.sessions.supervisor import SHARED_LEASE_SECONDS
 from shape.tree import PACKAGE, ROOT, name_of
 
 COMMAND = re.compile(r"(?:^|(?<!-n)[\s`/(])footnote ([a-z]+)((?: +(?:--)?[a-z][a-z-]*)*)", re.MULTILINE)
@@ -56,9 +56,9 @@ def test_every_command_and_option_exists(path: Path) -> None:
 
 def test_every_variable_and_every_key_is_a_setting() -> None:
     variables = set(re.findall(r"\b(FOOTNOTE_[A-Z0-9_]+)\b", WORDS)) - {"FOOTNOTE_PORT"}  # told as one that is none
-    _, problems = given_by(dict.fromkeys(variables, "1"), {"anthropic"})
+    _, problems = read_environ(dict.fromkeys(variables, "1"), {"anthropic"})
     assert [str(problem) for problem in problems if "no such setting" in str(problem)] == []
-    keys = {".".join(key.path) for key in KEYS}
+    keys = {".".join(key.path) for key in SETTING_KEYS}
     heads = {key.partition(".")[0] for key in keys}
     named = {word for word in re.findall(r"`([a-z]+\.[a-zA-Z.]+)`", WORDS) if word.partition(".")[0] in heads}
     assert named
@@ -76,8 +76,8 @@ def test_every_alert_has_its_section() -> None:
     "said",
     [
         f"| connections to PostgreSQL | {READERS + WRITERS}, ",
-        f"tried again for {PATIENCE_SECONDS:g} s",
-        f"sees its words up to {LOOK_AT_LEAST_SECONDS:g} s late",
+        f"tried again for {RETRY_SECONDS:g} s",
+        f"sees its words up to {FALLBACK_POLL_SECONDS:g} s late",
         f"longer than a lease ({SHARED_LEASE_SECONDS:g} s)",
         f"a `ping` comes every {PING_SECONDS:g} s",
         f"close idle connections to replicas before {KEEP_ALIVE_SECONDS} s",

@@ -10,10 +10,10 @@ from typing import Any
 
 import aiohttp
 import pytest
-from service_process import Service, asked, free_ports
+from service_process import Service, free_ports, send_request
 
 from deploy.shipped import FOLDER
-from server.house import LOCAL_TOKEN, answers_always, open_house
+from server.house import LOCAL_TOKEN, open_house, script_answer
 from server.test_observing import ALERTS, queries
 from upstream import Upstream
 
@@ -55,11 +55,11 @@ class Prometheus(Service):
         ]
 
     def answers(self) -> bool:
-        return b" 200 " in asked(self._port, b"GET /-/ready HTTP/1.0\r\n\r\n")
+        return b" 200 " in send_request(self._port, b"GET /-/ready HTTP/1.0\r\n\r\n")
 
 
 @contextmanager
-def watching(folder: Path, server: str) -> Iterator[Prometheus]:
+def run_prometheus(folder: Path, server: str) -> Iterator[Prometheus]:
     prometheus = Prometheus(folder, server)
     prometheus.start()
     try:
@@ -68,7 +68,7 @@ def watching(folder: Path, server: str) -> Iterator[Prometheus]:
         prometheus.stop()
 
 
-def _of_grafana(query: str) -> str:
+def _grafana_query(query: str) -> str:
     """As Grafana would send it, for all replicas."""
     return query.replace("$instance", ".*").replace("$__rate_interval", "1m").replace("$__interval", "15s")
 
@@ -81,10 +81,10 @@ async def _rules(http: aiohttp.ClientSession, prometheus: Prometheus) -> list[di
 
 
 async def test_it_reads_the_figures_and_understands_every_query(tmp_path: Path, upstream: Upstream) -> None:
-    answers_always(upstream)
+    script_answer(upstream)
     async with open_house(tmp_path / "house", upstream) as house, aiohttp.ClientSession() as http:
-        await house.local.told(await house.local.session())
-        with watching(tmp_path / "prometheus", house.url.removeprefix("http://")) as prometheus:
+        await house.local.ask_for_events(await house.local.create_session())
+        with run_prometheus(tmp_path / "prometheus", house.url.removeprefix("http://")) as prometheus:
 
             async def found(query: str) -> Any:
                 async with http.get(f"{prometheus.url}/api/v1/query", params={"query": query}) as answer:
@@ -97,8 +97,8 @@ async def test_it_reads_the_figures_and_understands_every_query(tmp_path: Path, 
                     await asyncio.sleep(0.1)
                 while len(await found("count_over_time(footnote_info[1m]) >= 3")) == 0:
                     await asyncio.sleep(0.1)
-            told = {query: await found(_of_grafana(query)) for query in queries()}
-            assert [query for query in queries() if "$" in _of_grafana(query)] == []
+            told = {query: await found(_grafana_query(query)) for query in queries()}
+            assert [query for query in queries() if "$" in _grafana_query(query)] == []
             shown = [query for query, result in told.items() if result]
             assert len(shown) > len(told) / 2, "most of the dashboard has something to show after one question"
             rules = await _rules(http, prometheus)

@@ -16,11 +16,11 @@ import aiohttp
 import pytest
 from service_process import free_ports
 
-from deploy.proxies import HAPROXY, HAPROXY_TCP, KINDS, NGINX, Kind, Ports, Proxy, program_of, running
+from deploy.proxies import HAPROXY, HAPROXY_TCP, KINDS, NGINX, Kind, Ports, Proxy, find_program, run_proxy
 from deploy.replicas import TOKEN, Replica, two_replicas
-from footnote.config.settings import Limits
+from footnote.config.settings import LimitSettings
 from replicas.trouble import ALL
-from runs.fold import Folded, of_history
+from runs.fold import FoldedTurn, blocks_of_history
 from runs.serving import SECONDS, Client
 from upstream import Upstream, hold, pause, reply, say, stop
 
@@ -44,12 +44,12 @@ class Site:
 
 @asynccontextmanager
 async def site_behind(kind: Kind, folder: Path, upstream: Upstream) -> AsyncIterator[Site]:
-    program_of(kind)
+    find_program(kind)
     tls, plain = free_ports(2)
     async with two_replicas(folder, upstream, f"https://localhost:{tls}") as replicas:
         ports = Ports(tls, plain, (replicas[0].port, replicas[1].port))
         async with (
-            running(kind, folder, ports) as proxy,
+            run_proxy(kind, folder, ports) as proxy,
             aiohttp.ClientSession(
                 proxy.url,
                 headers=HEADERS,
@@ -71,7 +71,7 @@ async def _owner(site: Site) -> Replica:
     raise AssertionError("no replica carries it on")
 
 
-def _text(folded: Folded) -> str:
+def _text(folded: FoldedTurn) -> str:
     return "".join(block["text"] for block in folded.shown["blocks"])
 
 
@@ -92,7 +92,7 @@ async def test_each_delta_arrives_while_the_next_one_is_not_written_yet(kind: Ki
                     data += await stream.content.readany()
                 gate.set()
             data += await stream.read()
-    folded = Folded()
+    folded = FoldedTurn()
     folded.feed(data.removesuffix(b"\n\n"))
     assert folded.ended
     assert _text(folded) == "One two three"
@@ -108,7 +108,7 @@ async def test_a_replica_that_is_killed_is_left_out_and_the_stream_resumes(
     async with site_behind(kind, tmp_path, upstream) as site:
         session = await site.client.session()
         run_id = await site.client.start(session)
-        folded = Folded()
+        folded = FoldedTurn()
         following = asyncio.create_task(site.client.follow(run_id, folded))
         async with asyncio.timeout(SECONDS):
             while not folded.blocks:
@@ -127,7 +127,7 @@ async def test_a_replica_that_is_killed_is_left_out_and_the_stream_resumes(
             await site.client.session()
         history = await site.client.json("GET", f"/v2/sessions/{session}/history")
         [answer] = [one["id"] for one in history["messages"] if one["role"] == "assistant"]
-        assert of_history(history, answer) == folded.shown["blocks"]
+        assert blocks_of_history(history, answer) == folded.shown["blocks"]
         assert _text(folded) == "".join(f"word{number} " for number in range(30))
 
 
@@ -140,11 +140,11 @@ async def test_the_streams_of_a_replica_that_hangs_are_ended_by_a_proxy_that_ask
     async with site_behind(kind, tmp_path, upstream) as site:
         session = await site.client.session()
         run_id = await site.client.start(session)
-        folded = Folded()
+        folded = FoldedTurn()
         async with asyncio.timeout(SECONDS):
             while not folded.blocks:
                 await asyncio.sleep(0.05)
-                await _look(site, run_id, folded)
+                await _check_run(site, run_id, folded)
         owner = await _owner(site)
         owner.pause()
         gate.set()
@@ -156,7 +156,7 @@ async def test_the_streams_of_a_replica_that_hangs_are_ended_by_a_proxy_that_ask
         assert folded.restarts == 1, "the other replica took the run over"
 
 
-async def _look(site: Site, run_id: str, folded: Folded) -> None:
+async def _check_run(site: Site, run_id: str, folded: FoldedTurn) -> None:
     """What is there of a run by now."""
     async with site.http.get(f"/v2/runs/{run_id}/events") as stream:
         folded.feed((await stream.content.readuntil(b"\n\n")).removesuffix(b"\n\n"))
@@ -167,7 +167,7 @@ async def _look(site: Site, run_id: str, folded: Folded) -> None:
 async def test_the_largest_upload_passes_and_one_above_is_refused_in_our_words(
     kind: Kind, tmp_path: Path, upstream: Upstream
 ):
-    most = Limits().upload_bytes
+    most = LimitSettings().upload_bytes
     async with site_behind(kind, tmp_path, upstream) as site:
         path = f"/v2/sessions/{await site.client.session()}/files"
         answers: list[tuple[int, Any]] = []

@@ -21,24 +21,23 @@ from deploy.shipped import (
     unit,
 )
 from footnote.cli import COMMANDS
-from footnote.config.environment import given_by
+from footnote.config.environment import read_environ
 from footnote.config.load import load
-from footnote.config.settings import Limits, Server
-from footnote.db.postgresql.connecting import COMMAND_SECONDS
-from footnote.server.heads import HEAD_SECONDS
-from footnote.server.incoming import STALL_SECONDS
-from footnote.server.multipart import MOST_FILES
-from footnote.server.routes import TABLE
-from footnote.server.routes.files import MOST_BUNDLE_BYTES
+from footnote.config.settings import LimitSettings, ServerSettings
+from footnote.db.postgresql.pool import COMMAND_SECONDS
+from footnote.server.connection_limits import HEADER_TIMEOUT_SECONDS
+from footnote.server.routes import ALL_ROUTES
+from footnote.server.routes.files import MAX_BUNDLE_BYTES
 from footnote.server.serving import GRACE_SECONDS, KEEP_ALIVE_SECONDS
 from footnote.server.stream import PING_SECONDS
+from footnote.server.uploads import MAX_FILES, STALL_SECONDS
 from shape.tree import ROOT, name_of
 
 FORM_BYTES = 1_000_000
-AT_ONCE = Limits().upload_bytes * MOST_FILES + FORM_BYTES
+AT_ONCE = LimitSettings().upload_bytes * MAX_FILES + FORM_BYTES
 STOPPING = 2 * GRACE_SECONDS + 3 * COMMAND_SECONDS
 """Most of it while the database does not answer: what runs have said, their leases, the accounts."""
-ROUTES = {route.path for route in TABLE}
+ROUTES = {route.path for route in ALL_ROUTES}
 VARIABLE = re.compile(r"\b(FOOTNOTE_[A-Z0-9_]+)\b")
 IMAGE = re.compile(r"[\w./-]+:[\w.-]+")
 
@@ -47,7 +46,7 @@ IMAGE = re.compile(r"[\w./-]+:[\w.-]+")
 def test_every_variable_is_a_setting(path: Path) -> None:
     # Two are named where it is said that Kubernetes would set them.
     found = set(VARIABLE.findall(path.read_text(encoding="utf-8"))) - {"FOOTNOTE_SERVICE_HOST", "FOOTNOTE_PORT"}
-    _, problems = given_by(dict.fromkeys(found, "1"), {"anthropic", "openai"})
+    _, problems = read_environ(dict.fromkeys(found, "1"), {"anthropic", "openai"})
     unknown = [str(problem) for problem in problems if "no such setting" in str(problem)]
     assert unknown == []
 
@@ -82,7 +81,7 @@ def test_the_environment_of_the_example_is_one_that_footnote_starts_with(tmp_pat
 def test_the_settings_of_kubernetes_are_ones_that_footnote_starts_with(tmp_path: Path) -> None:
     secret = document(FOLDER / "kubernetes" / "secret.example.yaml")["stringData"]
     loaded = load(tmp_path, FOLDER / "kubernetes" / "config.json", secret).settings
-    assert (loaded.server.host, loaded.server.port) == ("0.0.0.0", Server().port)
+    assert (loaded.server.host, loaded.server.port) == ("0.0.0.0", ServerSettings().port)
     assert loaded.database.url.startswith("postgresql://")
     assert json.loads(text("kubernetes/config.json"))["logs"]["format"] == "json", "no login stands in what is kept"
 
@@ -156,7 +155,9 @@ def test_compose_starts_things_in_an_order_in_which_they_work() -> None:
         assert seconds(services[name]["stop_grace_period"]) >= STOPPING
         assert services[name]["depends_on"].keys() == {"postgres", "bus", "bucket"}
         assert services[name]["read_only"]
-    assert services["proxy"]["environment"]["REPLICAS"] == " ".join(f"{name}:{Server().port}" for name in replicas)
+    assert services["proxy"]["environment"]["REPLICAS"] == " ".join(
+        f"{name}:{ServerSettings().port}" for name in replicas
+    )
 
 
 def test_compose_asks_the_environment_only_for_what_the_example_has() -> None:
@@ -173,7 +174,7 @@ def test_a_pod_is_asked_where_it_answers_and_has_time_to_end() -> None:
     assert [only[name]["httpGet"]["path"] for name in ("readinessProbe", "livenessProbe")] == ["/readyz", "/healthz"]
     assert {"/readyz", "/healthz", "/metrics"} <= ROUTES
     [port] = only["ports"]
-    assert port == {"name": "http", "containerPort": Server().port}
+    assert port == {"name": "http", "containerPort": ServerSettings().port}
     [_, waits] = only["lifecycle"]["preStop"]["exec"]["command"]
     assert pod["terminationGracePeriodSeconds"] >= int(waits) + STOPPING
     assert spec["strategy"]["rollingUpdate"]["maxUnavailable"] == 0
@@ -237,7 +238,7 @@ def test_a_proxy_lets_through_what_footnote_takes_at_once(name: str) -> None:
     limits = re.findall(r"(?:client_max_body_size|max_size|content-length\) gt) (\d+(?:m|MiB)?)", text(f"proxy/{name}"))
     assert len(limits) == 1
     limit = int(limits[0]) if limits[0].isdecimal() else _mebibytes(limits[0])
-    assert limit >= max(AT_ONCE, MOST_BUNDLE_BYTES)
+    assert limit >= max(AT_ONCE, MAX_BUNDLE_BYTES)
     assert limit < AT_ONCE * 1.01
 
 
@@ -274,7 +275,7 @@ def test_no_proxy_keeps_a_connection_that_footnote_has_closed(name: str, idle: s
 def test_a_proxy_waits_for_a_body_no_shorter_than_footnote() -> None:
     nginx = text("proxy/nginx.conf")
     assert seconds(re.findall(r"client_body_timeout (\w+);", nginx)[0]) >= STALL_SECONDS
-    assert seconds(re.findall(r"client_header_timeout (\w+);", nginx)[0]) >= HEAD_SECONDS
+    assert seconds(re.findall(r"client_header_timeout (\w+);", nginx)[0]) >= HEADER_TIMEOUT_SECONDS
     static = document(FOLDER / "proxy" / "traefik" / "traefik.yaml")
     times = static["entryPoints"]["websecure"]["transport"]["respondingTimeouts"]
     assert (times["readTimeout"], times["writeTimeout"]) == ("3600s", "0s")

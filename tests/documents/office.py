@@ -11,10 +11,10 @@ A = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
 P = 'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
 S = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 TYPES = '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>'
-OF_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+OFFICE_NS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
-def zipped(parts: Mapping[str, str | bytes], *, packed: bool = True) -> bytes:
+def make_zip(parts: Mapping[str, str | bytes], *, packed: bool = True) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED) as archive:
         for name, content in parts.items():
@@ -22,10 +22,10 @@ def zipped(parts: Mapping[str, str | bytes], *, packed: bool = True) -> bytes:
     return file.getvalue()
 
 
-def relations(*entries: tuple[str, str, str]) -> str:
+def relationships_xml(*entries: tuple[str, str, str]) -> str:
     """Each is the name, the kind and the target; what has a scheme leads outside."""
     written = "".join(
-        f'<Relationship Id="{name}" Type="{OF_OFFICE}/{kind}" Target="{target}"'
+        f'<Relationship Id="{name}" Type="{OFFICE_NS}/{kind}" Target="{target}"'
         f"{' TargetMode=' + chr(34) + 'External' + chr(34) if ':' in target else ''}/>"
         for name, kind, target in entries
     )
@@ -36,12 +36,12 @@ def relations(*entries: tuple[str, str, str]) -> str:
 
 def docx(body: str, *links: tuple[str, str, str], beginning: str = "", **parts: str) -> bytes:
     """`parts` are further files in `word`, by their names without the suffix."""
-    return zipped(
+    return make_zip(
         {
             "[Content_Types].xml": TYPES,
-            "_rels/.rels": relations(("rId1", "officeDocument", "word/document.xml")),
+            "_rels/.rels": relationships_xml(("rId1", "officeDocument", "word/document.xml")),
             "word/document.xml": f"{beginning}<w:document {W} {R} {A}><w:body>{body}</w:body></w:document>",
-            "word/_rels/document.xml.rels": relations(*links),
+            "word/_rels/document.xml.rels": relationships_xml(*links),
             **{f"word/{name}.xml": content for name, content in parts.items()},
         }
     )
@@ -55,11 +55,11 @@ def pptx(*slides: str, order: tuple[int, ...] = (), beginning: str = "", **parts
     """`order` counts from one. `parts` are further files in `ppt`, with `__` for a slash."""
     order = order or tuple(range(1, len(slides) + 1))
     listed = "".join(f'<p:sldId id="{255 + number}" r:id="rId{number}"/>' for number in order)
-    return zipped(
+    return make_zip(
         {
             "[Content_Types].xml": TYPES,
             "ppt/presentation.xml": f"<p:presentation {P} {R}><p:sldIdLst>{listed}</p:sldIdLst></p:presentation>",
-            "ppt/_rels/presentation.xml.rels": relations(
+            "ppt/_rels/presentation.xml.rels": relationships_xml(
                 *((f"rId{number}", "slide", f"slides/slide{number}.xml") for number in order)
             ),
             **{
@@ -85,12 +85,12 @@ def shape(text: str, kind: str = "") -> str:
 def xlsx(sheets: Mapping[str, str], **parts: str) -> bytes:
     """Each sheet is the rows in it."""
     listed = "".join(f'<sheet name="{name}" sheetId="{at}" r:id="rId{at}"/>' for at, name in enumerate(sheets, start=1))
-    return zipped(
+    return make_zip(
         {
             "[Content_Types].xml": TYPES,
-            "_rels/.rels": relations(("rId1", "officeDocument", "xl/workbook.xml")),
+            "_rels/.rels": relationships_xml(("rId1", "officeDocument", "xl/workbook.xml")),
             "xl/workbook.xml": f"<workbook {S} {R}><sheets>{listed}</sheets></workbook>",
-            "xl/_rels/workbook.xml.rels": relations(
+            "xl/_rels/workbook.xml.rels": relationships_xml(
                 *((f"rId{at}", "worksheet", f"worksheets/sheet{at}.xml") for at in range(1, len(sheets) + 1)),
                 ("rIdS", "styles", "styles.xml"),
             ),
@@ -114,15 +114,15 @@ def cells(row: int, *values: str | float, columns: str = "ABCDEFGH") -> str:
     return f'<row r="{row}">{written}</row>'
 
 
-LAUGHS = (
+BILLION_LAUGHS = (
     '<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY a "lol">'
     + "".join(f'<!ENTITY {name} "{f"&{before};" * 10}">' for before, name in zip("abcdefghi", "bcdefghij", strict=True))
     + "]>"
 )
-OUTSIDE = '<?xml version="1.0"?><!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
+EXTERNAL_ENTITY = '<?xml version="1.0"?><!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
 
 
-def claiming(archive: bytes, size: int) -> bytes:
+def with_claimed_size(archive: bytes, size: int) -> bytes:
     """The same zip file, which says of each entry that it has so many bytes."""
     data = bytearray(archive)
     at = 0
@@ -132,9 +132,9 @@ def claiming(archive: bytes, size: int) -> bytes:
     return bytes(data)
 
 
-def overlapping(count: int) -> bytes:
+def overlapping_zip(count: int) -> bytes:
     """A zip file with so many names for one and the same content."""
-    one = zipped({"a": b"\0" * 1_000_000})
+    one = make_zip({"a": b"\0" * 1_000_000})
     end = one.rfind(b"PK\x05\x06")
     at = one.find(b"PK\x01\x02")
     entry = one[at:end]
@@ -142,7 +142,7 @@ def overlapping(count: int) -> bytes:
     return one[:at] + entry * count + struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, count, count, length, at, 0)
 
 
-def encrypted(archive: bytes) -> bytes:
+def mark_encrypted(archive: bytes) -> bytes:
     """The same zip file, which says of each entry that it is encrypted."""
     data = bytearray(archive)
     for mark, place in ((b"PK\x01\x02", 8), (b"PK\x03\x04", 6)):

@@ -8,7 +8,19 @@ from contextlib import suppress
 
 import pytest
 
-from documents.office import TYPES, cells, claiming, docx, encrypted, overlapping, paragraph, pptx, shape, xlsx, zipped
+from documents.office import (
+    TYPES,
+    cells,
+    docx,
+    make_zip,
+    mark_encrypted,
+    overlapping_zip,
+    paragraph,
+    pptx,
+    shape,
+    with_claimed_size,
+    xlsx,
+)
 from footnote.documents.inspection.archives import list_entries, unpack
 from footnote.documents.inspection.inspection import (
     DOCX,
@@ -18,11 +30,11 @@ from footnote.documents.inspection.inspection import (
     UNKNOWN,
     XLSX,
     ZIP,
-    Inspected,
+    InspectionResult,
     inspect,
 )
-from footnote.protocol.errors import Unworkable, UsageError, WrongKind
-from footnote.sandbox.jobs import Entry
+from footnote.protocol.errors import UnprocessableFile, UsageError, WrongKind
+from footnote.sandbox.jobs import ArchiveEntry
 
 WORD = docx(paragraph("text"))
 BOOK = xlsx({"One": cells(1, "a", 1)})
@@ -39,13 +51,13 @@ SHOWN = "Save what it shows as a PDF or a text."
 RENAME = "Give it the name that fits, or save it again as what it is to be."
 
 
-def old(*names: str) -> bytes:
+def ole_file(*names: str) -> bytes:
     """What begins as an old Office document does, with streams of these names."""
     return OLE + b"".join(f"{name}\0".encode("utf-16-le").ljust(128, b"\0") for name in names)
 
 
 def open_document(kind: str) -> bytes:
-    return zipped({"mimetype": kind, "content.xml": "<x/>"}, packed=False)
+    return make_zip({"mimetype": kind, "content.xml": "<x/>"}, packed=False)
 
 
 @pytest.fixture
@@ -82,15 +94,15 @@ def kept():
         ("a.pdf", b"\n\n" + PDF, "application/pdf"),
         ("paper", PDF, "application/pdf"),
         ("a.docx", WORD, DOCX),
-        ("a.docx", zipped({"[Content_Types].xml": TYPES, "word/document2.xml": "<x/>"}), DOCX),
+        ("a.docx", make_zip({"[Content_Types].xml": TYPES, "word/document2.xml": "<x/>"}), DOCX),
         ("a.xlsx", BOOK, XLSX),
         ("a.pptx", SLIDES, PPTX),
         ("a.odt", open_document(ODT), ODT),
         ("a.odt", open_document(f"{ODT}-web"), ODT),
         ("a.ods", open_document(ODS), ODS),
         ("a.bin", WORD, DOCX),
-        ("a.zip", zipped({"a.txt": "a"}), ZIP),
-        ("a.zip", zipped({}), ZIP),
+        ("a.zip", make_zip({"a.txt": "a"}), ZIP),
+        ("a.zip", make_zip({}), ZIP),
         ("a.zip", WORD, ZIP),
         ("a.png", PNG, "image/png"),
         ("a.png", b"\xff\xd8\xff\xe0" + bytes(20), "image/jpeg"),
@@ -125,7 +137,7 @@ def kept():
     ],
 )
 def test_a_file_is_what_its_bytes_say(kept, filename: str, content: bytes, media_type: str) -> None:
-    assert inspect(kept(content), filename) == Inspected(media_type)
+    assert inspect(kept(content), filename) == InspectionResult(media_type)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +153,7 @@ def test_a_file_is_what_its_bytes_say(kept, filename: str, content: bytes, media
         ("a.png", PDF, f"a.png is a PDF, not a .png file. {RENAME}"),
         ("a.mp3", PNG, f"a.mp3 is a PNG image, not a .mp3 file. {RENAME}"),
         ("a.zip", PDF, f"a.zip is a PDF, not a zip file. {RENAME}"),
-        ("a.docx", zipped({"a.txt": "a"}), f"a.docx is a zip file, not a Word document. {RENAME}"),
+        ("a.docx", make_zip({"a.txt": "a"}), f"a.docx is a zip file, not a Word document. {RENAME}"),
         ("a.docx", SLIDES, f"a.docx is a PowerPoint presentation, not a Word document. {RENAME}"),
         ("a.docx", PDF, f"a.docx is a PDF, not a Word document. {RENAME}"),
         ("a.docx", b"words", f"a.docx is a text, not a Word document. {RENAME}"),
@@ -222,15 +234,15 @@ def test_a_file_that_is_not_what_it_says_is_not_taken(kept, filename: str, conte
 def test_macros_are_not_taken_whatever_the_name_says(kept, filename: str, content: dict[str, str | bytes]) -> None:
     suffix = filename.rpartition(".")[2]
     with pytest.raises(WrongKind) as raised:
-        inspect(kept(zipped(content)), filename)
+        inspect(kept(make_zip(content)), filename)
     assert raised.value.message == f"{filename} holds macros, which are not taken: save it without them, as .{suffix}."
     with pytest.raises(WrongKind):
-        inspect(kept(zipped(content)), "without-a-suffix")
+        inspect(kept(make_zip(content)), "without-a-suffix")
 
 
 def huge_directory() -> bytes:
     """A list of entries of 50 MB that says it has three."""
-    entry = zipped({"a": b""})
+    entry = make_zip({"a": b""})
     at, end = entry.find(b"PK\x01\x02"), entry.rfind(b"PK\x05\x06")
     listed = entry[at:end] * 1_000_000
     return entry[:at] + listed + struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 3, 3, len(listed), at, 0)
@@ -241,14 +253,14 @@ def huge_directory() -> bytes:
     [
         (
             "bomb",
-            lambda: zipped({"word/document.xml": bytes(20_000_000)}),
+            lambda: make_zip({"word/document.xml": bytes(20_000_000)}),
             "holds a file that unpacks to over 100 times its size",
         ),
-        ("2 GB", lambda: claiming(docx(paragraph("x")), 2_000_000_000), "would unpack to more than"),
-        ("4 GB", lambda: claiming(docx(paragraph("x")), 0xFFFFFFFE), "would unpack to more than"),
-        ("many", lambda: zipped({f"{number}": b"" for number in range(5_001)}), "holds more than 5,000 files inside"),
+        ("2 GB", lambda: with_claimed_size(docx(paragraph("x")), 2_000_000_000), "would unpack to more than"),
+        ("4 GB", lambda: with_claimed_size(docx(paragraph("x")), 0xFFFFFFFE), "would unpack to more than"),
+        ("many", lambda: make_zip({f"{number}": b"" for number in range(5_001)}), "holds more than 5,000 files inside"),
         ("directory", huge_directory, "holds more than 5,000 files inside"),
-        ("overlap", lambda: overlapping(50), "holds files that lie over each other"),
+        ("overlap", lambda: overlapping_zip(50), "holds files that lie over each other"),
     ],
     ids=lambda value: value if isinstance(value, str) and " " not in value else "",
 )
@@ -277,18 +289,18 @@ def test_traps_are_refused_without_being_unpacked(
         ("a.zip", b"PK\x03\x04 junk", ZIP, DAMAGED),
         ("a.bin", b"PK\x03\x04 junk", ZIP, DAMAGED),
         ("a.odt", open_document(ODT).replace(ODT.encode(), ODT.encode().upper()), ODT, DAMAGED),
-        ("a.docx", encrypted(WORD), DOCX, LOCKED),
-        ("a.docx", old("EncryptionInfo", "EncryptedPackage"), DOCX, LOCKED),
+        ("a.docx", mark_encrypted(WORD), DOCX, LOCKED),
+        ("a.docx", ole_file("EncryptionInfo", "EncryptedPackage"), DOCX, LOCKED),
     ],
 )
 def test_what_cannot_be_read_is_known_without_reading_it(
     kept, filename: str, content: bytes, media_type: str, unreadable: str
 ) -> None:
-    assert inspect(kept(content), filename) == Inspected(media_type, unreadable)
+    assert inspect(kept(content), filename) == InspectionResult(media_type, unreadable)
 
 
 def test_macros_of_a_damaged_document_are_told_by_its_names(kept) -> None:
-    broken = zipped(
+    broken = make_zip(
         {"[Content_Types].xml": TYPES, "word/document.xml": "<x/>", "word/vbaProject.bin": OLE}, packed=False
     )
     with pytest.raises(WrongKind, match="holds macros"):
@@ -296,8 +308,8 @@ def test_macros_of_a_damaged_document_are_told_by_its_names(kept) -> None:
 
 
 def test_a_stream_that_lies_far_behind_is_found(kept) -> None:
-    far = OLE.ljust((1 << 20) - 13, b"\1") + old("EncryptedPackage")[len(OLE) :]
-    assert inspect(kept(far), "a.docx") == Inspected(DOCX, LOCKED)
+    far = OLE.ljust((1 << 20) - 13, b"\1") + ole_file("EncryptedPackage")[len(OLE) :]
+    assert inspect(kept(far), "a.docx") == InspectionResult(DOCX, LOCKED)
 
 
 def test_a_damaged_document_is_an_error_of_the_user(kept, subtests: pytest.Subtests) -> None:
@@ -313,12 +325,12 @@ def test_a_damaged_document_is_an_error_of_the_user(kept, subtests: pytest.Subte
 
 def test_the_files_of_an_archive_without_what_systems_leave(kept) -> None:
     path = kept(
-        zipped(
+        make_zip(
             {
                 "a/": b"",
                 "a/report.md": "# Đỏ",
                 "b\\c.txt": b"windows",
-                "nested.zip": zipped({"x": "y"}),
+                "nested.zip": make_zip({"x": "y"}),
                 "../../etc/passwd": b"",
                 "__MACOSX/a/._report.md": b"\0",
                 ".DS_Store": b"\0",
@@ -331,7 +343,7 @@ def test_the_files_of_an_archive_without_what_systems_leave(kept) -> None:
     assert [(entry.name, entry.size) for entry in entries] == [
         ("a/report.md", 7),
         ("b/c.txt", 7),
-        ("nested.zip", len(zipped({"x": "y"}))),
+        ("nested.zip", len(make_zip({"x": "y"}))),
         ("../../etc/passwd", 0),
         ("tiếng việt.txt", 5),
     ]
@@ -342,7 +354,7 @@ def test_the_files_of_an_archive_without_what_systems_leave(kept) -> None:
 
 @pytest.mark.parametrize(("raw", "name"), [("chữ.txt".encode(), "chữ.txt"), (b"f\x81r.txt", "für.txt")])
 def test_names_that_do_not_say_their_encoding_are_utf_8_or_that_of_dos(kept, raw: bytes, name: str) -> None:
-    archive = zipped({"x" * len(raw): b""}).replace(b"x" * len(raw), raw)
+    archive = make_zip({"x" * len(raw): b""}).replace(b"x" * len(raw), raw)
     assert [entry.name for entry in list_entries(kept(archive), "a.zip").entries] == [name]
 
 
@@ -356,7 +368,7 @@ def test_two_files_of_the_same_name_are_both_read(kept) -> None:
     assert [unpack(path, entry).content for entry in list_entries(path, "a.zip").entries] == [b"one", b"two"]
 
 
-def link() -> bytes:
+def symlink_zip() -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         entry = zipfile.ZipInfo("evil")
@@ -369,17 +381,20 @@ def link() -> bytes:
 @pytest.mark.parametrize(
     ("archive", "message"),
     [
-        (link(), "evil in the archive is a link to another place: pack the file itself."),
-        (encrypted(zipped({"a": b"a"})), "a in the archive is protected by a password: pack it without one."),
+        (symlink_zip(), "evil in the archive is a link to another place: pack the file itself."),
+        (mark_encrypted(make_zip({"a": b"a"})), "a in the archive is protected by a password: pack it without one."),
         (
-            zipped({f"{number}": b"" for number in range(1_001)}),
+            make_zip({f"{number}": b"" for number in range(1_001)}),
             "The archive holds 1,001 files, and at most 1,000 are unpacked: split it.",
         ),
-        (claiming(zipped({"a": b"a"}), 501_000_000), "The archive would unpack to more than 500 MB: make it smaller."),
+        (
+            with_claimed_size(make_zip({"a": b"a"}), 501_000_000),
+            "The archive would unpack to more than 500 MB: make it smaller.",
+        ),
     ],
 )
 def test_archives_that_must_not_be_unpacked(kept, archive: bytes, message: str) -> None:
-    with pytest.raises(Unworkable) as raised:
+    with pytest.raises(UnprocessableFile) as raised:
         list_entries(kept(archive), "a.zip")
     assert raised.value.message == message
 
@@ -391,17 +406,17 @@ def test_what_is_no_zip_file_is_not_unpacked(kept) -> None:
 
 
 def test_a_file_is_never_read_past_the_size_that_was_said(kept) -> None:
-    path = kept(zipped({"a": bytes(1_000_000)}))
-    with pytest.raises(Unworkable, match="is larger than the archive says"):
-        unpack(path, Entry("a", 100_000, 0))
+    path = kept(make_zip({"a": bytes(1_000_000)}))
+    with pytest.raises(UnprocessableFile, match="is larger than the archive says"):
+        unpack(path, ArchiveEntry("a", 100_000, 0))
     assert path.tell() < len(path.getvalue())
 
 
 def test_a_file_that_is_shorter_or_damaged_is_refused(kept) -> None:
-    path = kept(claiming(zipped({"a": b"words" * 100}), 600))
-    with pytest.raises(Unworkable):
+    path = kept(with_claimed_size(make_zip({"a": b"words" * 100}), 600))
+    with pytest.raises(UnprocessableFile):
         unpack(path, list_entries(path, "a.zip").entries[0])
-    good = zipped({"a": b"words"}, packed=False)
+    good = make_zip({"a": b"words"}, packed=False)
     path = kept(good.replace(b"words", b"wards"))
-    with pytest.raises(Unworkable, match="is damaged"):
+    with pytest.raises(UnprocessableFile, match="is damaged"):
         unpack(path, list_entries(path, "a.zip").entries[0])

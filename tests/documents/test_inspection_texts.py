@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from footnote.documents.inspection.inspection import UNKNOWN, Inspected, inspect
-from footnote.documents.reading import text_of
+from footnote.documents.inspection.inspection import UNKNOWN, InspectionResult, inspect
+from footnote.documents.reading import read_text
 from footnote.protocol.errors import WrongKind
-from footnote.sandbox.jobs import Reading, TextOf
+from footnote.sandbox.jobs import DocumentText, ReadText
 
 
-def inspected(_: Path, filename: str, content: bytes) -> Inspected:
+def inspect_bytes(_: Path, filename: str, content: bytes) -> InspectionResult:
     return inspect(io.BytesIO(content), filename)
 
 
@@ -39,7 +39,7 @@ def numbers(form: str, lowest: int, highest: int) -> bytes:
 def test_bytes_that_nobody_knows_are_no_text_and_kept_whatever_they_are_called(
     tmp_path: Path, filename: str, content: bytes
 ) -> None:
-    assert inspected(tmp_path, filename, content) == Inspected(UNKNOWN)
+    assert inspect_bytes(tmp_path, filename, content) == InspectionResult(UNKNOWN)
 
 
 @pytest.mark.parametrize(
@@ -57,17 +57,17 @@ def test_bytes_that_nobody_knows_are_no_text_and_kept_whatever_they_are_called(
     ],
 )
 def test_a_text_with_a_few_odd_characters_is_one(tmp_path: Path, filename: str, content: bytes, text: str) -> None:
-    assert inspected(tmp_path, filename, content) == Inspected("text/plain")
-    said = text_of(Reading(content=content, filename=filename, media_type="text/plain"))
-    assert isinstance(said, TextOf)
+    assert inspect_bytes(tmp_path, filename, content) == InspectionResult("text/plain")
+    said = read_text(ReadText(content=content, filename=filename, media_type="text/plain"))
+    assert isinstance(said, DocumentText)
     assert said.text == text
 
 
 @pytest.mark.parametrize("filename", ["a.rtf", "a.doc", "a"])
 def test_rtf_is_not_read_as_it_stands(tmp_path: Path, filename: str) -> None:
-    assert inspected(tmp_path, filename, b"{\\rtf1 words}") == Inspected("application/rtf")
+    assert inspect_bytes(tmp_path, filename, b"{\\rtf1 words}") == InspectionResult("application/rtf")
 
 
 def test_what_is_something_else_is_no_text(tmp_path: Path) -> None:
     with pytest.raises(WrongKind, match="is a PNG image, not a text"):
-        inspected(tmp_path, "a.txt", b"\x89PNG\r\n\x1a\n" + bytes(20))
+        inspect_bytes(tmp_path, "a.txt", b"\x89PNG\r\n\x1a\n" + bytes(20))

@@ -3,8 +3,8 @@
 import pytest
 
 from documents.samples import JPEG, SVG, png
-from footnote.documents.pictures import Seen, facts_of, look_at, raster
-from footnote.sandbox.jobs import ImageFacts, Refused
+from footnote.documents.images import ImageInfo, image_facts, inspect_image, raster_info
+from footnote.sandbox.jobs import ImageFacts, JobRefused
 
 XMLNS = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
 GIF = b"GIF89a" + (300).to_bytes(2, "little") + (7).to_bytes(2, "little") + b"\0" * 10
@@ -22,16 +22,19 @@ def svg(content: str = "", root: str = "") -> bytes:
 @pytest.mark.parametrize(
     ("content", "seen"),
     [
-        (png(300, 7), Seen("png", 300, 7)),
-        (JPEG, Seen("jpeg", 8, 8)),
-        (b"\xff\xd8\xff\xe1\x00\x04ab\xff\xff\xc2\x00\x11\x08\x00\x07\x01\x2c\x03" + b"\0" * 9, Seen("jpeg", 300, 7)),
-        (GIF, Seen("gif", 300, 7)),
-        *((b"RIFF\0\0\0\0WEBP" + form, Seen("webp", 300, 7)) for form in WEBP.values()),
-        (SVG, Seen("svg", 320, 120)),
+        (png(300, 7), ImageInfo("png", 300, 7)),
+        (JPEG, ImageInfo("jpeg", 8, 8)),
+        (
+            b"\xff\xd8\xff\xe1\x00\x04ab\xff\xff\xc2\x00\x11\x08\x00\x07\x01\x2c\x03" + b"\0" * 9,
+            ImageInfo("jpeg", 300, 7),
+        ),
+        (GIF, ImageInfo("gif", 300, 7)),
+        *((b"RIFF\0\0\0\0WEBP" + form, ImageInfo("webp", 300, 7)) for form in WEBP.values()),
+        (SVG, ImageInfo("svg", 320, 120)),
     ],
 )
-def test_kind_and_size_are_read_from_the_beginning(content: bytes, seen: Seen) -> None:
-    assert look_at(content) == seen
+def test_kind_and_size_are_read_from_the_beginning(content: bytes, seen: ImageInfo) -> None:
+    assert inspect_image(content) == seen
 
 
 @pytest.mark.parametrize(
@@ -48,7 +51,7 @@ def test_kind_and_size_are_read_from_the_beginning(content: bytes, seen: Seen) -
     ],
 )
 def test_an_svg_has_the_size_that_it_says_or_that_of_its_box(root: str, width: int, height: int) -> None:
-    assert look_at(svg(root=root)) == Seen("svg", width, height)
+    assert inspect_image(svg(root=root)) == ImageInfo("svg", width, height)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +66,7 @@ def test_what_drawing_programs_write_before_an_svg_is_harmless(drawn: str) -> No
     content = drawn.encode() + svg(
         '<a xlink:href="https://example.org/"><use href="#b"/></a><image href="data:image/png;base64,x"/>'
     )
-    assert look_at(content) == Seen("svg", 300, 150)
+    assert inspect_image(content) == ImageInfo("svg", 300, 150)
 
 
 @pytest.mark.parametrize(
@@ -91,13 +94,13 @@ def test_what_drawing_programs_write_before_an_svg_is_harmless(drawn: str) -> No
     ],
 )
 def test_what_must_not_be_shown_is_refused_with_its_reason(content: bytes, reason: str) -> None:
-    assert look_at(content) == Refused(reason)
+    assert inspect_image(content) == JobRefused(reason)
 
 
 def test_a_jpeg_of_nothing_but_markers_is_not_read_to_its_end():
     size = b"\xff\xc0\x00\x11\x08\x00\x07\x00\x1e" + bytes(8)
-    assert raster(b"\xff\xd8" + b"\xff" * 100 + size) == Seen("jpeg", 30, 7)
-    assert raster(b"\xff\xd8" + b"\xff" * 100_000 + size) is None
+    assert raster_info(b"\xff\xd8" + b"\xff" * 100 + size) == ImageInfo("jpeg", 30, 7)
+    assert raster_info(b"\xff\xd8" + b"\xff" * 100_000 + size) is None
 
 
 @pytest.mark.parametrize(
@@ -109,4 +112,4 @@ def test_a_jpeg_of_nothing_but_markers_is_not_read_to_its_end():
     ],
 )
 def test_the_facts_of_an_image_are_what_its_header_says(content: bytes, facts: ImageFacts):
-    assert facts_of(content) == facts
+    assert image_facts(content) == facts

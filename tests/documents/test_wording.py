@@ -2,7 +2,7 @@
 
 import pytest
 
-from footnote.documents.wording import called, contents_title, left_out
+from footnote.documents.labels import callout_title, contents_title, omitted_rows_note
 
 
 @pytest.mark.parametrize(
@@ -18,9 +18,9 @@ from footnote.documents.wording import called, contents_title, left_out
     ],
 )
 def test_they_are_in_the_language_of_the_document_or_in_english(language: str, title: str, rows: str) -> None:
-    assert (contents_title(language), left_out(language, 1234)) == (title, rows)
+    assert (contents_title(language), omitted_rows_note(language, 1234)) == (title, rows)
 
 
 def test_notes_and_warnings_are_called_so_in_the_language_of_the_document() -> None:
     asked = (("en", "note"), ("vi", "warning"), ("zh-Hans", "tip"), ("zh-Hant", "note"), ("tlh", "caution"))
-    assert [called(*what) for what in asked] == ["Note", "Cảnh báo", "提示", "註", "Caution"]
+    assert [callout_title(*what) for what in asked] == ["Note", "Cảnh báo", "提示", "註", "Caution"]

@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from footnote.documents import worker
-from footnote.sandbox.jobs import Conversion, Extraction, Job, Reading, Tabling
+from footnote.sandbox.jobs import ConvertDocument, ExtractPage, Job, ReadTable, ReadText
 
 READERS = {"word", "slides", "sheets", "open_text"}
 
@@ -16,9 +16,9 @@ def test_all_parsers_of_a_kind_of_job_are_loaded_before_its_first_job(kind: type
     worker.preload(kind)  # an `ImportError` is taken for a package that is not installed: each job would load it anew
     loaded = {name.removeprefix("footnote.documents.") for name in sys.modules}
     wanted = {
-        Conversion: {"markdown", "pdf", "docx"},
-        Reading: {"reading", "extract.html", "extract.pdf", *(f"office.{reader}" for reader in READERS)},
-        Tabling: {"reading.tables", "office.sheets"},
-        Extraction: {"extract.html", "extract.feeds", "extract.plain", "extract.pdf"},
+        ConvertDocument: {"markdown", "pdf", "docx"},
+        ReadText: {"reading", "extract.html", "extract.pdf", *(f"office.{reader}" for reader in READERS)},
+        ReadTable: {"reading.tables", "office.sheets"},
+        ExtractPage: {"extract.html", "extract.feeds", "extract.plain", "extract.pdf"},
     }
     assert wanted.get(kind, {"inspection.inspection", "pictures"}) <= loaded

@@ -5,6 +5,6 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("footnote.web_search.pipeline.READING_SECONDS", 60.0)
-    monkeypatch.setattr("footnote.web_search.reading.crawl.STORE_SECONDS", 60.0)
-    monkeypatch.setattr("footnote.equipping.OLLAMA_SECONDS", 60.0)
+    monkeypatch.setattr("footnote.web_search.pipeline.CRAWL_TIMEOUT_SECONDS", 60.0)
+    monkeypatch.setattr("footnote.web_search.crawl.crawler.CACHE_TIMEOUT_SECONDS", 60.0)
+    monkeypatch.setattr("footnote.run_setup.OLLAMA_SECONDS", 60.0)

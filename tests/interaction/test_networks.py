@@ -8,7 +8,7 @@ import pytest
 
 from footnote import App
 from footnote.net.proxies import Proxies
-from interaction.test_turns import environment, follow, shown
+from interaction.test_turns import answer_text, environment, follow
 from upstream import Upstream, reply, say, status, stop
 
 
@@ -19,7 +19,7 @@ async def test_a_request_goes_through_the_proxy_that_the_environment_names(upstr
         "HTTP_PROXY": upstream.url,
     }
     async with App.open(environ=variables) as app:
-        assert shown(await follow(await app.ask("Hi?"))) == "Through."
+        assert answer_text(await follow(await app.ask("Hi?"))) == "Through."
     assert upstream.requests[0].headers["host"] == "model.example"
 
 
@@ -37,7 +37,7 @@ async def test_a_request_goes_through_the_proxy_that_the_environment_names(upstr
 )
 def test_proxies_are_chosen_as_other_programs_choose_them(url: str, proxy: str | None):
     variables = {"HTTPS_PROXY": "http://proxy:3128", "http_proxy": "http://proxy:3128", "NO_PROXY": ".corp.example, x"}
-    assert Proxies.of(variables).of_url(url) == proxy
+    assert Proxies.from_environment(variables).for_url(url) == proxy
 
 
 @pytest.mark.parametrize("api", ["anthropic", "openai"])
@@ -48,7 +48,7 @@ async def test_a_model_that_takes_no_tools_answers_without_them(
     upstream.script(status(400, message=refusal), reply(say("As I am."), stop()))
     async with App.open(environ=environment(api, upstream, tmp_path)) as app:
         with caplog.at_level(logging.WARNING):
-            assert shown(await follow(await app.ask("Hi?"))) == "As I am."
+            assert answer_text(await follow(await app.ask("Hi?"))) == "As I am."
     assert ["tools" in request.body for request in upstream.requests] == [True, False]
     assert "does not take tools" in caplog.text
 

@@ -8,7 +8,7 @@ import pytest
 
 from footnote import App
 from interaction.test_search import OXYGEN, answer_of, citations, hits, keyless
-from interaction.test_turns import follow, results, shown
+from interaction.test_turns import answer_text, follow, results
 from web import Web
 from web.providers import SearchServer
 
@@ -46,9 +46,9 @@ async def test_offline_the_question_of_the_readme_is_not_answered_with_the_readm
         events = await follow(await app.ask(question))
     [result] = results(events)
     assert result.status == "error"
-    assert shown(events).startswith(f"The search for “{question}” failed:")
-    assert "duckduckgo: it could not be reached" in shown(events)
-    assert "library: nothing that was read before matches" in shown(events)
+    assert answer_text(events).startswith(f"The search for “{question}” failed:")
+    assert "duckduckgo: it could not be reached" in answer_text(events)
+    assert "library: nothing that was read before matches" in answer_text(events)
     assert citations(events) == []
 
 
@@ -61,7 +61,7 @@ async def test_offline_a_question_about_a_key_is_answered_from_tables_and_prose(
     assert any("| `BRAVE_API_KEY` |" in quote for quote in quotes), quotes
     assert any("Keys for search (`BRAVE_API_KEY`" in quote for quote in quotes), quotes
     assert not any(".py" in quote or "```" in quote for quote in quotes)
-    assert shown(events).startswith("The web could not be searched (duckduckgo), so this comes from the library:")
+    assert answer_text(events).startswith("The web could not be searched (duckduckgo), so this comes from the library:")
 
 
 async def test_offline_the_documentation_answers_questions_about_footnote(tmp_path: Path, web: Web):

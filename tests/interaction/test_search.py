@@ -12,14 +12,14 @@ from footnote import App, Run
 from footnote.protocol.events import BlockDelta, CitationsGrowth, Event, MessageDelta, ToolProgress
 from footnote.protocol.sources import Citation
 from footnote.protocol.tools import Progress
-from footnote.web_search.pipeline import Answer
-from interaction.test_turns import environment, follow, results, shown, stop_reason
+from footnote.web_search.pipeline import SearchAnswer
+from interaction.test_turns import answer_text, environment, follow, results, stop_reason
 from upstream import Upstream, call, reply, say, stall, status, stop, usage
 from web import Web
-from web.providers import Hit, SearchServer, hang, recorded
+from web.providers import Hit, SearchServer, hanging_reply, recorded_reply
 
 OXYGEN = "/en/Oxygen"
-PATIENCE = 60
+TIMEOUT = 60
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def keyless(home: Path, web: Web, search: SearchServer, **more: str) -> dict[str
         "FOOTNOTE_MODELS_PROVIDERS_OLLAMA_BASE_URL": "http://127.0.0.1:9/v1",
         "FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS": f'["{web.host}"]',
         "FOOTNOTE_TOOLS_WEB_SEARCH_PROVIDERS_DUCKDUCKGO_BASE_URL": search.url,
-        "FOOTNOTE_TOOLS_WEB_SEARCH_TIMEOUT_SECONDS": str(PATIENCE),
+        "FOOTNOTE_TOOLS_WEB_SEARCH_TIMEOUT_SECONDS": str(TIMEOUT),
         **more,
     }
 
@@ -62,9 +62,9 @@ def progress(events: Sequence[Event]) -> list[tuple[str, int, int | None]]:
     return [(event.stage, event.done, event.total) for event in events if isinstance(event, ToolProgress)]
 
 
-async def answer_of(app: App, query: str, **options: Any) -> Answer:
+async def answer_of(app: App, query: str, **options: Any) -> SearchAnswer:
     steps = [step async for step in app.search(query, **options)]
-    assert isinstance(steps[-1], Answer)
+    assert isinstance(steps[-1], SearchAnswer)
     return steps[-1]
 
 
@@ -117,9 +117,9 @@ async def test_one_hung_page_of_five_costs_no_more_than_the_deadline(
         async for step in app.search("Who coined the name oxygen in 1777?"):
             if isinstance(step, Progress) and (step.stage, step.done) == ("reading", 4):
                 # All that can be read is. Nothing but the deadline ends the waiting for the one that hangs.
-                monkeypatch.setattr(loop, "time", lambda: now() + PATIENCE)
+                monkeypatch.setattr(loop, "time", lambda: now() + TIMEOUT)
             answer = step
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, SearchAnswer)
     assert [source.status for source in answer.artifact.sources] == ["read", "failed", "read", "read", "read"]
     [late] = [page for page in answer.artifact.receipt.pages if page.status == "failed"]
     assert late.failure == "timeout"
@@ -229,8 +229,8 @@ async def test_two_of_three_providers_are_dead_and_there_is_an_answer_that_says_
         SearchServer("brave") as brave,
         SearchServer("serper") as serper,
     ):
-        brave.script(recorded("brave_error_429.json", 429), recorded("brave_error_429.json", 429))
-        serper.script(recorded("serper_error_403.json", 403))
+        brave.script(recorded_reply("brave_error_429.json", 429), recorded_reply("brave_error_429.json", 429))
+        serper.script(recorded_reply("serper_error_403.json", 403))
         settings = keyless(tmp_path, web, duckduckgo) | {
             "BRAVE_API_KEY": brave.key,
             "SERPER_API_KEY": serper.key,
@@ -252,8 +252,8 @@ async def test_two_of_three_providers_are_dead_and_there_is_an_answer_that_says_
 
 async def test_when_all_providers_are_dead_one_error_names_each_cause(tmp_path: Path, web: Web):
     async with SearchServer("duckduckgo") as duckduckgo, SearchServer("searxng") as searxng:
-        duckduckgo.script(recorded("ddg_html_blocked_202.html", 202))
-        searxng.script(hang())
+        duckduckgo.script(recorded_reply("ddg_html_blocked_202.html", 202))
+        searxng.script(hanging_reply())
         settings = keyless(tmp_path, web, duckduckgo) | {
             "FOOTNOTE_TOOLS_WEB_SEARCH_PROVIDERS_SEARXNG_BASE_URL": searxng.url,
             "FOOTNOTE_TOOLS_WEB_SEARCH_TIMEOUT_SECONDS": "1",
@@ -267,7 +267,7 @@ async def test_when_all_providers_are_dead_one_error_names_each_cause(tmp_path: 
     assert result.artifact is not None
     assert result.artifact["sources"] == []
     assert stop_reason(events) == "stop"
-    assert "duckduckgo" in shown(events)
+    assert "duckduckgo" in answer_text(events)
 
 
 async def test_a_pasted_link_is_read(tmp_path: Path, web: Web):
@@ -328,11 +328,11 @@ async def test_stopping_while_pages_hang_closes_their_sockets(tmp_path: Path, we
         steps = app.search("x")
         assert await anext(steps) == Progress("searching", label="x")
         reading = asyncio.ensure_future(anext(steps))
-        await web.requested("/hung")
+        await web.wait_requested("/hung")
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
         await steps.aclose()
-        await web.all_closed()
+        await web.wait_closed()
 
 
 async def test_twenty_equal_searches_at_once_ask_the_provider_once(tmp_path: Path, web: Web):
@@ -363,7 +363,7 @@ async def test_a_home_that_cannot_be_written_still_gives_answers(tmp_path: Path,
 
 async def test_nothing_found_is_said(tmp_path: Path, web: Web):
     async with SearchServer("duckduckgo") as search:
-        search.script(recorded("ddg_html_no_results.html"))
+        search.script(recorded_reply("ddg_html_no_results.html"))
         async with App.open(environ=keyless(tmp_path, web, search)) as app:
             answer = await answer_of(app, "xyzzy")
     assert answer.artifact.sources == ()

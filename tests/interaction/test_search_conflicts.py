@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from footnote.models.reader.words import WORDS
+from footnote.models.reader.messages import MESSAGES
 from interaction.test_search import citations, hits, searching
-from interaction.test_turns import follow, results, shown
+from interaction.test_turns import answer_text, follow, results
 from web import Web, page
 
 
@@ -28,4 +28,4 @@ async def test_of_pages_that_contradict_each_other_both_are_quoted_and_the_answe
     ]
     assert "Note: Sources 1 and 2 contradict each other." in result.content
     assert {one.number for one in citations(events)} == {1, 2}
-    assert WORDS["en"].disagree.format(numbers="1, 2") in shown(events)
+    assert MESSAGES["en"].disagree.format(numbers="1, 2") in answer_text(events)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pytest
 
-from agent.stage import Stage, check, tool
+from agent.stage import TurnHarness, check_events, tool
 from footnote import App, Run
 from footnote.models.base import Endpoint
 from footnote.models.catalog import build_model
@@ -50,11 +50,11 @@ async def app(request: pytest.FixtureRequest, upstream: Upstream, tmp_path: Path
 
 async def follow(run: Run) -> list[Event]:
     events = [event async for event in run.events()]
-    check(events)
+    check_events(events)
     return events
 
 
-def shown(events: list[Event]) -> str:
+def answer_text(events: list[Event]) -> str:
     deltas = (event.delta for event in events if isinstance(event, BlockDelta))
     return "".join(delta.text for delta in deltas if isinstance(delta, TextGrowth))
 
@@ -71,7 +71,7 @@ def stop_reason(events: list[Event]) -> str:
 async def test_a_question_is_answered(app: App, upstream: Upstream):
     upstream.script(reply(say("Rayleigh ", "scattering."), stop()))
     run = await app.ask("Why is the sky blue?")
-    assert shown(await follow(run)) == "Rayleigh scattering."
+    assert answer_text(await follow(run)) == "Rayleigh scattering."
     assert isinstance(run.messages[-1], AssistantMessage)
 
 
@@ -129,7 +129,7 @@ async def test_two_calls_of_one_message_run_at_the_same_time(api: Literal["anthr
     async with Net() as net:
         model = build_model(api, Endpoint(api, base, KEY), "m", Profile(), net=net)
         async with asyncio.timeout(30):
-            play = await Stage(model, [tool("wait", wait)]).play()
+            play = await TurnHarness(model, [tool("wait", wait)]).play()
     assert play.text == "Both."
 
 
@@ -138,7 +138,7 @@ async def test_the_last_round_has_no_tools_field(app: App, upstream: Upstream):
     upstream.script(*rounds, reply(say("Enough."), stop()))
     events = await follow(await app.ask("Look five times."))
     assert ["tools" in request.body for request in upstream.requests] == [True] * 5 + [False]
-    assert (shown(events), stop_reason(events)) == ("Enough.", "max_rounds")
+    assert (answer_text(events), stop_reason(events)) == ("Enough.", "max_rounds")
 
 
 async def test_an_agent_without_tools_sends_no_tools_field(upstream: Upstream, tmp_path: Path):
@@ -154,7 +154,7 @@ async def test_a_conversation_goes_on_with_its_history(app: App, upstream: Upstr
     first = await app.ask("What is the capital of Vietnam?")
     await follow(first)
     second = await app.ask("How many people live there?", after=first)
-    assert shown(await follow(second)) == "About 8 million."
+    assert answer_text(await follow(second)) == "About 8 million."
     texts = str(upstream.requests[1].body["messages"])
     assert "Hanoi." in texts
     assert "capital of Vietnam" in texts
@@ -172,7 +172,7 @@ async def test_a_conversation_goes_on_with_a_model_of_the_other_provider(upstrea
         first = await app.ask("What is there?", model="openai/gpt-5")
         await follow(first)
         second = await app.ask("And now?", model="anthropic/claude-sonnet-5", after=first)
-        assert shown(await follow(second)) == "Still nothing."
+        assert answer_text(await follow(second)) == "Still nothing."
 
 
 async def test_a_stop_closes_the_socket_and_the_next_question_works(app: App, upstream: Upstream):
@@ -184,20 +184,20 @@ async def test_a_stop_closes_the_socket_and_the_next_question_works(app: App, up
     events: list[Event] = []
     async for event in run.events():
         events.append(event)
-        if shown(events) == "One":
+        if answer_text(events) == "One":
             run.cancel()
-    check(events)
+    check_events(events)
     async with asyncio.timeout(30):
         await upstream.requests[0].connection.closed.wait()
     assert stop_reason(events) == "aborted"
     again = await app.ask("Go on.", after=run)
-    assert shown(await follow(again)) == "Fine."
+    assert answer_text(await follow(again)) == "Fine."
 
 
 async def test_an_overflow_is_mended_without_a_word_to_the_user(app: App, upstream: Upstream):
     upstream.script(overflow(), overflow(), reply(say("It fits."), stop()))
     events = await follow(await app.ask("x" * 60_000))
-    assert shown(events) == "It fits."
+    assert answer_text(events) == "It fits."
     assert not [event for event in events if isinstance(event, ErrorEvent)]
     sizes = [len(str(request.body)) for request in upstream.requests]
     assert sizes[0] > sizes[1] > sizes[2]
@@ -236,7 +236,7 @@ async def test_without_any_model_the_reader_answers_and_says_how_to_add_one(tmp_
     unused = {"FOOTNOTE_MODELS_PROVIDERS_OLLAMA_BASE_URL": "http://127.0.0.1:9/v1"}
     async with App.open(environ={"FOOTNOTE_HOME": str(tmp_path), **unused}) as app:
         run = await app.ask("Hello! Who are you?")
-        said = shown(await follow(run))
+        said = answer_text(await follow(run))
     assert run.model_id == "footnote/reader"
     for way in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "Ollama"):
         assert way in said

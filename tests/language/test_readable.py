@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from footnote.language.readable import readable
+from footnote.text.readable import markdown_to_text
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from footnote.language.readable import readable
     ],
 )
 def test_markdown_is_read_without_its_signs(markdown: str, words: str) -> None:
-    assert readable(markdown) == words
+    assert markdown_to_text(markdown) == words
 
 
 @pytest.mark.parametrize("sign", ["*", "`", "[", "[1", "_", "![", "|", "\\", "**a", "[a](", "~~", "> ", "- "])
@@ -31,7 +31,7 @@ def test_a_hostile_text_takes_no_longer_than_its_length(sign: str) -> None:
     def seconds(length: int) -> float:
         text = sign * (length // len(sign))
         began = time.process_time()
-        readable(text)
+        markdown_to_text(text)
         return time.process_time() - began
 
     assert seconds(60_000) < 30 * max(seconds(6_000), 0.01)

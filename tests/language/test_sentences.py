@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footnote.language.sentences import clauses, sentences
+from footnote.text.sentences import clauses, sentences
 
 
-def split(text: str) -> list[str]:
+def split_text(text: str) -> list[str]:
     return [text[span.start : span.end] for span in sentences(text)]
 
 
@@ -30,7 +30,7 @@ def split(text: str) -> list[str]:
     ],
 )
 def test_text_is_split_where_a_reader_would(text: str, parts: list[str]):
-    assert split(text) == parts
+    assert split_text(text) == parts
 
 
 TEXTS = st.text(alphabet="aB1. !?…。！\n\t“”()[]–ôế中 ", max_size=120)
@@ -50,6 +50,6 @@ def test_sentences_are_in_order_and_leave_nothing_but_space_out(text: str):
 @given(TEXTS)
 def test_clauses_lie_inside_their_sentence(text: str):
     for span in sentences(text):
-        parts = list(clauses(text, span.start, span.end, shortest=5))
+        parts = list(clauses(text, span.start, span.end, min_length=5))
         assert all(span.start <= part.start < part.end <= span.end for part in parts)
         assert all(one.end <= other.start for one, other in pairwise(parts))

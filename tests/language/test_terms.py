@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footnote.language.guess import locale_of
-from footnote.language.terms import is_unspaced, terms, without_marks
+from footnote.text.languages import detect_locale
+from footnote.text.terms import is_unspaced, strip_diacritics, terms
 
 
 def texts(text: str) -> list[str]:
@@ -32,7 +32,7 @@ def test_composed_and_decomposed_letters_are_one():
 
 
 def test_unmarked_letters_are_what_a_plain_keyboard_writes():
-    assert without_marks("Điện Biên Phủ") == "Dien Bien Phu"
+    assert strip_diacritics("Điện Biên Phủ") == "Dien Bien Phu"
 
 
 @given(st.text(max_size=80))
@@ -46,7 +46,7 @@ def test_terms_lie_where_they_say(text: str):
     ("text", "locale"), [("Why?", "en"), ("Tại sao trời xanh?", "vi"), ("为什么天是蓝的？", "zh"), ("", "en")]
 )
 def test_the_language_of_a_question_is_guessed(text: str, locale: str):
-    assert locale_of(text) == locale
+    assert detect_locale(text) == locale
 
 
 def test_unspaced_writing_is_recognised():

@@ -47,7 +47,7 @@ def page(url: str, text: str, title: str = "", fetched_at: str = "") -> Snapshot
     return Snapshot(url=url, text=text, title=title, fetched_at=fetched_at)
 
 
-def cached(
+def cached_page(
     snapshot: Snapshot, *, url: str | None = None, fresh_until: float = NOW, etag: str | None = None
 ) -> CachedPage:
     return CachedPage(

@@ -5,11 +5,11 @@ from pathlib import Path
 from msgspec.structs import replace
 
 import engines
-from footnote.db.caches import Freshness, keep_freshness
+from footnote.db.caches import Freshness, cache_freshness
 from footnote.db.engine import Database
 from footnote.library import Library
 from footnote.protocol.sources import SearchHit, SearchResults
-from library.pages import RECIPE, TREATY, Clock, cached
+from library.pages import RECIPE, TREATY, Clock, cached_page
 
 RESULTS = SearchResults(
     query="treaty",
@@ -27,52 +27,52 @@ def count(home: Path, table: str) -> int:
 
 
 async def test_a_cached_page_comes_back_as_it_was(library: Library) -> None:
-    kept = cached(TREATY, url="https://short.example", fresh_until=2_000_000_000.5, etag='W/"1"')
-    await library.keep_page(kept)
+    kept = cached_page(TREATY, url="https://short.example", fresh_until=2_000_000_000.5, etag='W/"1"')
+    await library.store_page(kept)
     assert await library.cached_page("https://short.example") == kept
     assert await library.cached_page(TREATY.url) is None
 
 
 async def test_the_snapshot_of_a_cached_page_is_in_the_library(library: Library) -> None:
-    await library.keep_page(cached(TREATY))
+    await library.store_page(cached_page(TREATY))
     assert await library.latest(TREATY.url) == TREATY
     assert [hit.url for hit in await library.search("Treaty of Versailles", 5)] == [TREATY.url]
 
 
 async def test_a_page_that_has_not_changed_stays_fresh_for_longer(library: Library) -> None:
-    await library.keep_page(cached(TREATY, fresh_until=1_900_000_000.0))
-    again = cached(TREATY, fresh_until=1_950_000_000.0, etag='"2"')
-    await library.keep_page(again)
+    await library.store_page(cached_page(TREATY, fresh_until=1_900_000_000.0))
+    again = cached_page(TREATY, fresh_until=1_950_000_000.0, etag='"2"')
+    await library.store_page(again)
     assert await library.cached_page(TREATY.url) == again
 
 
 async def test_a_page_that_has_changed_is_cached_with_its_new_text(library: Library) -> None:
-    changed = cached(replace(TREATY, text="Changed.", links=(), pages=()))
-    await library.keep_page(cached(TREATY))
-    await library.keep_page(changed)
+    changed = cached_page(replace(TREATY, text="Changed.", links=(), pages=()))
+    await library.store_page(cached_page(TREATY))
+    await library.store_page(changed)
     assert await library.cached_page(TREATY.url) == changed
 
 
 async def test_a_page_that_nobody_asked_for_again_in_a_month_is_forgotten_by_the_cache_alone(
     library: Library, clock: Clock
 ) -> None:
-    await library.keep_page(cached(TREATY, fresh_until=clock.time))
+    await library.store_page(cached_page(TREATY, fresh_until=clock.time))
     clock.time += 29 * DAY
-    await library.keep_page(cached(RECIPE, fresh_until=clock.time))
+    await library.store_page(cached_page(RECIPE, fresh_until=clock.time))
     assert await library.cached_page(TREATY.url) is not None
     clock.time += 2 * DAY
-    await library.keep_page(cached(RECIPE, fresh_until=clock.time))
+    await library.store_page(cached_page(RECIPE, fresh_until=clock.time))
     assert await library.cached_page(TREATY.url) is None
     assert await library.latest(TREATY.url) == TREATY
 
 
 async def test_a_page_whose_text_was_removed_meanwhile_is_not_called_fresh(database: Database) -> None:
     freshness = Freshness("https://a.example", "https://a.example", None, None, 1.0, 2.0)
-    assert not await database.write(keep_freshness(freshness, "https://a.example", "0" * 32, 1.0))
+    assert not await database.write(cache_freshness(freshness, "https://a.example", "0" * 32, 1.0))
 
 
 async def test_headers_that_no_database_takes_are_mended(library: Library) -> None:
-    await library.keep_page(cached(TREATY, etag='"\udcff"'))
+    await library.store_page(cached_page(TREATY, etag='"\udcff"'))
     kept = await library.cached_page(TREATY.url)
     assert kept is not None
     assert kept.etag == '"?"'
@@ -80,7 +80,7 @@ async def test_headers_that_no_database_takes_are_mended(library: Library) -> No
 
 async def test_the_answer_of_a_provider_is_kept_until_it_expires(library: Library, clock: Clock) -> None:
     expires = clock.time + 300
-    await library.keep_search("key", RESULTS, expires)
+    await library.store_search("key", RESULTS, expires)
     assert await library.cached_search("key", expires - 1) == RESULTS
     assert await library.cached_search("key", expires) is None
     assert await library.cached_search("other", clock.time) is None
@@ -88,21 +88,21 @@ async def test_the_answer_of_a_provider_is_kept_until_it_expires(library: Librar
 
 async def test_answers_that_have_expired_are_forgotten(library: Library, clock: Clock, tmp_path: Path) -> None:
     for number in range(5):
-        await library.keep_search(f"old {number}", RESULTS, clock.time + 60)
+        await library.store_search(f"old {number}", RESULTS, clock.time + 60)
     clock.time += 61
-    await library.keep_search("new", RESULTS, clock.time + 60)
+    await library.store_search("new", RESULTS, clock.time + 60)
     assert count(tmp_path, "search_cache") == 1
 
 
 async def test_a_newer_answer_takes_the_place_of_the_older(library: Library, clock: Clock) -> None:
     newer = replace(RESULTS, took_ms=7)
-    await library.keep_search("key", RESULTS, clock.time + 60)
-    await library.keep_search("key", newer, clock.time + 90)
+    await library.store_search("key", RESULTS, clock.time + 60)
+    await library.store_search("key", newer, clock.time + 90)
     assert await library.cached_search("key", clock.time + 80) == newer
 
 
 async def test_a_removed_page_is_quoted_by_no_cached_answer(library: Library, clock: Clock) -> None:
-    await library.keep(TREATY)
-    await library.keep_search("key", RESULTS, clock.time + 600)
+    await library.store(TREATY)
+    await library.store_search("key", RESULTS, clock.time + 600)
     await library.remove(TREATY.url)
     assert await library.cached_search("key", clock.time) is None

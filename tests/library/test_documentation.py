@@ -13,10 +13,10 @@ import pytest
 
 import engines
 from footnote.db.engine import Database
-from footnote.db.library import keep
+from footnote.db.library import store_page
 from footnote.library import Library
-from footnote.library.documentation import documentation
-from footnote.library.packing import pack
+from footnote.library.documentation import load_documentation
+from footnote.library.snapshots import pack
 from library.pages import page
 
 ROOT = Path(__file__).parents[2]
@@ -25,17 +25,17 @@ CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 
 def test_every_page_of_the_repository_is_there() -> None:
     files = [*ROOT.glob("docs/**/*.md"), ROOT / "README.md"]
-    assert {one.url for one in documentation().pages} == {f"footnote://{file.relative_to(ROOT)}" for file in files}
+    assert {one.url for one in load_documentation().pages} == {f"footnote://{file.relative_to(ROOT)}" for file in files}
 
 
 def test_a_page_has_its_heading_for_a_title() -> None:
-    named = {one.url: (one.title, one.site_name, one.media_type) for one in documentation().pages}
+    named = {one.url: (one.title, one.site_name, one.media_type) for one in load_documentation().pages}
     assert named["footnote://docs/cli.md"] == ("Command line", "Footnote", "text/markdown")
     assert named["footnote://README.md"] == ("Footnote", "Footnote", "text/markdown")
 
 
 def test_links_stand_beside_the_text_and_lead_to_pages_that_are_there() -> None:
-    pages = {one.url: one for one in documentation().pages}
+    pages = {one.url: one for one in load_documentation().pages}
     contents = pages["footnote://docs/README.md"]
     leading = {contents.text[link.start : link.end]: link.url for link in contents.links}
     assert leading["Command line"] == "footnote://docs/cli.md"
@@ -59,11 +59,11 @@ async def test_what_stands_in_a_fence_is_read_but_not_found(tmp_path: Path) -> N
         assert not any("```" in hit.description or "brave.py" in hit.description for hit in hits)
 
 
-def indexed(home: Path) -> set[str]:
+def indexed_ids(home: Path) -> set[str]:
     return {snapshot_id for (snapshot_id,) in engines.rows(home, "SELECT snapshot_id FROM passage")}
 
 
-def kept_at(home: Path) -> list[float]:
+def stored_times(home: Path) -> list[float]:
     return [time for (time,) in engines.rows(home, "SELECT DISTINCT kept_at FROM reading")]
 
 
@@ -82,7 +82,7 @@ async def test_it_is_indexed_when_first_needed_and_not_at_the_next_start(tmp_pat
     async with Database.open(engines.database_url(tmp_path), tmp_path) as database:
         library = Library(database, clock=lambda: 2.0)
         assert [hit.url for hit in await library.search("Brave API key", 1)] == ["footnote://docs/configuration.md"]
-    assert kept_at(tmp_path) == [1.0]
+    assert stored_times(tmp_path) == [1.0]
 
 
 async def test_another_edition_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
@@ -90,12 +90,12 @@ async def test_another_edition_takes_the_place_of_the_one_before(tmp_path: Path)
     changed = page("footnote://docs/cli.md", "About obsidian commands.", "Command line")
     async with Database.open(engines.database_url(tmp_path), tmp_path) as database:
         for old in (gone, changed):
-            await database.write(keep(pack(old), "documentation", 1.0))
+            await database.write(store_page(pack(old), "documentation", 1.0))
         library = Library(database)
         listed = {one.url for one in await library.list()}
-        assert listed == {one.url for one in documentation().pages}
+        assert listed == {one.url for one in load_documentation().pages}
         assert await library.search("obsidian", 5) == ()
-        assert gone.id not in indexed(tmp_path)
+        assert gone.id not in indexed_ids(tmp_path)
         assert await library.snapshots([gone.id, changed.id]) == {gone.id: gone, changed.id: changed}
 
 
@@ -104,7 +104,7 @@ async def test_without_room_for_it_all_else_can_still_be_searched(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with Database.open("sqlite:footnote.db", tmp_path) as database:
-        await Library(database).keep(page("https://a.example", "About obsidian.", "Stones"))
+        await Library(database).store(page("https://a.example", "About obsidian.", "Stones"))
         connection = sqlite3.connect(tmp_path / "footnote.db")
         connection.execute(
             "CREATE TRIGGER no_room BEFORE INSERT ON library_fact BEGIN SELECT RAISE(ABORT, 'full'); END"
@@ -132,10 +132,10 @@ def test_a_wheel_has_the_same_pages(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(installed)
     assert not [*installed.rglob("*.webp")]
-    program = "import footnote.library.documentation as it; print(it.__file__, it.documentation().edition)"
+    program = "import footnote.library.documentation as it; print(it.__file__, it.load_documentation().edition)"
     environ = {**os.environ, "PYTHONPATH": str(installed)}
     done = subprocess.run([sys.executable, "-c", program], env=environ, check=True, capture_output=True, text=True)
     assert done.stdout.split() == [
         str(installed / "footnote" / "library" / "documentation.py"),
-        documentation().edition,
+        load_documentation().edition,
     ]

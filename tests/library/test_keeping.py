@@ -10,14 +10,14 @@ from footnote.db.engine import Database
 from footnote.library import Library
 from footnote.protocol.errors import UsageError
 from footnote.protocol.sources import Snapshot
-from library.pages import BATTLE, RECIPE, TREATY, cached, page
+from library.pages import BATTLE, RECIPE, TREATY, cached_page, page
 
 
 def table(home: Path, name: str) -> list[tuple[object, ...]]:
     return engines.rows(home, f"SELECT * FROM {name}")
 
 
-def indexed(home: Path) -> list[object]:
+def indexed_ids(home: Path) -> list[object]:
     """The ids of the texts in the index, once for each of their passages."""
     passages = table(home, "passage")
     assert len(passages) == len(table(home, "passage_terms"))
@@ -29,7 +29,7 @@ async def urls(library: Library, kind: str = "web") -> list[str]:
 
 
 async def test_a_snapshot_comes_back_as_it_was(library: Library) -> None:
-    await library.keep(TREATY)
+    await library.store(TREATY)
     assert await library.snapshot(TREATY.id) == TREATY
     assert await library.latest(TREATY.url) == TREATY
     assert await library.snapshots([TREATY.id, "0" * 32]) == {TREATY.id: TREATY}
@@ -38,7 +38,7 @@ async def test_a_snapshot_comes_back_as_it_was(library: Library) -> None:
 async def test_it_is_still_there_for_the_next_process(tmp_path: Path) -> None:
     for _ in range(2):
         async with Database.open(engines.database_url(tmp_path), tmp_path) as database:
-            await Library(database).keep(TREATY)
+            await Library(database).store(TREATY)
     async with Database.open(engines.database_url(tmp_path), tmp_path) as database:
         assert await Library(database).snapshot(TREATY.id) == TREATY
 
@@ -51,10 +51,10 @@ async def test_what_was_never_read_is_not_there(library: Library) -> None:
 
 async def test_the_same_text_of_two_pages_is_stored_once(library: Library, tmp_path: Path) -> None:
     mirror = replace(TREATY, url="https://mirror.example", title="Mirror", links=())
-    await library.keep(TREATY)
-    await library.keep(mirror)
+    await library.store(TREATY)
+    await library.store(mirror)
     assert [row[0] for row in table(tmp_path, "snapshot")] == [TREATY.id]
-    assert indexed(tmp_path) == [TREATY.id]
+    assert indexed_ids(tmp_path) == [TREATY.id]
     assert await library.latest(TREATY.url) == TREATY
     assert await library.latest(mirror.url) == mirror
     assert await library.snapshot(TREATY.id) == mirror, "as it was read last"
@@ -64,32 +64,32 @@ async def test_a_page_that_changed_has_its_new_text_and_the_old_one_can_be_opene
     library: Library, tmp_path: Path
 ) -> None:
     changed = replace(TREATY, text="It was signed in 1919.", links=(), pages=())
-    await library.keep(TREATY)
-    await library.keep(changed)
-    assert indexed(tmp_path) == [changed.id]
+    await library.store(TREATY)
+    await library.store(changed)
+    assert indexed_ids(tmp_path) == [changed.id]
     assert await library.latest(TREATY.url) == changed
     assert await library.snapshots([TREATY.id, changed.id]) == {TREATY.id: TREATY, changed.id: changed}
-    await library.keep(TREATY)
+    await library.store(TREATY)
     assert await library.latest(TREATY.url) == TREATY
 
 
 async def test_a_snippet_can_be_opened_but_takes_no_place(library: Library) -> None:
     snippet = replace(TREATY, text="Signed on 28 June 1919 in the Hall of Mirrors …", links=(), pages=())
-    await library.keep(snippet, kind="snippet")
+    await library.store(snippet, kind="snippet")
     assert await library.snapshot(snippet.id) == snippet
     assert await library.latest(TREATY.url) is None
     assert await library.search("Hall of Mirrors", 5) == ()
-    await library.keep(TREATY)
-    await library.keep(snippet, kind="snippet")
+    await library.store(TREATY)
+    await library.store(snippet, kind="snippet")
     assert await library.latest(TREATY.url) == TREATY
 
 
 async def test_what_is_known_already_is_not_written_again(library: Library, tmp_path: Path) -> None:
-    await library.keep(TREATY)
+    await library.store(TREATY)
     before = table(tmp_path, "reading")
-    await library.keep(TREATY)
+    await library.store(TREATY)
     assert table(tmp_path, "reading") == before
-    await library.keep(replace(TREATY, fetched_at="2026-02-02T00:00:00+00:00"))
+    await library.store(replace(TREATY, fetched_at="2026-02-02T00:00:00+00:00"))
     assert table(tmp_path, "reading") != before
 
 
@@ -98,20 +98,20 @@ async def test_what_is_known_already_is_not_written_again(library: Library, tmp_
 )
 async def test_any_text_can_be_kept(library: Library, text: str) -> None:
     odd = page("https://odd.example", text)
-    await library.keep(odd)
+    await library.store(odd)
     assert await library.snapshot(odd.id) == odd
 
 
 async def test_facts_that_no_database_takes_are_mended(library: Library) -> None:
-    await library.keep(page("https://odd.example/\ud83d", "text", "half \ud83d and nul \0"))
+    await library.store(page("https://odd.example/\ud83d", "text", "half \ud83d and nul \0"))
     kept = await library.latest("https://odd.example/\ud83d")
     assert kept == page("https://odd.example/?", "text", "half ? and nul ")
 
 
 async def test_pages_are_listed_with_the_last_read_first(library: Library) -> None:
-    await library.keep(TREATY)
-    await library.keep(RECIPE)
-    await library.keep(replace(TREATY, fetched_at="later"))
+    await library.store(TREATY)
+    await library.store(RECIPE)
+    await library.store(replace(TREATY, fetched_at="later"))
     assert await urls(library) == [TREATY.url, RECIPE.url]
     listed = (await library.list())[0]
     assert (listed.kind, listed.title, listed.site_name, listed.fetched_at, listed.characters, listed.snapshot_id) == (
@@ -126,9 +126,9 @@ async def test_pages_are_listed_with_the_last_read_first(library: Library) -> No
 
 async def test_a_removed_page_is_gone_from_everywhere(library: Library) -> None:
     changed = replace(TREATY, text="It was signed in 1919.", links=(), pages=())
-    await library.keep(TREATY)
-    await library.keep(RECIPE)
-    await library.keep_page(cached(changed, url="https://short.example"))
+    await library.store(TREATY)
+    await library.store(RECIPE)
+    await library.store_page(cached_page(changed, url="https://short.example"))
     assert await library.remove(TREATY.url)
     assert await library.snapshots([TREATY.id, changed.id]) == {}
     assert await library.latest(TREATY.url) is None
@@ -139,22 +139,22 @@ async def test_a_removed_page_is_gone_from_everywhere(library: Library) -> None:
 
 
 async def test_a_page_can_be_removed_by_the_address_that_led_to_it(library: Library) -> None:
-    await library.keep_page(cached(TREATY, url="https://short.example"))
+    await library.store_page(cached_page(TREATY, url="https://short.example"))
     assert await library.latest("https://short.example") == TREATY
     assert await library.remove("https://short.example")
     assert await library.snapshot(TREATY.id) is None
 
 
 async def test_removing_what_is_not_there_removes_nothing(library: Library) -> None:
-    await library.keep(TREATY)
+    await library.store(TREATY)
     assert not await library.remove("https://history.example/")
     assert await library.latest(TREATY.url) == TREATY
 
 
 async def test_a_text_that_another_page_has_too_outlives_the_removed_one(library: Library) -> None:
     mirror = replace(TREATY, url="https://mirror.example")
-    await library.keep(mirror)
-    await library.keep(TREATY)
+    await library.store(mirror)
+    await library.store(TREATY)
     assert await library.remove(TREATY.url)
     assert await library.snapshot(TREATY.id) == mirror
     assert [hit.url for hit in await library.search("Treaty of Versailles", 5)] == [mirror.url]
@@ -162,9 +162,9 @@ async def test_a_text_that_another_page_has_too_outlives_the_removed_one(library
 
 async def test_no_word_of_a_removed_page_is_left_on_the_disk(library: Library, tmp_path: Path) -> None:
     secret = Snapshot(url="https://planted.example", text="Plantedword " * 50, title="Plantedtitle")
-    await library.keep(TREATY)
-    await library.keep_page(cached(secret))
-    await library.keep(BATTLE)
+    await library.store(TREATY)
+    await library.store_page(cached_page(secret))
+    await library.store(BATTLE)
     assert [hit.url for hit in await library.search("plantedword", 5)] == [secret.url]
     await library.remove(secret.url)
     content = engines.contents(tmp_path).lower()

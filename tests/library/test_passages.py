@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footnote.library.forms import base_form, other_forms, telling_terms
-from footnote.library.passages import PASSAGE_BYTES, Section, passages_of
+from footnote.library.snapshots import MAX_PASSAGE_BYTES, PassageSection, split_passages
+from footnote.library.terms import alternate_forms, base_form, content_terms
 
 TEXTS = st.lists(
     st.one_of(
@@ -20,19 +20,19 @@ TEXTS = st.lists(
 
 def test_short_paragraphs_share_a_passage_and_a_heading_begins_one() -> None:
     text = "First.\n\nSecond.\n\n# One\nThird.\n\n## Two\n\nFourth.\n"
-    pieces = [(text[one.start : one.end], one.heading) for one in passages_of(text)]
+    pieces = [(text[one.start : one.end], one.heading) for one in split_passages(text)]
     assert pieces == [("First.\n\nSecond.", ""), ("# One\nThird.", "One"), ("## Two\n\nFourth.", "Two")]
 
 
 def test_a_long_paragraph_is_cut_between_sentences() -> None:
     sentence = "This sentence is about forty bytes long. "
-    pieces = [(one.start, one.end) for one in passages_of((sentence * 30).strip())]
+    pieces = [(one.start, one.end) for one in split_passages((sentence * 30).strip())]
     assert [end - start for start, end in pieces] == [22 * 41 - 1, 8 * 41 - 1]
 
 
 def test_without_code_no_passage_has_any_of_it_and_the_heading_goes_on() -> None:
     text = "# One\n\nBefore.\n\n```sh\nmake\n\n# no heading\n```\n\nAfter.\n\n~~~\n```\n~~~\nLast.\n\n```\nopen"
-    pieces = [(text[one.start : one.end], one.heading) for one in passages_of(text, code=False)]
+    pieces = [(text[one.start : one.end], one.heading) for one in split_passages(text, include_code=False)]
     assert pieces == [
         ("# One\n\nBefore.", "One"),
         ("After.", "One"),
@@ -41,12 +41,12 @@ def test_without_code_no_passage_has_any_of_it_and_the_heading_goes_on() -> None
 
 
 def test_a_text_without_content_has_no_passage() -> None:
-    assert list(passages_of("")) == list(passages_of(" \n\n\t\n")) == []
+    assert list(split_passages("")) == list(split_passages(" \n\n\t\n")) == []
 
 
 @given(TEXTS)
 def test_passages_are_in_order_and_leave_nothing_out(text: str) -> None:
-    passages = list(passages_of(text))
+    passages = list(split_passages(text))
     ends = [0, *(passage.end for passage in passages)]
     starts = [*(passage.start for passage in passages), len(text)]
     assert all(not text[end:start].strip() for end, start in zip(ends, starts, strict=True))
@@ -55,12 +55,12 @@ def test_passages_are_in_order_and_leave_nothing_out(text: str) -> None:
 
 @given(TEXTS)
 def test_no_passage_is_much_larger_than_a_paragraph(text: str) -> None:
-    sizes = [len(text[one.start : one.end].encode("utf-8", "surrogatepass")) for one in passages_of(text)]
-    assert max(sizes, default=0) <= 4 * PASSAGE_BYTES
+    sizes = [len(text[one.start : one.end].encode("utf-8", "surrogatepass")) for one in split_passages(text)]
+    assert max(sizes, default=0) <= 4 * MAX_PASSAGE_BYTES
 
 
 def test_a_heading_without_text_below_it_is_a_passage() -> None:
-    assert list(passages_of("# Alone")) == [Section(0, 7, "Alone")]
+    assert list(split_passages("# Alone")) == [PassageSection(0, 7, "Alone")]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_heading_without_text_below_it_is_a_passage() -> None:
     ],
 )
 def test_words_that_any_text_has_tell_nothing(text: str, telling: list[str]) -> None:
-    assert [term.text for term in telling_terms(text)] == telling
+    assert [term.text for term in content_terms(text)] == telling
 
 
 @pytest.mark.parametrize(
@@ -97,4 +97,4 @@ def test_words_that_only_look_inflected_stay_as_they_are(word: str) -> None:
 
 
 def test_other_forms_are_those_that_differ() -> None:
-    assert other_forms(["điện", "biên", "panthers", "panther", "café"]) == ["dien", "bien", "panther", "cafe"]
+    assert alternate_forms(["điện", "biên", "panthers", "panther", "café"]) == ["dien", "bien", "panther", "cafe"]

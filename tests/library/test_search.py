@@ -37,13 +37,13 @@ UNRELATED = {
 }
 
 
-async def found(library: Library, query: str, count: int = 5) -> list[str]:
+async def found_urls(library: Library, query: str, count: int = 5) -> list[str]:
     return [hit.url for hit in await library.search(query, count)]
 
 
-async def shelved(library: Library) -> Library:
+async def fill_library(library: Library) -> Library:
     for one in (TREATY, RECIPE, BATTLE, CHINESE):
-        await library.keep(one)
+        await library.store(one)
     return library
 
 
@@ -62,10 +62,10 @@ ANSWERS = [
 
 
 async def test_a_question_finds_the_page_that_answers_it(library: Library, subtests: pytest.Subtests) -> None:
-    await shelved(library)
+    await fill_library(library)
     for query, url in ANSWERS:
         with subtests.test(query=query):
-            assert await found(library, query) == [url]
+            assert await found_urls(library, query) == [url]
 
 
 async def test_a_hit_shows_the_passage_that_fits_best(library: Library) -> None:
@@ -73,7 +73,7 @@ async def test_a_hit_shows_the_passage_that_fits_best(library: Library) -> None:
         f"Paragraph {number} is about nothing in particular. " + "Nothing. " * 90 for number in range(6)
     )
     long = replace(TREATY, text=f"# Versailles\n\n{filler}\n\n## The signing\n\nThe treaty was\nsigned in 1919.")
-    await library.keep(long)
+    await library.store(long)
     assert await library.search("When was the treaty signed?", 5) == (
         SearchHit(
             title="Treaty of Versailles",
@@ -87,7 +87,7 @@ async def test_a_hit_shows_the_passage_that_fits_best(library: Library) -> None:
 
 async def test_of_a_long_passage_a_hit_shows_the_sentences_that_were_asked_for(library: Library) -> None:
     nothing = "Nothing of importance is told in this sentence here. "
-    await library.keep(page("https://a.example", nothing * 9 + "Obsidian is volcanic glass. " + nothing * 7))
+    await library.store(page("https://a.example", nothing * 9 + "Obsidian is volcanic glass. " + nothing * 7))
     (hit,) = await library.search("obsidian volcanic glass", 5)
     assert "Obsidian is volcanic glass." in hit.description
     assert len(hit.description) <= 400
@@ -96,34 +96,34 @@ async def test_of_a_long_passage_a_hit_shows_the_sentences_that_were_asked_for(l
 
 async def test_a_page_is_found_once_however_many_of_its_passages_fit(library: Library) -> None:
     paragraphs = "\n\n".join(f"Versailles, part {number}. " + "The treaty. " * 80 for number in range(10))
-    await library.keep(replace(TREATY, text=paragraphs))
-    assert await found(library, "treaty of Versailles") == [TREATY.url]
+    await library.store(replace(TREATY, text=paragraphs))
+    assert await found_urls(library, "treaty of Versailles") == [TREATY.url]
 
 
 async def test_the_same_text_at_two_addresses_is_one_hit_at_the_last_of_them(library: Library) -> None:
     mirror = replace(TREATY, url="https://mirror.example")
-    await library.keep(TREATY)
-    await library.keep(mirror)
-    assert await found(library, "Treaty of Versailles") == [mirror.url]
-    await library.keep(page(mirror.url, "Moved.", "Moved"))
-    assert await found(library, "Treaty of Versailles") == [TREATY.url]
+    await library.store(TREATY)
+    await library.store(mirror)
+    assert await found_urls(library, "Treaty of Versailles") == [mirror.url]
+    await library.store(page(mirror.url, "Moved.", "Moved"))
+    assert await found_urls(library, "Treaty of Versailles") == [TREATY.url]
 
 
 async def test_a_page_is_found_by_what_it_says_now(library: Library) -> None:
-    await library.keep(page("https://news.example", "The bridge will be painted green.", "News"))
-    await library.keep(page("https://news.example", "The tunnel will be flooded.", "News"))
-    assert await found(library, "bridge painted green") == []
-    assert await found(library, "flooded tunnel") == ["https://news.example"]
+    await library.store(page("https://news.example", "The bridge will be painted green.", "News"))
+    await library.store(page("https://news.example", "The tunnel will be flooded.", "News"))
+    assert await found_urls(library, "bridge painted green") == []
+    assert await found_urls(library, "flooded tunnel") == ["https://news.example"]
 
 
 async def test_a_word_in_the_title_counts_for_more_than_one_in_the_text(library: Library) -> None:
-    await library.keep(page("https://a.example", "A page that mentions obsidian once among other stones.", "Stones"))
-    await library.keep(page("https://b.example", "A page that mentions it once among other stones.", "Obsidian"))
-    assert await found(library, "obsidian") == ["https://b.example", "https://a.example"]
+    await library.store(page("https://a.example", "A page that mentions obsidian once among other stones.", "Stones"))
+    await library.store(page("https://b.example", "A page that mentions it once among other stones.", "Obsidian"))
+    assert await found_urls(library, "obsidian") == ["https://b.example", "https://a.example"]
 
 
 async def test_a_passage_is_found_by_the_heading_it_stands_under(library: Library) -> None:
-    await library.keep(page("https://a.example", "# Stones\n\nMany.\n\n## Obsidian\n\nBlack, sharp, volcanic glass."))
+    await library.store(page("https://a.example", "# Stones\n\nMany.\n\n## Obsidian\n\nBlack, sharp, volcanic glass."))
     (hit,) = await library.search("obsidian", 5)
     assert hit.description == "Obsidian Black, sharp, volcanic glass."
 
@@ -132,31 +132,31 @@ async def test_a_later_passage_is_found_by_its_heading_too(library: Library) -> 
     filler = "Nothing of importance is told in this sentence here. " * 18
     obsidian = f"## Obsidian\n\n{filler}\n\nIts edges are sharp."
     flint = f"## Flint\n\n{filler}\n\nIts edges are rough."
-    await library.keep(page("https://a.example", f"{obsidian}\n\n{flint}"))
+    await library.store(page("https://a.example", f"{obsidian}\n\n{flint}"))
     (hit,) = await library.search("edges of flint", 5)
     assert hit.description == "Its edges are rough."
 
 
 async def test_no_more_pages_are_found_than_were_asked_for(library: Library) -> None:
     for number in range(6):
-        await library.keep(page(f"https://{number}.example", f"Obsidian, number {number}."))
-    assert len(await found(library, "obsidian", 3)) == 3
-    assert len(await found(library, "obsidian", 10)) == 6
+        await library.store(page(f"https://{number}.example", f"Obsidian, number {number}."))
+    assert len(await found_urls(library, "obsidian", 3)) == 3
+    assert len(await found_urls(library, "obsidian", 10)) == 6
 
 
 async def test_pages_that_fit_far_worse_than_the_best_are_left_out(library: Library) -> None:
     other = page("https://other.example", "Bottles are made of volcanic glass. " + "They keep wine and oil. " * 20)
-    await library.keep(other)
-    assert await found(library, "obsidian volcanic glass") == [other.url]
+    await library.store(other)
+    assert await found_urls(library, "obsidian volcanic glass") == [other.url]
     best = page("https://best.example", "Obsidian, a volcanic glass. " * 5, "Obsidian volcanic glass")
-    await library.keep(best)
-    assert await found(library, "obsidian volcanic glass") == [best.url]
+    await library.store(best)
+    assert await found_urls(library, "obsidian volcanic glass") == [best.url]
 
 
 async def test_one_word_of_a_short_question_is_not_enough(library: Library) -> None:
-    await library.keep(page("https://dusk.example", "Dusk is the end of twilight.", "Dusk"))
-    assert await found(library, "What is dusk?") == ["https://dusk.example"]
-    assert await found(library, "When is dusk in Sydney?") == []
+    await library.store(page("https://dusk.example", "Dusk is the end of twilight.", "Dusk"))
+    assert await found_urls(library, "What is dusk?") == ["https://dusk.example"]
+    assert await found_urls(library, "When is dusk in Sydney?") == []
 
 
 NO_SYNTAX = [
@@ -181,33 +181,33 @@ NO_SYNTAX = [
 
 
 async def test_no_query_is_read_as_syntax(library: Library, subtests: pytest.Subtests) -> None:
-    await shelved(library)
+    await fill_library(library)
     for query in NO_SYNTAX:
         with subtests.test(query=ascii(query[:40]), length=len(query)):
-            pages = [url for url in await found(library, query) if not url.startswith("footnote://")]
+            pages = [url for url in await found_urls(library, query) if not url.startswith("footnote://")]
             assert pages in ([], [TREATY.url])
-    assert await found(library, "Treaty of Versailles") == [TREATY.url]
+    assert await found_urls(library, "Treaty of Versailles") == [TREATY.url]
 
 
 @pytest.mark.parametrize(
     "text", ["C++ and C#", "版本３．１４", "ｆｕｌｌ ｗｉｄｔｈ", "don’t", "3.14", "a" * 200, "ﷺ", "⑴", "½", "İstanbul"]
 )
 async def test_what_a_text_says_can_be_asked_for_in_the_same_words(library: Library, text: str) -> None:
-    await library.keep(page("https://odd.example", f"Obsidian: {text}"))
-    assert await found(library, f"obsidian {text}") == ["https://odd.example"]
+    await library.store(page("https://odd.example", f"Obsidian: {text}"))
+    assert await found_urls(library, f"obsidian {text}") == ["https://odd.example"]
 
 
 async def test_an_empty_library_finds_only_the_documentation(library: Library) -> None:
     (first, *_) = await library.search("How do I set the Brave API key?", 5)
     assert first.url in ("footnote://docs/configuration.md", "footnote://README.md")
     for questions in UNRELATED.values():
-        assert [await found(library, question) for question in questions] == [[]] * len(questions)
+        assert [await found_urls(library, question) for question in questions] == [[]] * len(questions)
 
 
 async def test_a_database_in_memory_is_searched_alike() -> None:
     async with Database.in_memory() as database:
-        library = await shelved(Library(database))
-        assert await found(library, "When was the Treaty of Versailles signed?") == [TREATY.url]
+        library = await fill_library(Library(database))
+        assert await found_urls(library, "When was the Treaty of Versailles signed?") == [TREATY.url]
 
 
 def articles(language: str) -> list[tuple[Snapshot, list[str]]]:
@@ -235,12 +235,12 @@ async def test_full_questions_find_their_article_among_all_of_three_languages() 
         library, documentation = Library(database), Library(empty)
         for language in LANGUAGES:
             for article, _ in articles(language):
-                await library.keep(article)
+                await library.store(article)
         for language in LANGUAGES:
             asked = [(article.url, question) for article, questions in articles(language) for question in questions][
                 ::3
             ]
-            recall[language] = sum([url in await found(library, question) for url, question in asked]) / len(asked)
-            mistaken += sum([bool(await found(documentation, question)) for _, question in asked])
+            recall[language] = sum([url in await found_urls(library, question) for url, question in asked]) / len(asked)
+            mistaken += sum([bool(await found_urls(documentation, question)) for _, question in asked])
     assert {language: share for language, share in recall.items() if share < 0.95} == {}
     assert mistaken <= 6, "of 612"

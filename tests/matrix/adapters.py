@@ -12,7 +12,7 @@ from footnote.models.catalog import ApiType, build_model
 from footnote.models.profiles import Profile
 from footnote.models.retry import Retry
 from footnote.net.client import Net
-from footnote.protocol.messages import AssistantMessage, Message, Usage, user
+from footnote.protocol.messages import AssistantMessage, Message, Usage, user_message
 from footnote.protocol.stream import Done, Failed, StreamEvent
 from upstream import Reply, Upstream, steps
 from upstream.anthropic_wire import STOP_REASONS as ANTHROPIC_WORDS
@@ -20,7 +20,7 @@ from upstream.openai_wire import STOP_REASONS as OPENAI_WORDS
 from upstream.server import Api, Scripted
 
 PROFILE = Profile(window=200_000, max_output=64_000, thinking="budget", images=True)
-QUESTION = Context(system="You are brief.", messages=(user("Why?"),))
+QUESTION = Context(system="You are brief.", messages=(user_message("Why?"),))
 
 
 @dataclass(eq=False)
@@ -30,7 +30,7 @@ class HttpAdapter:
     api: Api
     upstream: Upstream
     net: Net
-    slept: list[float] = field(default_factory=list[float])
+    sleeps: list[float] = field(default_factory=list[float])
 
     @property
     def id(self) -> str:
@@ -66,21 +66,21 @@ class HttpAdapter:
         place = Endpoint(**(fields | endpoint))
         return build_model(kind, place, "the-model", profile, net=self.net, retry=retry or self.retry())
 
-    def retry(self, times: int = 3) -> Retry:
+    def retry(self, max_retries: int = 3) -> Retry:
         async def noted(seconds: float) -> None:
-            self.slept.append(seconds)
+            self.sleeps.append(seconds)
 
-        return Retry(times=times, sleep=noted, jitter=lambda: 0.5)
+        return Retry(max_retries=max_retries, sleep=noted, jitter=lambda: 0.5)
 
     async def ask(self, context: Context = QUESTION, options: Options | None = None) -> list[StreamEvent]:
-        return await listen(self.model(), context, options)
+        return await collect_events(self.model(), context, options)
 
-    async def asked_with(self, *messages: Message, **more: Any) -> Any:
+    async def request_body(self, *messages: Message, **more: Any) -> Any:
         """The body of the request for a conversation of `messages`."""
         options, profile = more.pop("options", None), more.pop("profile", PROFILE)
         self.script(steps.reply(steps.say("Yes."), steps.stop()))
         context = Context(messages=messages, **({"system": ""} | more))
-        events = await listen(self.model(profile=profile), context, options)
+        events = await collect_events(self.model(profile=profile), context, options)
         assert isinstance(events[-1], Done), events[-1]
         return self.upstream.requests[-1].body
 
@@ -98,7 +98,7 @@ class ScriptedAdapter:
         for answer in answers:
             counts = answer.usage
             self._usage = Usage(counts.input, counts.output, counts.cache_read, counts.cache_write, counts.reasoning)
-            self._replies.append([step for one in answer.steps for step in _told(one)])
+            self._replies.append([step for one in answer.steps for step in _to_scripted(one)])
 
     def raw(self, reason: str) -> str | None:
         return reason if reason == "length" else None
@@ -107,42 +107,44 @@ class ScriptedAdapter:
         return scripted.ScriptedModel(self._replies, usage=self._usage)
 
     async def ask(self, context: Context = QUESTION, options: Options | None = None) -> list[StreamEvent]:
-        return await listen(self.model(), context, options)
+        return await collect_events(self.model(), context, options)
 
 
 Adapter = HttpAdapter | ScriptedAdapter
 
 
-def _told(step: steps.Step) -> Iterable[scripted.Step]:
+def _to_scripted(step: steps.Step) -> Iterable[scripted.Step]:
     match step:
         case steps.Say(fragments):
             return [scripted.text(*fragments)]
         case steps.Think(fragments, signature):
             return [scripted.thinking(*fragments, signature=signature or "")]
         case steps.Call(name, call_id, fragments):
-            return [scripted.Call(name, fragments, call_id)]
+            return [scripted.ScriptedCall(name, fragments, call_id)]
         case steps.Stop("length"):
-            return [scripted.End("length")]
+            return [scripted.ScriptedEnd("length")]
         case steps.ErrorEvent(kind, message):
             return [scripted.fails(message, type=kind)]
         case steps.Stall():
-            return [scripted.Pause(asyncio.Event())]
+            return [scripted.ScriptedPause(asyncio.Event())]
         case steps.Usage() | steps.Stop("stop" | "toolUse"):
             return []
         case _:
             raise ValueError(f"the double has no {step}")
 
 
-async def listen(model: Model, context: Context = QUESTION, options: Options | None = None) -> list[StreamEvent]:
+async def collect_events(
+    model: Model, context: Context = QUESTION, options: Options | None = None
+) -> list[StreamEvent]:
     return [event async for event in model.stream(context, options or Options(), CancelScope())]
 
 
-def ending(events: list[StreamEvent]) -> Done | Failed:
+def last_event(events: list[StreamEvent]) -> Done | Failed:
     """The last event, which is the only one of its kinds."""
     last = [event for event in events if isinstance(event, Done | Failed)]
     assert last == events[-1:]
     return last[0]
 
 
-def message(events: list[StreamEvent]) -> AssistantMessage:
-    return ending(events).message
+def final_message(events: list[StreamEvent]) -> AssistantMessage:
+    return last_event(events).message

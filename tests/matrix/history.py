@@ -20,7 +20,7 @@ SEARCH = ToolSpec("web_search", "Searches.", {"type": "object", "properties": {"
 FILES = ToolSpec("list_files", "Lists.", {"type": "object", "properties": {}})
 
 
-def answer(*content: Block, by: str, reason: StopReason = "stop") -> AssistantMessage:
+def assistant_answer(*content: Block, by: str, reason: StopReason = "stop") -> AssistantMessage:
     return AssistantMessage(content, reason, by)
 
 
@@ -28,7 +28,7 @@ def result(call_id: str, text: str, name: str = "web_search", *, is_error: bool 
     return ToolResultMessage(call_id, name, (Text(text),), is_error=is_error)
 
 
-def answered_ids(body: Any) -> list[str]:
+def result_ids(body: Any) -> list[str]:
     """Ids of all tool results in a request."""
     sent = body["messages"]
     if any(one["role"] == "tool" for one in sent):

@@ -10,7 +10,7 @@ from footnote.models.profiles import Profile
 from footnote.models.retry import Retry
 
 
-class Tape:
+class RecordedResponse:
     """Stands where `Net` and its `Response` stand: plays the pieces, then ends, or hangs if it `hangs`."""
 
     status = 200
@@ -21,10 +21,10 @@ class Tape:
         self._hangs = hangs
         self.closed = False
 
-    async def post(self, url: str, **_: Any) -> "Tape":
+    async def post(self, url: str, **_: Any) -> "RecordedResponse":
         return self
 
-    async def read_some(self) -> bytes:
+    async def read_chunk(self) -> bytes:
         piece = next(self._pieces, b"")
         if not piece and self._hangs:
             await asyncio.Event().wait()
@@ -37,11 +37,11 @@ class Tape:
         self.closed = True
 
 
-def model_of(api: ApiType, tape: Any) -> Model:
+def model_of(api: ApiType, response: Any) -> Model:
     """A model whose one response is `tape`. It is not asked again when the first attempt fails."""
     endpoint = Endpoint("tape", "http://tape")
-    return build_model(api, endpoint, "model", Profile(), net=tape, retry=Retry(times=0))
+    return build_model(api, endpoint, "model", Profile(), net=response, retry=Retry(max_retries=0))
 
 
-def played(api: ApiType, *pieces: bytes) -> Model:
-    return model_of(api, Tape(pieces))
+def model_with_response(api: ApiType, *pieces: bytes) -> Model:
+    return model_of(api, RecordedResponse(pieces))

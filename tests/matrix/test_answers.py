@@ -19,7 +19,7 @@ from footnote.protocol.stream import (
     ToolCallEnd,
     ToolCallStart,
 )
-from matrix.adapters import Adapter, HttpAdapter, listen, message
+from matrix.adapters import Adapter, HttpAdapter, collect_events, final_message
 from upstream import Wire, call, error_event, event, redacted, reply, say, stop, think, together
 
 SEARCH = {"query": "Cổ phiếu HPG 🚀", "count": 5}
@@ -68,14 +68,14 @@ async def test_thinking_text_and_a_call_come_in_order_under_rising_indexes(adapt
         ToolCallStart(2, "call_7", "web_search"),
         ToolCallEnd(2, found),
     ]
-    assert message(events).content == (Thinking("Let me see."), Text("I will search."), found)
-    assert events[-1] == Done("toolUse", message(events))
+    assert final_message(events).content == (Thinking("Let me see."), Text("I will search."), found)
+    assert events[-1] == Done("toolUse", final_message(events))
 
 
 async def test_a_signature_stays_with_its_thinking(anthropic: HttpAdapter):
     anthropic.script(reply(think("Hm", "m.", signature="c2lnbmVk"), say("Yes."), stop()))
 
-    assert message(await anthropic.ask()).content == (Thinking("Hmm.", signature="c2lnbmVk"), Text("Yes."))
+    assert final_message(await anthropic.ask()).content == (Thinking("Hmm.", signature="c2lnbmVk"), Text("Yes."))
 
 
 async def test_a_signature_in_pieces_is_put_together(anthropic: HttpAdapter):
@@ -91,7 +91,7 @@ async def test_a_signature_in_pieces_is_put_together(anthropic: HttpAdapter):
     ]
     anthropic.script(reply(think("Hm."), *pieces, stop()))
 
-    assert message(await anthropic.ask()).content == (Thinking("Hm.", signature="c2lnbmVk"),)
+    assert final_message(await anthropic.ask()).content == (Thinking("Hm.", signature="c2lnbmVk"),)
 
 
 async def test_redacted_thinking_is_a_block_without_text_that_keeps_its_data(anthropic: HttpAdapter):
@@ -100,7 +100,7 @@ async def test_redacted_thinking_is_a_block_without_text_that_keeps_its_data(ant
     events = await anthropic.ask()
 
     assert events[1:4] == [ThinkingStart(0), ThinkingEnd(0, ""), TextStart(1)]
-    assert message(events).content == (Thinking("", redacted="ZW5jcnlwdGVk"), Text("Yes."))
+    assert final_message(events).content == (Thinking("", redacted="ZW5jcnlwdGVk"), Text("Yes."))
 
 
 async def test_calls_whose_fragments_arrive_in_turns_are_kept_apart(http: HttpAdapter):
@@ -117,7 +117,7 @@ async def test_calls_whose_fragments_arrive_in_turns_are_kept_apart(http: HttpAd
 
     events = await http.ask()
 
-    assert message(events).content == (
+    assert final_message(events).content == (
         ToolCall("call_a", "web_search", first),
         ToolCall("call_b", "read_page", second),
     )
@@ -129,7 +129,7 @@ async def test_calls_whose_fragments_arrive_in_turns_are_kept_apart(http: HttpAd
 async def test_empty_arguments_are_an_empty_object(adapter: Adapter, arguments: str):
     adapter.script(reply(call("list_files", arguments), stop("toolUse")))
 
-    assert message(await adapter.ask()).calls == (ToolCall("call_1", "list_files", {}),)
+    assert final_message(await adapter.ask()).calls == (ToolCall("call_1", "list_files", {}),)
 
 
 async def test_arguments_so_far_only_ever_grow_towards_the_final_ones(adapter: Adapter):
@@ -139,7 +139,7 @@ async def test_arguments_so_far_only_ever_grow_towards_the_final_ones(adapter: A
     events = await adapter.ask()
     seen = [one.arguments for one in events if isinstance(one, ToolCallDelta)]
 
-    assert message(events).calls == (ToolCall("call_1", "write_file", final),)
+    assert final_message(events).calls == (ToolCall("call_1", "write_file", final),)
     assert len(seen) > 20
     assert all(leads_to(earlier, later) for earlier, later in zip(seen, [*seen[1:], final], strict=True))
     assert seen[-1] == final
@@ -164,8 +164,8 @@ async def test_arguments_that_are_no_whole_object_are_flagged_and_never_repaired
 
     events = await adapter.ask()
 
-    assert message(events).calls == (ToolCall("call_1", "web_search", {}, invalid=cut),)
-    assert events[-1] == Done("length", message(events))
+    assert final_message(events).calls == (ToolCall("call_1", "web_search", {}, invalid=cut),)
+    assert events[-1] == Done("length", final_message(events))
 
 
 async def test_the_kinds_are_exactly_twelve(adapter: Adapter):
@@ -175,7 +175,7 @@ async def test_the_kinds_are_exactly_twelve(adapter: Adapter):
     )
     model = adapter.model()
 
-    kinds = {type(one) for one in [*await listen(model), *await listen(model)]}
+    kinds = {type(one) for one in [*await collect_events(model), *await collect_events(model)]}
 
     assert kinds == set(get_args(StreamEvent))
     assert len(kinds) == 12
@@ -188,28 +188,28 @@ async def test_an_answer_of_twenty_thousand_deltas_arrives_whole(http: HttpAdapt
     events = await http.ask()
 
     assert [one.delta for one in events if isinstance(one, TextDelta)] == pieces
-    assert message(events).text == "".join(pieces)
+    assert final_message(events).text == "".join(pieces)
 
 
 async def test_separators_that_are_no_line_ends_stay_text(http: HttpAdapter):
     odd = "a\u2028b\u2029c\u0085d\x0be\x0cf\x1cg"
     http.script(reply(say(odd, odd), stop()))
 
-    assert message(await http.ask()).text == odd + odd
+    assert final_message(await http.ask()).text == odd + odd
 
 
 async def test_escaped_and_plain_characters_of_every_plane_are_the_same(http: HttpAdapter):
     text = "Tiếng Việt, 中文, 🚀👩‍👩‍👧, \x00\x1f"
     http.script(*(reply(say(text), stop(), wire=Wire(ascii_json=escaped)) for escaped in (False, True)))
 
-    assert message(await http.ask()).text == text
-    assert message(await http.ask()).text == text
+    assert final_message(await http.ask()).text == text
+    assert final_message(await http.ask()).text == text
 
 
 async def test_half_an_emoji_from_a_server_does_not_break_the_answer(http: HttpAdapter):
     http.script(reply(say("a\ud83d", "\ude80b"), stop(), wire=Wire(ascii_json=True)))
 
-    text = message(await http.ask()).text
+    text = final_message(await http.ask()).text
 
     assert text == "a\ufffd\ufffdb"
     assert text.encode()

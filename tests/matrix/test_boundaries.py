@@ -7,10 +7,10 @@ import pytest
 
 from footnote.protocol.messages import AssistantMessage, Block, Text, Thinking, ToolCall
 from footnote.protocol.stream import Done, Failed
-from matrix.adapters import HttpAdapter, ending, listen, message
-from matrix.tape import played
+from matrix.adapters import HttpAdapter, collect_events, final_message, last_event
+from matrix.tape import model_with_response
 from upstream import Reply, Wire, call, cut, raw, redacted, reply, say, stop, think, together, usage
-from upstream.server import Api, rendered
+from upstream.server import Api, render_body
 
 APIS: tuple[Api, ...] = ("anthropic", "openai")
 WIRES = {
@@ -41,35 +41,35 @@ def rich_answer(wire: Wire) -> Reply:
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize("api", APIS)
 async def test_a_stream_split_at_any_byte_gives_the_same_events(api: Api, wire: str):
-    data = rendered(api, rich_answer(WIRES[wire]))
-    whole = await listen(played(api, data))
+    data = render_body(api, rich_answer(WIRES[wire]))
+    whole = await collect_events(model_with_response(api, data))
 
-    assert isinstance(ending(whole), Done)
+    assert isinstance(last_event(whole), Done)
     for at in range(1, len(data)):
-        assert await listen(played(api, data[:at], data[at:])) == whole, f"split at byte {at}"
+        assert await collect_events(model_with_response(api, data[:at], data[at:])) == whole, f"split at byte {at}"
 
 
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize("api", APIS)
 async def test_a_stream_in_single_bytes_and_in_random_pieces_gives_the_same_events(api: Api, wire: str):
-    data = rendered(api, rich_answer(WIRES[wire]))
-    whole = await listen(played(api, data))
+    data = render_body(api, rich_answer(WIRES[wire]))
+    whole = await collect_events(model_with_response(api, data))
 
-    assert await listen(played(api, *(data[at : at + 1] for at in range(len(data))))) == whole
+    assert await collect_events(model_with_response(api, *(data[at : at + 1] for at in range(len(data))))) == whole
     for seed in range(20):
         cuts = sorted(random.Random(seed).sample(range(1, len(data)), 25))
         pieces = [data[start:end] for start, end in zip([0, *cuts], [*cuts, len(data)], strict=True)]
-        assert await listen(played(api, *pieces)) == whole, f"seed {seed}"
+        assert await collect_events(model_with_response(api, *pieces)) == whole, f"seed {seed}"
 
 
 @pytest.mark.parametrize("wire", ["regular", "crlf"])
 @pytest.mark.parametrize("api", APIS)
 async def test_a_stream_cut_off_at_any_byte_ends_once_with_the_beginning_of_the_answer(api: Api, wire: str):
-    data = rendered(api, rich_answer(WIRES[wire]))
-    whole = message(await listen(played(api, data)))
+    data = render_body(api, rich_answer(WIRES[wire]))
+    whole = final_message(await collect_events(model_with_response(api, data)))
 
     for length in range(len(data)):
-        end = ending(await listen(played(api, data[:length])))
+        end = last_event(await collect_events(model_with_response(api, data[:length])))
         assert is_beginning(end.message, whole), f"cut off after {length} bytes"
         if isinstance(end, Done):
             assert end.message.content == whole.content, f"done after {length} bytes"
@@ -107,11 +107,11 @@ async def test_pieces_of_any_size_over_a_real_connection_give_the_same_events(ht
 
 @pytest.mark.parametrize("share", [0.3, 0.45, 0.6, 0.85])
 async def test_a_connection_cut_anywhere_keeps_the_beginning(http: HttpAdapter, share: float):
-    data = rendered(http.api, rich_answer(Wire()))
+    data = render_body(http.api, rich_answer(Wire()))
     http.script(rich_answer(Wire()), reply(raw(data[: int(len(data) * share)]), cut()))
-    whole = message(await http.ask())
+    whole = final_message(await http.ask())
 
-    end = ending(await http.ask())
+    end = last_event(await http.ask())
 
     assert isinstance(end, Failed)
     assert is_beginning(end.message, whole)

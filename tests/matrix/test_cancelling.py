@@ -21,35 +21,35 @@ from footnote.protocol.stream import (
     ToolCallDelta,
     ToolCallEnd,
 )
-from matrix.adapters import QUESTION, Adapter, HttpAdapter, ending, message
-from matrix.tape import Tape, model_of
+from matrix.adapters import QUESTION, Adapter, HttpAdapter, final_message, last_event
+from matrix.tape import RecordedResponse, model_of
 from upstream import Reply, Request, Wire, call, hold, reply, say, stall, status, stop, think, usage
-from upstream.server import Api, rendered
+from upstream.server import Api, render_body
 
 SECONDS = 30
 """What a test waits for has come by then, or never will: the model says nothing more, and a silence ends much later."""
 STOPPED = Failure("aborted", "Stopped on request. What came before it is kept.")
 
 
-class Listener:
+class StreamFollower:
     """Follows a stream in a task of its own, as a run does."""
 
     def __init__(self, model: Model) -> None:
         self.scope = CancelScope()
         self.events: list[StreamEvent] = []
         self.task = asyncio.create_task(self._follow(model))
-        self._heard = asyncio.Event()
+        self._received = asyncio.Event()
 
     async def _follow(self, model: Model) -> None:
         async for event in model.stream(QUESTION, Options(), self.scope):
             self.events.append(event)
-            self._heard.set()
+            self._received.set()
 
-    async def hears(self, awaited: StreamEvent) -> None:
+    async def wait_for(self, awaited: StreamEvent) -> None:
         async with asyncio.timeout(SECONDS):
             while awaited not in self.events:
-                self._heard.clear()
-                await self._heard.wait()
+                self._received.clear()
+                await self._received.wait()
 
     async def stop(self) -> list[StreamEvent]:
         self.scope.cancel()
@@ -57,7 +57,7 @@ class Listener:
         return self.events
 
 
-async def closes(request: Request) -> None:
+async def wait_closed(request: Request) -> None:
     """The server sees the end of the connection."""
     async with asyncio.timeout(SECONDS):
         await request.connection.closed.wait()
@@ -65,12 +65,12 @@ async def closes(request: Request) -> None:
 
 async def test_cancelling_keeps_what_came_and_says_aborted(adapter: Adapter):
     adapter.script(reply(say("So", " far"), stall()))
-    listener = Listener(adapter.model())
-    await listener.hears(TextDelta(0, " far"))
+    listener = StreamFollower(adapter.model())
+    await listener.wait_for(TextDelta(0, " far"))
 
     events = await listener.stop()
 
-    usage_known = message(events).usage
+    usage_known = final_message(events).usage
     partial = AssistantMessage((Text("So far"),), "aborted", adapter.id, usage_known, None, STOPPED)
     assert events == [
         Start(adapter.id),
@@ -98,27 +98,27 @@ MOMENTS: dict[str, tuple[Reply, StreamEvent, tuple[Block, ...]]] = {
 async def test_cancelling_closes_the_socket_at_once_and_every_open_block(http: HttpAdapter, moment: str):
     answer, last_heard, content = MOMENTS[moment]
     http.script(answer)
-    listener = Listener(http.model())
-    await listener.hears(last_heard)
+    listener = StreamFollower(http.model())
+    await listener.wait_for(last_heard)
 
     events = await listener.stop()
 
-    assert (message(events).content, ending(events).reason) == (content, "aborted")
+    assert (final_message(events).content, last_event(events).reason) == (content, "aborted")
     assert len([one for one in events if one.__class__.__name__.endswith("Start")]) == 2  # the stream, the block
     assert len([one for one in events if one.__class__.__name__.endswith("End")]) == 1
-    await closes(http.upstream.requests[0])
+    await wait_closed(http.upstream.requests[0])
 
 
 async def test_cancelling_before_the_first_byte_closes_the_socket_at_once(http: HttpAdapter):
     http.script(reply(stall()))
-    listener = Listener(http.model())
-    request = await http.upstream.received(1)
+    listener = StreamFollower(http.model())
+    request = await http.upstream.wait_received(1)
 
     events = await listener.stop()
 
     nothing = AssistantMessage((), "aborted", http.id, Usage(), None, STOPPED)
     assert events == [Start(http.id), Failed("aborted", nothing)]
-    await closes(request)
+    await wait_closed(request)
 
 
 async def test_cancelling_during_back_off_ends_it_at_once(http: HttpAdapter):
@@ -129,7 +129,7 @@ async def test_cancelling_during_back_off_ends_it_at_once(http: HttpAdapter):
         await asyncio.Event().wait()
 
     http.script(status(503))
-    listener = Listener(http.model(retry=Retry(sleep=for_ever)))
+    listener = StreamFollower(http.model(retry=Retry(sleep=for_ever)))
     await waiting.wait()
 
     events = await listener.stop()
@@ -146,7 +146,7 @@ async def test_a_scope_that_is_cancelled_already_sends_no_request(adapter: Adapt
 
     events = [event async for event in adapter.model().stream(QUESTION, Options(), scope)]
 
-    assert (ending(events).reason, message(events).text) == ("aborted", "")
+    assert (last_event(events).reason, final_message(events).text) == ("aborted", "")
     if isinstance(adapter, HttpAdapter):
         assert adapter.upstream.requests == []
 
@@ -161,14 +161,14 @@ async def test_cancelling_from_inside_the_loop_over_the_events_works_too(http: H
         if event == TextDelta(0, "So"):
             scope.cancel()
 
-    assert ending(events).reason == "aborted"
-    assert message(events).text in ("So", "So far")
-    await closes(http.upstream.requests[0])
+    assert last_event(events).reason == "aborted"
+    assert final_message(events).text in ("So", "So far")
+    await wait_closed(http.upstream.requests[0])
 
 
 async def test_cancelling_after_the_end_changes_nothing(adapter: Adapter):
     adapter.script(reply(say("Yes."), stop()))
-    listener = Listener(adapter.model())
+    listener = StreamFollower(adapter.model())
     await listener.task
 
     assert (await listener.stop())[-1].message.stop_reason == "stop"
@@ -176,55 +176,55 @@ async def test_cancelling_after_the_end_changes_nothing(adapter: Adapter):
 
 async def test_an_aborted_stream_keeps_the_usage_that_was_known(anthropic: HttpAdapter):
     anthropic.script(reply(say("So far"), usage(input=123, cache_read=45), stall()))
-    listener = Listener(anthropic.model())
-    await listener.hears(TextDelta(0, "So far"))
+    listener = StreamFollower(anthropic.model())
+    await listener.wait_for(TextDelta(0, "So far"))
 
-    assert message(await listener.stop()).usage == Usage(123, 1, cache_read=45)
+    assert final_message(await listener.stop()).usage == Usage(123, 1, cache_read=45)
 
 
 async def test_an_aborted_stream_keeps_the_usage_of_servers_that_send_it_early(openai: HttpAdapter):
     openai.script(reply(say("So far"), usage(input=123, output=2), stall(), wire=Wire(usage_everywhere=True)))
-    listener = Listener(openai.model())
-    await listener.hears(TextDelta(0, "So far"))
+    listener = StreamFollower(openai.model())
+    await listener.wait_for(TextDelta(0, "So far"))
 
-    assert message(await listener.stop()).usage == Usage(123, 2)
+    assert final_message(await listener.stop()).usage == Usage(123, 2)
 
 
 async def test_cancelling_the_task_closes_the_socket_and_goes_on_travelling(http: HttpAdapter):
     http.script(reply(say("So", " far"), stall()))
-    listener = Listener(http.model())
-    await listener.hears(TextDelta(0, " far"))
+    listener = StreamFollower(http.model())
+    await listener.wait_for(TextDelta(0, " far"))
 
     listener.task.cancel()
 
     with pytest.raises(asyncio.CancelledError):
         await listener.task
-    await closes(http.upstream.requests[0])
+    await wait_closed(http.upstream.requests[0])
 
 
 async def test_a_task_that_is_cancelled_while_its_run_is_stopped_is_cancelled(http: HttpAdapter):
     http.script(reply(say("So", " far"), stall()))
-    listener = Listener(http.model())
-    await listener.hears(TextDelta(0, " far"))
+    listener = StreamFollower(http.model())
+    await listener.wait_for(TextDelta(0, " far"))
 
     listener.scope.cancel()
     listener.task.cancel()
 
     with pytest.raises(asyncio.CancelledError):
         await listener.task
-    await closes(http.upstream.requests[0])
+    await wait_closed(http.upstream.requests[0])
 
 
 async def test_cancelling_the_task_before_the_first_byte_closes_the_socket(http: HttpAdapter):
     http.script(reply(stall()))
-    listener = Listener(http.model())
-    request = await http.upstream.received(1)
+    listener = StreamFollower(http.model())
+    request = await http.upstream.wait_received(1)
 
     listener.task.cancel()
 
     with pytest.raises(asyncio.CancelledError):
         await listener.task
-    await closes(request)
+    await wait_closed(request)
 
 
 async def test_leaving_the_loop_and_closing_the_stream_closes_the_socket(http: HttpAdapter):
@@ -236,16 +236,16 @@ async def test_leaving_the_loop_and_closing_the_stream_closes_the_socket(http: H
 
     await stream.aclose()
 
-    await closes(http.upstream.requests[0])
+    await wait_closed(http.upstream.requests[0])
 
 
 @pytest.mark.parametrize("api", ["anthropic", "openai"])
 @pytest.mark.parametrize("way", ["to the end", "cut off", "cancelled", "task cancelled", "left"])
 async def test_the_response_is_closed_however_the_stream_ends(api: Api, way: str):
     """By the adapter, that is, and not by the garbage collector some time later."""
-    whole = rendered(api, reply(say("So", " far"), stop()))
+    whole = render_body(api, reply(say("So", " far"), stop()))
     half = whole[: whole.index(b" far")]
-    tape = Tape([whole if way == "to the end" else half], hangs=way != "cut off")
+    tape = RecordedResponse([whole if way == "to the end" else half], hangs=way != "cut off")
     stream = model_of(api, tape).stream(QUESTION, Options(), scope := CancelScope())
     if way == "left":
         async for event in stream:
@@ -272,21 +272,23 @@ async def _exhaust(stream: AsyncIterator[StreamEvent]) -> None:
 async def test_one_of_two_streams_stops_without_the_other(http: HttpAdapter):
     gate = asyncio.Event()
     http.script(reply(say("One"), stall()), reply(say("Two"), hold(gate), say("!"), stop()))
-    first = Listener(http.model())
-    await first.hears(TextDelta(0, "One"))
-    second = Listener(http.model())
-    await second.hears(TextDelta(0, "Two"))
+    first = StreamFollower(http.model())
+    await first.wait_for(TextDelta(0, "One"))
+    second = StreamFollower(http.model())
+    await second.wait_for(TextDelta(0, "Two"))
 
     await first.stop()
     gate.set()
     await second.task
 
-    assert ending(first.events).reason == "aborted"
-    assert message(second.events).text == "Two!"
+    assert last_event(first.events).reason == "aborted"
+    assert final_message(second.events).text == "Two!"
 
 
 async def test_a_connection_is_used_again_after_a_whole_answer(http: HttpAdapter, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(client, "DRAIN_SECONDS", SECONDS)  # the end of a body may be a moment late on a busy machine
+    monkeypatch.setattr(
+        client, "DRAIN_TIMEOUT_SECONDS", SECONDS
+    )  # the end of a body may be a moment late on a busy machine
     http.script(*[reply(say("Yes."), stop())] * 3)
 
     for _ in range(3):
@@ -297,19 +299,19 @@ async def test_a_connection_is_used_again_after_a_whole_answer(http: HttpAdapter
 
 async def test_a_connection_is_not_used_again_after_a_stopped_answer(http: HttpAdapter):
     http.script(reply(say("So", " far"), stall()), reply(say("Yes."), stop()))
-    listener = Listener(http.model())
-    await listener.hears(TextDelta(0, " far"))
+    listener = StreamFollower(http.model())
+    await listener.wait_for(TextDelta(0, " far"))
     await listener.stop()
 
-    assert message(await http.ask()).text == "Yes."
+    assert final_message(await http.ask()).text == "Yes."
     assert [one.connection.number for one in http.upstream.requests] == [0, 1]
 
 
 async def test_the_end_of_a_cut_call_says_that_it_is_invalid(http: HttpAdapter):
     answer, last_heard, (cut_call,) = MOMENTS["tool call"]
     http.script(answer)
-    listener = Listener(http.model())
-    await listener.hears(last_heard)
+    listener = StreamFollower(http.model())
+    await listener.wait_for(last_heard)
 
     events = await listener.stop()
 

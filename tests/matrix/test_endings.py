@@ -6,7 +6,7 @@ import pytest
 
 from footnote.protocol.messages import AssistantMessage, Failure, Text, ToolCall, Usage
 from footnote.protocol.stream import Done, Failed, Start, TextDelta, TextEnd, TextStart
-from matrix.adapters import Adapter, HttpAdapter, ending, message
+from matrix.adapters import Adapter, HttpAdapter, final_message, last_event
 from upstream import Wire, call, cut, error_event, event, overflow, raw, refuse, reply, reset, say, status, stop, usage
 
 ANTHROPIC_ENDS = {
@@ -32,7 +32,7 @@ async def test_each_anthropic_stop_reason_has_its_meaning_and_its_own_word_is_ke
     anthropic.script(reply(say("Yes."), stop(word)))
 
     whole = AssistantMessage((Text("Yes."),), reason, anthropic.id, Usage(10, 5), word)
-    assert ending(await anthropic.ask()) == Done(reason, whole)
+    assert last_event(await anthropic.ask()) == Done(reason, whole)
 
 
 @pytest.mark.parametrize(("word", "reason"), OPENAI_ENDS.items())
@@ -42,7 +42,7 @@ async def test_each_openai_finish_reason_has_its_meaning_and_its_own_word_is_kep
     openai.script(reply(say("Yes."), stop(word)))
 
     whole = AssistantMessage((Text("Yes."),), reason, openai.id, Usage(10, 5), word)
-    assert ending(await openai.ask()) == Done(reason, whole)
+    assert last_event(await openai.ask()) == Done(reason, whole)
 
 
 @pytest.mark.parametrize("word", ["tool_calls", "function_call", "stop"])
@@ -50,7 +50,7 @@ async def test_an_openai_answer_with_calls_stops_for_them_whatever_the_server_ca
     openai.script(reply(call("list_files", {}), stop(word)))
 
     asked = AssistantMessage((ToolCall("call_1", "list_files", {}),), "toolUse", openai.id, Usage(10, 5), word)
-    assert ending(await openai.ask()) == Done("toolUse", asked)
+    assert last_event(await openai.ask()) == Done("toolUse", asked)
 
 
 async def test_anthropic_tool_use_stops_for_the_calls(anthropic: HttpAdapter):
@@ -58,7 +58,7 @@ async def test_anthropic_tool_use_stops_for_the_calls(anthropic: HttpAdapter):
 
     content = (ToolCall("call_1", "list_files", {}),)
     asked = AssistantMessage(content, "toolUse", anthropic.id, Usage(10, 5), "tool_use")
-    assert ending(await anthropic.ask()) == Done("toolUse", asked)
+    assert last_event(await anthropic.ask()) == Done("toolUse", asked)
 
 
 @pytest.mark.parametrize("done_line", [True, False])
@@ -67,20 +67,20 @@ async def test_a_finish_reason_completes_an_openai_answer_with_or_without_an_end
 ):
     openai.script(reply(say("Yes."), stop(), wire=Wire(done_line=done_line)))
 
-    assert message(await openai.ask()).stop_reason == "stop"
+    assert final_message(await openai.ask()).stop_reason == "stop"
 
 
 async def test_an_end_mark_without_a_finish_reason_is_an_end(openai: HttpAdapter):
     openai.script(reply(say("Yes."), stop(None)))
 
     whole = AssistantMessage((Text("Yes."),), "stop", openai.id, Usage(10, 5), None)
-    assert ending(await openai.ask()) == Done("stop", whole)
+    assert last_event(await openai.ask()) == Done("stop", whole)
 
 
 async def test_a_refusal_is_an_error_that_keeps_its_cause_and_the_text_before_it(http: HttpAdapter):
     http.script(reply(say("I"), refuse("It would help to build a weapon")))
 
-    end = ending(await http.ask())
+    end = last_event(await http.ask())
 
     assert end == Failed(
         "error",
@@ -102,7 +102,7 @@ async def test_a_refusal_is_an_error_that_keeps_its_cause_and_the_text_before_it
 async def test_a_refusal_before_any_text_keeps_its_cause_and_is_not_asked_again(http: HttpAdapter):
     http.script(reply(refuse("No weapons")))
 
-    answer = message(await http.ask())
+    answer = final_message(await http.ask())
 
     assert answer.failure is not None
     assert (answer.failure.type, "No weapons" in answer.failure.message) == ("refusal", True)
@@ -127,7 +127,7 @@ async def test_a_filtered_answer_is_an_error_and_keeps_what_was_said(
     chosen = anthropic if api == "anthropic" else openai
     chosen.script(reply(say("So far"), stop(word)))
 
-    end = ending(await chosen.ask())
+    end = last_event(await chosen.ask())
 
     assert (end.message.content, end.message.stop_reason) == ((Text("So far"),), "error")
     assert (end.message.raw_stop_reason, end.message.failure and end.message.failure.type) == (word, "refusal")
@@ -137,7 +137,7 @@ async def test_an_error_event_in_the_middle_keeps_the_partial_message_and_the_ki
     adapter.script(reply(say("So", " far"), error_event("overloaded_error", "Overloaded")))
 
     events = await adapter.ask()
-    partial = message(events)
+    partial = final_message(events)
 
     assert events == [
         Start(adapter.id),
@@ -164,7 +164,7 @@ async def test_an_error_event_in_the_middle_keeps_the_partial_message_and_the_ki
 async def test_an_openai_error_of_any_shape_keeps_its_message(openai: HttpAdapter, payload: Any):
     openai.script(reply(say("So far"), event(payload)))
 
-    partial = message(await openai.ask())
+    partial = final_message(await openai.ask())
 
     assert partial.content == (Text("So far"),)
     assert partial.failure is not None
@@ -174,7 +174,7 @@ async def test_an_openai_error_of_any_shape_keeps_its_message(openai: HttpAdapte
 async def test_an_open_call_is_closed_and_flagged_when_the_stream_breaks_in_it(http: HttpAdapter):
     http.script(reply(say("Well."), call("web_search", '{"query": "cổ'), cut()))
 
-    partial = message(await http.ask())
+    partial = final_message(await http.ask())
 
     assert partial.content == (Text("Well."), ToolCall("call_1", "web_search", {}, invalid='{"query": "cổ'))
     assert partial.stop_reason == "error"
@@ -184,7 +184,7 @@ async def test_an_open_call_is_closed_and_flagged_when_the_stream_breaks_in_it(h
 async def test_a_connection_that_breaks_is_an_error_with_the_partial_message(http: HttpAdapter, end: Any):
     http.script(reply(say("So", " far"), end))
 
-    partial = message(await http.ask())
+    partial = final_message(await http.ask())
 
     assert (partial.content, partial.stop_reason) == ((Text("So far"),), "error")
     assert partial.failure is not None
@@ -197,7 +197,7 @@ async def test_a_connection_that_breaks_is_an_error_with_the_partial_message(htt
 async def test_a_body_that_ends_without_the_end_of_the_answer_is_an_error(http: HttpAdapter):
     http.script(reply(say("So", " far")))
 
-    partial = message(await http.ask())
+    partial = final_message(await http.ask())
 
     assert (partial.content, partial.stop_reason) == ((Text("So far"),), "error")
     assert partial.failure == Failure(
@@ -211,7 +211,7 @@ async def test_a_body_that_ends_without_the_end_of_the_answer_is_an_error(http: 
 async def test_an_event_that_is_not_json_is_an_error_with_the_partial_message(http: HttpAdapter):
     http.script(reply(say("So", " far"), raw(b"data: {oops\n\n"), say("never seen"), stop()))
 
-    partial = message(await http.ask())
+    partial = final_message(await http.ask())
 
     assert (partial.content, partial.stop_reason) == ((Text("So far"),), "error")
     assert partial.failure is not None
@@ -224,14 +224,14 @@ async def test_nothing_follows_the_end(http: HttpAdapter):
     more = (say("And another thing"), error_event(), stop())
     http.script(reply(say("Yes."), stop(), end_mark, *more, wire=in_one_piece))
 
-    assert message(await http.ask()).content == (Text("Yes."),)
+    assert final_message(await http.ask()).content == (Text("Yes."),)
 
 
 async def test_usage_has_every_count_and_no_token_twice(http: HttpAdapter):
     counts = usage(input=100, output=50, cache_read=700, cache_write=30, reasoning=20)
     http.script(reply(say("Yes."), counts, stop()))
 
-    assert message(await http.ask()).usage == Usage(100, 50, cache_read=700, cache_write=30, reasoning=20)
+    assert final_message(await http.ask()).usage == Usage(100, 50, cache_read=700, cache_write=30, reasoning=20)
 
 
 async def test_later_counts_replace_earlier_ones_and_null_replaces_nothing(anthropic: HttpAdapter):
@@ -239,31 +239,31 @@ async def test_later_counts_replace_earlier_ones_and_null_replaces_nothing(anthr
     update = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": later}
     anthropic.script(reply(say("Yes."), usage(input=100, output=50, cache_write=3), event(update), stop()))
 
-    assert message(await anthropic.ask()).usage == Usage(100, 50, cache_read=9, cache_write=3)
+    assert final_message(await anthropic.ask()).usage == Usage(100, 50, cache_read=9, cache_write=3)
 
 
 async def test_usage_on_every_chunk_is_not_added_up(openai: HttpAdapter):
     openai.script(reply(say("a", "b", "c"), usage(input=11, output=3), stop(), wire=Wire(usage_everywhere=True)))
 
-    assert message(await openai.ask()).usage == Usage(11, 3)
+    assert final_message(await openai.ask()).usage == Usage(11, 3)
 
 
 async def test_a_usage_chunk_without_choices_counts(openai: HttpAdapter):
     openai.script(reply(say("a"), usage(input=11, output=3), stop(), wire=Wire(usage_choices="null")))
 
-    assert message(await openai.ask()).usage == Usage(11, 3)
+    assert final_message(await openai.ask()).usage == Usage(11, 3)
 
 
 async def test_a_broken_stream_keeps_the_usage_that_was_known(anthropic: HttpAdapter):
     anthropic.script(reply(say("So far"), usage(input=123, cache_read=45), cut()))
 
-    assert message(await anthropic.ask()).usage == Usage(123, 1, cache_read=45)
+    assert final_message(await anthropic.ask()).usage == Usage(123, 1, cache_read=45)
 
 
 async def test_a_request_that_is_too_long_is_told_apart(http: HttpAdapter):
     http.script(overflow())
 
-    failure = message(await http.ask()).failure
+    failure = final_message(await http.ask()).failure
     assert failure is not None
     assert (failure.type, failure.status, failure.retryable) == ("context_overflow", 400, False)
 
@@ -272,6 +272,6 @@ async def test_a_limit_of_requests_is_never_taken_for_a_long_request(http: HttpA
     said = "Too many tokens per minute: the context window of your account is used up"
     http.script(*[status(429, said)] * 4)
 
-    failure = message(await http.ask()).failure
+    failure = final_message(await http.ask()).failure
     assert failure is not None
     assert (failure.type, failure.status, failure.retryable) == ("rate_limit_error", 429, True)

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from matrix.adapters import HttpAdapter, listen, message
+from matrix.adapters import HttpAdapter, collect_events, final_message
 from upstream import cut, error_event, event, raw, refuse, reply, reset, say, status, stop
 
 STEPS = {
@@ -25,7 +25,7 @@ STEPS = {
 async def test_a_status_is_told_with_its_provider_and_the_next_step(http: HttpAdapter, code: int):
     http.script(*[status(code, "Words of the provider")] * 4)
 
-    failure = message(await http.ask()).failure
+    failure = final_message(await http.ask()).failure
 
     assert failure is not None
     step = STEPS[code].format(key_name=http.key_name, provider=http.provider)
@@ -48,7 +48,7 @@ async def test_an_error_inside_a_stream_is_told_with_its_status_and_the_next_ste
 ):
     http.script(reply(say("So far"), event({"type": "error", "error": {"message": "No", **error}})))
 
-    failure = message(await http.ask()).failure
+    failure = final_message(await http.ask()).failure
 
     assert failure is not None
     named = f" with status {status}" if status else ""
@@ -60,7 +60,7 @@ async def test_an_error_inside_a_stream_is_told_with_its_status_and_the_next_ste
 async def test_a_provider_from_the_configuration_is_told_where_its_key_stands(http: HttpAdapter):
     http.script(status(401, "No"))
 
-    failure = message(await listen(http.model(provider="mine", key_name=None))).failure
+    failure = final_message(await collect_events(http.model(provider="mine", key_name=None))).failure
 
     assert failure is not None
     assert failure.message == "mine answered with status 401: No. Check the apiKey of models.providers.mine."
@@ -73,7 +73,7 @@ async def test_a_provider_from_the_configuration_is_told_where_its_key_stands(ht
 async def test_a_body_that_explains_nothing_is_not_shown(http: HttpAdapter, body: bytes):
     http.script(status(401, body=body))
 
-    failure = message(await http.ask()).failure
+    failure = final_message(await http.ask()).failure
 
     assert failure is not None
     assert failure.message.startswith(f"{http.provider} answered with status 401")
@@ -95,7 +95,7 @@ async def test_a_body_that_explains_nothing_is_not_shown(http: HttpAdapter, body
 async def test_the_providers_words_are_found_in_any_shape(http: HttpAdapter, body: bytes):
     http.script(status(401, body=body))
 
-    failure = message(await http.ask()).failure
+    failure = final_message(await http.ask()).failure
 
     assert failure is not None
     assert failure.message == (f"{http.provider} answered with status 401: No such key. Check {http.key_name}.")
@@ -127,7 +127,7 @@ async def test_the_key_is_in_no_event_no_log_and_no_output(
 
     events = await http.ask()
 
-    assert message(events).failure is not None
+    assert final_message(events).failure is not None
     shown = msgspec.json.encode(events).decode() + repr(events) + caplog.text + "".join(capfd.readouterr())
     assert key not in shown
 
@@ -135,7 +135,7 @@ async def test_the_key_is_in_no_event_no_log_and_no_output(
 async def test_a_redirect_is_not_followed_so_that_the_key_goes_nowhere_else(http: HttpAdapter):
     http.script(status(307, headers={"location": f"{http.base_url}/elsewhere"}))
 
-    failure = message(await http.ask()).failure
+    failure = final_message(await http.ask()).failure
 
     assert failure is not None
     assert (failure.status, failure.retryable) == (307, False)

@@ -14,31 +14,33 @@ from footnote.protocol.messages import (
     ToolCall,
     ToolResultMessage,
     UserMessage,
-    user,
+    user_message,
 )
 from matrix.adapters import HttpAdapter
-from matrix.history import answer, answered_ids, result
+from matrix.history import assistant_answer, result, result_ids
 
 ORPHAN = ToolCall("one", "web_search", {"query": "x"})
 
 
-@pytest.mark.parametrize("after", [(), (user("Go on."),), ("answer", user("Go on."))], ids=["end", "user", "both"])
+@pytest.mark.parametrize(
+    "after", [(), (user_message("Go on."),), ("answer", user_message("Go on."))], ids=["end", "user", "both"]
+)
 async def test_a_call_without_a_result_gets_an_error_result(http: HttpAdapter, after: tuple[Any, ...]):
-    orphaned = answer(ORPHAN, by=http.id, reason="aborted")
-    later = [answer(Text("Well."), by=http.id) if one == "answer" else one for one in after]
+    orphaned = assistant_answer(ORPHAN, by=http.id, reason="aborted")
+    later = [assistant_answer(Text("Well."), by=http.id) if one == "answer" else one for one in after]
 
-    body = await http.asked_with(user("Why?"), orphaned, *later)
+    body = await http.request_body(user_message("Why?"), orphaned, *later)
 
-    assert answered_ids(body) == ["one"]
+    assert result_ids(body) == ["one"]
     assert "No result" in json.dumps(body["messages"])
 
 
 async def test_of_two_calls_only_the_orphan_gets_an_error_result(http: HttpAdapter):
-    both = answer(ORPHAN, ToolCall("two", "web_search", {}), by=http.id, reason="aborted")
+    both = assistant_answer(ORPHAN, ToolCall("two", "web_search", {}), by=http.id, reason="aborted")
 
-    body = await http.asked_with(user("Why?"), both, result("two", "Found it."))
+    body = await http.request_body(user_message("Why?"), both, result("two", "Found it."))
 
-    assert answered_ids(body) == ["one", "two"]
+    assert result_ids(body) == ["one", "two"]
     assert json.dumps(body).count("No result") == 1
     assert "Found it." in json.dumps(body)
 
@@ -46,60 +48,71 @@ async def test_of_two_calls_only_the_orphan_gets_an_error_result(http: HttpAdapt
 async def test_a_call_whose_arguments_were_cut_goes_back_whole_with_an_error_result(http: HttpAdapter):
     cut = ToolCall("one", "web_search", {}, invalid='{"query": "cổ')
 
-    body = await http.asked_with(user("Why?"), answer(cut, by=http.id, reason="length"))
+    body = await http.request_body(user_message("Why?"), assistant_answer(cut, by=http.id, reason="length"))
 
-    assert answered_ids(body) == ["one"]
+    assert result_ids(body) == ["one"]
     assert "not valid JSON" in json.dumps(body)
 
 
 async def test_a_result_without_its_call_is_left_out(http: HttpAdapter):
-    body = await http.asked_with(result("gone", "Lost"), user("Why?"), result("gone", "Lost"), user("And?"))
+    body = await http.request_body(
+        result("gone", "Lost"), user_message("Why?"), result("gone", "Lost"), user_message("And?")
+    )
 
-    assert answered_ids(body) == []
+    assert result_ids(body) == []
     assert "Lost" not in json.dumps(body)
 
 
 EMPTY_HISTORIES: dict[str, tuple[Message, ...]] = {
     "nothing": (),
-    "an empty question": (user(""),),
-    "whitespace": (user(" \n\t"),),
+    "an empty question": (user_message(""),),
+    "whitespace": (user_message(" \n\t"),),
     "no parts": (UserMessage(()),),
     "an empty part beside a text": (UserMessage((Text(""), Text("Why?"))),),
-    "an empty answer": (user("Why?"), answer(by="x/y"), user("And?")),
-    "an answer of whitespace": (user("Why?"), answer(Text("  "), by="x/y"), user("And?")),
-    "an answer at the end": (user("Why?"), answer(Text("Because."), by="x/y")),
-    "an answer at the beginning": (answer(Text("Because."), by="x/y"), user("Why?")),
-    "only an answer": (answer(Text("Because."), by="x/y"),),
-    "empty thinking": (user("Why?"), answer(Thinking(""), by="x/y"), user("And?")),
-    "two questions": (user("Why?"), user("And how?")),
-    "two answers": (user("Why?"), answer(Text("A"), by="x/y"), answer(Text("B"), by="x/y"), user("And?")),
+    "an empty answer": (user_message("Why?"), assistant_answer(by="x/y"), user_message("And?")),
+    "an answer of whitespace": (user_message("Why?"), assistant_answer(Text("  "), by="x/y"), user_message("And?")),
+    "an answer at the end": (user_message("Why?"), assistant_answer(Text("Because."), by="x/y")),
+    "an answer at the beginning": (assistant_answer(Text("Because."), by="x/y"), user_message("Why?")),
+    "only an answer": (assistant_answer(Text("Because."), by="x/y"),),
+    "empty thinking": (user_message("Why?"), assistant_answer(Thinking(""), by="x/y"), user_message("And?")),
+    "two questions": (user_message("Why?"), user_message("And how?")),
+    "two answers": (
+        user_message("Why?"),
+        assistant_answer(Text("A"), by="x/y"),
+        assistant_answer(Text("B"), by="x/y"),
+        user_message("And?"),
+    ),
     "an empty result": (
-        user("Why?"),
-        answer(ORPHAN, by="x/y"),
+        user_message("Why?"),
+        assistant_answer(ORPHAN, by="x/y"),
         ToolResultMessage("one", "web_search", ()),
     ),
-    "a result of whitespace": (user("Why?"), answer(ORPHAN, by="x/y"), result("one", " ")),
+    "a result of whitespace": (user_message("Why?"), assistant_answer(ORPHAN, by="x/y"), result("one", " ")),
     "the same id twice": (
-        user("Why?"),
-        answer(ORPHAN, ORPHAN, by="x/y"),
+        user_message("Why?"),
+        assistant_answer(ORPHAN, ORPHAN, by="x/y"),
         result("one", "1"),
         result("one", "2"),
-        answer(ORPHAN, by="x/y"),
+        assistant_answer(ORPHAN, by="x/y"),
         result("one", "3"),
     ),
     "a tool with an impossible name": (
-        user("Why?"),
-        answer(ToolCall("one", "búsqueda web! " * 9, {}), by="x/y"),
+        user_message("Why?"),
+        assistant_answer(ToolCall("one", "búsqueda web! " * 9, {}), by="x/y"),
         result("one", "1"),
     ),
-    "a tool without a name": (user("Why?"), answer(ToolCall("", "", {}), by="x/y")),
-    "a foreign block alone": (user("Why?"), answer(Foreign({"type": "of_tomorrow"}), by="x/y"), user("And?")),
+    "a tool without a name": (user_message("Why?"), assistant_answer(ToolCall("", "", {}), by="x/y")),
+    "a foreign block alone": (
+        user_message("Why?"),
+        assistant_answer(Foreign({"type": "of_tomorrow"}), by="x/y"),
+        user_message("And?"),
+    ),
 }
 
 
 @pytest.mark.parametrize("history", EMPTY_HISTORIES)
 async def test_histories_with_nothing_in_them_are_mended(http: HttpAdapter, history: str):
-    await http.asked_with(*EMPTY_HISTORIES[history])
+    await http.request_body(*EMPTY_HISTORIES[history])
 
 
 @pytest.mark.parametrize(
@@ -117,7 +130,9 @@ async def test_an_answer_that_was_stopped_while_it_thought_goes_back_in_a_form_t
 ):
     http.upstream.extensions = frozenset({"reasoning_details"})
 
-    await http.asked_with(user("Why?"), answer(*content, by=http.id, reason="aborted"), user("Go on."))
+    await http.request_body(
+        user_message("Why?"), assistant_answer(*content, by=http.id, reason="aborted"), user_message("Go on.")
+    )
 
 
 LONG_ID = "call_" + "ab|c+/=é😀" * 50
@@ -127,14 +142,14 @@ OTHER_LONG_ID = LONG_ID[:-1] + "!"
 async def test_foreign_ids_are_changed_the_same_way_on_both_sides(http: HttpAdapter):
     calls = [ToolCall(one, "web_search", {}) for one in (LONG_ID, OTHER_LONG_ID)]
 
-    body = await http.asked_with(
-        user("Why?"),
-        answer(*calls, by="other/model"),
+    body = await http.request_body(
+        user_message("Why?"),
+        assistant_answer(*calls, by="other/model"),
         result(OTHER_LONG_ID, "second"),
         result(LONG_ID, "first"),
     )
 
-    first, second = answered_ids(body)
+    first, second = result_ids(body)
     assert first != second
     assert max(len(first), len(second)) <= (64 if http.api == "anthropic" else 40)
     text = json.dumps(body)
@@ -143,9 +158,11 @@ async def test_foreign_ids_are_changed_the_same_way_on_both_sides(http: HttpAdap
 
 
 async def test_results_under_one_id_go_to_the_calls_in_order(http: HttpAdapter):
-    twins = answer(ToolCall("one", "web_search", {"n": 1}), ToolCall("one", "web_search", {"n": 2}), by=http.id)
+    twins = assistant_answer(
+        ToolCall("one", "web_search", {"n": 1}), ToolCall("one", "web_search", {"n": 2}), by=http.id
+    )
 
-    body = await http.asked_with(user("Why?"), twins, result("one", "first"), result("one", "second"))
+    body = await http.request_body(user_message("Why?"), twins, result("one", "first"), result("one", "second"))
 
     text = json.dumps(body)
     assert (text.count("first"), text.count("second")) == (1, 1)
@@ -153,17 +170,21 @@ async def test_results_under_one_id_go_to_the_calls_in_order(http: HttpAdapter):
 
 
 async def test_a_result_of_nothing_says_so(http: HttpAdapter):
-    asked = answer(ToolCall("one", "web_search", {}), by=http.id)
+    asked = assistant_answer(ToolCall("one", "web_search", {}), by=http.id)
 
-    body = await http.asked_with(user("Why?"), asked, ToolResultMessage("one", "web_search", ()))
+    body = await http.request_body(user_message("Why?"), asked, ToolResultMessage("one", "web_search", ()))
 
     assert json.dumps(body).count("(no output)") == 1
 
 
 async def test_a_changed_id_is_the_same_in_every_request_so_that_caches_fit(http: HttpAdapter):
-    history = (user("Why?"), answer(ToolCall(LONG_ID, "a", {}), by="other/model"), result(LONG_ID, "1"))
+    history = (
+        user_message("Why?"),
+        assistant_answer(ToolCall(LONG_ID, "a", {}), by="other/model"),
+        result(LONG_ID, "1"),
+    )
 
-    once = await http.asked_with(*history)
-    again = await http.asked_with(*history, answer(Text("So."), by="other/model"), user("And?"))
+    once = await http.request_body(*history)
+    again = await http.request_body(*history, assistant_answer(Text("So."), by="other/model"), user_message("And?"))
 
-    assert answered_ids(once) == answered_ids(again)
+    assert result_ids(once) == result_ids(again)

@@ -6,7 +6,7 @@ import pytest
 
 from footnote.protocol.messages import Text, Thinking, ToolCall
 from footnote.protocol.stream import Done, Failed
-from matrix.adapters import HttpAdapter, ending, message
+from matrix.adapters import HttpAdapter, final_message, last_event
 from upstream import call, event, raw, reply, say, stop
 
 
@@ -18,7 +18,7 @@ async def test_an_error_beside_choices_is_an_error(openai: HttpAdapter):
     broken = {"code": 502, "message": "Provider disconnected"}
     openai.script(reply(say("Half an ans"), chunk({"content": ""}, "error", error=broken)))
 
-    last = ending(await openai.ask())
+    last = last_event(await openai.ask())
 
     assert isinstance(last, Failed)
     assert last.message.content == (Text("Half an ans"),)
@@ -29,7 +29,7 @@ async def test_an_error_beside_choices_is_an_error(openai: HttpAdapter):
 async def test_the_finish_reason_error_alone_is_an_error(openai: HttpAdapter):
     openai.script(reply(say("Half"), chunk({}, "error"), raw(b"data: [DONE]\n\n")))
 
-    assert isinstance(ending(await openai.ask()), Failed)
+    assert isinstance(last_event(await openai.ask()), Failed)
 
 
 async def test_calls_that_all_have_number_0_and_arrive_in_pieces_stay_apart(openai: HttpAdapter):
@@ -49,18 +49,18 @@ async def test_calls_that_all_have_number_0_and_arrive_in_pieces_stay_apart(open
         )
     )
 
-    assert message(await openai.ask()).calls == (ToolCall("c1", "a", {"q": 1}), ToolCall("c2", "b", {"z": 2}))
+    assert final_message(await openai.ask()).calls == (ToolCall("c1", "a", {"q": 1}), ToolCall("c2", "b", {"z": 2}))
 
 
 async def test_thinking_and_refusals_that_come_after_text_are_kept(openai: HttpAdapter):
     record = {"type": "reasoning.text", "text": "", "signature": "sig", "index": 0}
     openai.script(reply(say("Yes"), chunk({"content": "", "reasoning": "Hm.", "reasoning_details": [record]}), stop()))
-    content = message(await openai.ask()).content
+    content = final_message(await openai.ask()).content
     assert Text("Yes") in content
     assert [block.details[0]["signature"] for block in content if isinstance(block, Thinking)] == ["sig"]
 
     openai.script(reply(say("I"), chunk({"content": "", "refusal": "I cannot."}), stop()))
-    last = ending(await openai.ask())
+    last = last_event(await openai.ask())
     assert isinstance(last, Failed)
     assert last.message.failure is not None
     assert "I cannot." in last.message.failure.message
@@ -70,7 +70,7 @@ async def test_thinking_and_refusals_that_come_after_text_are_kept(openai: HttpA
 async def test_arguments_nested_too_deeply_are_invalid_and_nothing_breaks(http: HttpAdapter, depth: int):
     http.script(reply(call("list_files", '{"x":' + "[" * depth + "]" * depth + "}"), stop("toolUse")))
 
-    [made] = message(await http.ask()).calls
+    [made] = final_message(await http.ask()).calls
 
     assert made.arguments == {}
     assert made.invalid is not None
@@ -80,7 +80,7 @@ async def test_a_count_of_the_wrong_type_is_not_counted(anthropic: HttpAdapter):
     counted = {"output_tokens": 7, "output_tokens_details": {"thinking_tokens": "many"}}
     anthropic.script(reply(say("Yes."), event({"type": "message_delta", "delta": {}, "usage": counted}), stop()))
 
-    last = ending(await anthropic.ask())
+    last = last_event(await anthropic.ask())
 
     assert isinstance(last, Done)
     assert last.message.usage.reasoning == 0
@@ -94,7 +94,7 @@ async def test_a_call_whose_name_comes_late_has_it_in_the_end(openai: HttpAdapte
         reply(piece(arguments=""), piece(name="look", arguments='{"at": 1}'), piece(name="look"), stop("toolUse"))
     )
 
-    assert message(await openai.ask()).calls == (ToolCall("c1", "look", {"at": 1}),)
+    assert final_message(await openai.ask()).calls == (ToolCall("c1", "look", {"at": 1}),)
 
 
 async def test_the_old_form_of_a_call_is_a_call(openai: HttpAdapter):
@@ -104,16 +104,16 @@ async def test_the_old_form_of_a_call_is_a_call(openai: HttpAdapter):
     ]
     openai.script(reply(*pieces, stop("function_call")))
 
-    [made] = message(await openai.ask()).calls
+    [made] = final_message(await openai.ask()).calls
 
     assert (made.name, made.arguments) == ("look", {"at": 1})
 
 
 async def test_a_mark_before_the_first_line_loses_nothing(http: HttpAdapter):
-    whole = message(await _asked(http, b""))
-    assert message(await _asked(http, b"\xef\xbb\xbf")) == whole
+    whole = final_message(await _ask(http, b""))
+    assert final_message(await _ask(http, b"\xef\xbb\xbf")) == whole
 
 
-async def _asked(http: HttpAdapter, mark: bytes) -> Any:
+async def _ask(http: HttpAdapter, mark: bytes) -> Any:
     http.script(reply(raw(mark), say("Yes."), stop()))
     return await http.ask()

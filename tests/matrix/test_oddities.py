@@ -6,7 +6,7 @@ import pytest
 
 from footnote.protocol.messages import Foreign, Text, Thinking, ToolCall
 from footnote.protocol.stream import TextStart, ThinkingEnd, ToolCallEnd, ToolCallStart
-from matrix.adapters import Context, HttpAdapter, message
+from matrix.adapters import Context, HttpAdapter, final_message
 from upstream import Wire, call, event, raw, redacted, reply, say, stop, think, together
 
 ODD_FRAMES = {
@@ -34,14 +34,14 @@ async def test_a_payload_over_several_data_lines_is_one(http: HttpAdapter):
     }
     http.script(reply(say("Yes"), raw(lines[http.provider]), stop()))
 
-    assert message(await http.ask()).content == (Text("Yes"),)
+    assert final_message(await http.ask()).content == (Text("Yes"),)
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning", "reasoning_details"])
 async def test_the_reasoning_fields_of_the_common_servers_are_thinking(openai: HttpAdapter, field: Any):
     openai.script(reply(think("Let me", " see."), say("Yes."), stop(), wire=Wire(reasoning=field)))
 
-    content = message(await openai.ask()).content
+    content = final_message(await openai.ask()).content
 
     assert [block.text for block in content] == ["Let me see.", "Yes."]
     assert isinstance(content[0], Thinking)
@@ -65,7 +65,7 @@ async def test_a_routers_reasoning_records_are_put_together_and_go_back_unchange
         {"type": "reasoning.encrypted", "data": "ZGF0YQ==", "format": "anthropic-claude-v1", "index": 1},
     ]
 
-    first = message(await openai.ask())
+    first = final_message(await openai.ask())
     await openai.ask(Context("", (first,)))
 
     assert first.content == (Thinking("Let me see.", details=tuple(records)), Text("Yes."))
@@ -81,7 +81,7 @@ async def test_reasoning_after_text_has_records_of_its_own(openai: HttpAdapter):
     steps = (think("One.", signature="s1"), say("So"), think("Two.", signature="s2"), stop())
     openai.script(reply(*steps, wire=wire))
 
-    content = message(await openai.ask()).content
+    content = final_message(await openai.ask()).content
 
     kept = [detail["signature"] for block in content if isinstance(block, Thinking) for detail in block.details]
     assert kept == ["s1", "s2"]
@@ -98,7 +98,7 @@ async def test_calls_are_told_apart_whether_or_not_the_server_numbers_them(opena
         )
     )
 
-    assert message(await openai.ask()).content == (
+    assert final_message(await openai.ask()).content == (
         ToolCall("call_a", "web_search", one),
         ToolCall("call_b", "read_page", two),
     )
@@ -113,7 +113,7 @@ async def test_two_calls_of_one_tool_under_one_number_stay_two(openai: HttpAdapt
         )
     )
 
-    assert message(await openai.ask()).calls == (ToolCall("x", "a", {"n": 1}), ToolCall("y", "a", {"n": 2}))
+    assert final_message(await openai.ask()).calls == (ToolCall("x", "a", {"n": 1}), ToolCall("y", "a", {"n": 2}))
 
 
 async def test_fragments_without_a_number_belong_to_the_call_before_them(openai: HttpAdapter):
@@ -123,7 +123,7 @@ async def test_fragments_without_a_number_belong_to_the_call_before_them(openai:
         reply(_calls({"id": "call_a", "function": {"name": "web_search", "arguments": ""}}), *later, stop("toolUse"))
     )
 
-    assert message(await openai.ask()).calls == (ToolCall("call_a", "web_search", {"query": "one"}),)
+    assert final_message(await openai.ask()).calls == (ToolCall("call_a", "web_search", {"query": "one"}),)
 
 
 async def test_a_name_repeated_in_every_delta_is_one_name(openai: HttpAdapter):
@@ -131,7 +131,7 @@ async def test_a_name_repeated_in_every_delta_is_one_name(openai: HttpAdapter):
 
     events = await openai.ask()
 
-    assert message(events).calls == (ToolCall("call_1", "web_search", {"query": "x"}),)
+    assert final_message(events).calls == (ToolCall("call_1", "web_search", {"query": "x"}),)
     assert [one.name for one in events if isinstance(one, ToolCallStart)] == ["web_search"]
 
 
@@ -142,14 +142,14 @@ async def test_an_id_repeated_in_every_delta_is_one_call(openai: HttpAdapter):
     ]
     openai.script(reply(*delta, stop("toolUse")))
 
-    assert message(await openai.ask()).calls == (ToolCall("call_a", "web_search", {"query": "x"}),)
+    assert final_message(await openai.ask()).calls == (ToolCall("call_a", "web_search", {"query": "x"}),)
 
 
 async def test_a_call_without_an_id_gets_one_that_no_other_call_has(openai: HttpAdapter):
     nameless = _calls({"index": 0, "function": {"name": "web_search", "arguments": "{}"}})
     openai.script(reply(nameless, stop("toolUse")), reply(nameless, stop("toolUse")))
 
-    ids = {message(await openai.ask()).calls[0].id, message(await openai.ask()).calls[0].id}
+    ids = {final_message(await openai.ask()).calls[0].id, final_message(await openai.ask()).calls[0].id}
 
     assert len(ids) == 2
     assert "" not in ids
@@ -158,8 +158,8 @@ async def test_a_call_without_an_id_gets_one_that_no_other_call_has(openai: Http
 async def test_a_server_that_counts_its_ids_from_zero_in_each_round_gives_unique_ones(http: HttpAdapter):
     http.script(reply(call("a", {}, id="call_0"), stop("toolUse")), reply(call("b", {}, id="call_0"), stop("toolUse")))
 
-    first = message(await http.ask())
-    second = message(await http.ask(Context("", (first,))))
+    first = final_message(await http.ask())
+    second = final_message(await http.ask(Context("", (first,))))
 
     assert first.calls[0].id == "call_0"
     assert second.calls[0].id not in ("call_0", "")
@@ -169,21 +169,21 @@ async def test_arguments_sent_as_an_object_are_arguments(openai: HttpAdapter):
     whole = _calls({"index": 0, "id": "x", "function": {"name": "a", "arguments": {"n": 1}}})
     openai.script(reply(whole, stop("toolUse")))
 
-    assert message(await openai.ask()).calls == (ToolCall("x", "a", {"n": 1}),)
+    assert final_message(await openai.ask()).calls == (ToolCall("x", "a", {"n": 1}),)
 
 
 async def test_content_sent_as_parts_is_text(openai: HttpAdapter):
     parts = _delta({"content": [{"type": "text", "text": "Yes"}, {"type": "text", "text": "."}]})
     openai.script(reply(parts, stop()))
 
-    assert message(await openai.ask()).text == "Yes."
+    assert final_message(await openai.ask()).text == "Yes."
 
 
 async def test_text_and_a_call_in_one_delta_are_both_kept(openai: HttpAdapter):
     made = {"index": 0, "id": "x", "function": {"name": "a", "arguments": "{}"}}
     openai.script(reply(say("Hm"), _delta({"content": ".", "tool_calls": [made]}), stop("toolUse")))
 
-    assert message(await openai.ask()).content == (Text("Hm."), ToolCall("x", "a", {}))
+    assert final_message(await openai.ask()).content == (Text("Hm."), ToolCall("x", "a", {}))
 
 
 async def test_a_call_between_two_texts_closes_the_first_and_opens_a_second(openai: HttpAdapter):
@@ -191,7 +191,7 @@ async def test_a_call_between_two_texts_closes_the_first_and_opens_a_second(open
 
     events = await openai.ask()
 
-    assert message(events).content == (Text("Before."), ToolCall("x", "a", {}), Text("After."))
+    assert final_message(events).content == (Text("Before."), ToolCall("x", "a", {}), Text("After."))
     assert [one.index for one in events if isinstance(one, TextStart)] == [0, 2]
 
 
@@ -218,7 +218,7 @@ async def test_events_blocks_and_deltas_of_unknown_kinds_pass_by(anthropic: Http
         )
     )
 
-    answer = message(await anthropic.ask())
+    answer = final_message(await anthropic.ask())
 
     assert answer.content == (Text("Yes"), Foreign(block))
     assert answer.stop_reason == "stop"
@@ -229,7 +229,7 @@ async def test_text_that_comes_with_the_start_of_its_block_is_kept(anthropic: Ht
     more = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "."}}
     anthropic.script(reply(event(start), event(more), stop()))
 
-    assert message(await anthropic.ask()).text == "Yes."
+    assert final_message(await anthropic.ask()).text == "Yes."
 
 
 async def test_input_that_comes_with_the_start_of_its_call_is_kept(anthropic: HttpAdapter):
@@ -259,7 +259,7 @@ async def test_deltas_count_when_a_call_has_both_them_and_an_input_at_its_start(
         )
     )
 
-    assert message(await anthropic.ask()).calls == (ToolCall("x", "a", {"n": 1}),)
+    assert final_message(await anthropic.ask()).calls == (ToolCall("x", "a", {"n": 1}),)
 
 
 def _delta(delta: dict[str, Any]) -> Any:

@@ -6,8 +6,8 @@ import pytest
 
 from footnote.models.base import Context
 from footnote.protocol.messages import Image, Text, ToolCall, ToolResultMessage, UserMessage
-from matrix.adapters import HttpAdapter, listen, message
-from matrix.history import BLIND, PICTURE, answer
+from matrix.adapters import HttpAdapter, collect_events, final_message
+from matrix.history import BLIND, PICTURE, assistant_answer
 from upstream import error_event, reply, say, status, stop
 
 SEEING = Context(system="", messages=(UserMessage((Text("What is this?"), PICTURE)),))
@@ -31,7 +31,7 @@ DAMAGED = [
 ]
 
 
-def sent(http: HttpAdapter) -> list[bool]:
+def images_sent(http: HttpAdapter) -> list[bool]:
     """Of each request, whether an image was in it."""
     return ["iVBORw" in json.dumps(request.body) for request in http.upstream.requests]
 
@@ -40,10 +40,10 @@ def sent(http: HttpAdapter) -> list[bool]:
 async def test_the_same_request_is_made_once_more_without_images(http: HttpAdapter, code: int, refusal: str):
     http.script(status(code, refusal), GOOD)
 
-    said = message(await http.ask(SEEING))
+    said = final_message(await http.ask(SEEING))
 
     assert (said.content, said.failure) == ((Text("I cannot see it."),), None)
-    assert http.slept == []
+    assert http.sleeps == []
     first, second = [json.dumps(request.body) for request in http.upstream.requests]
     assert "iVBORw" in first
     assert NOTE not in first
@@ -56,20 +56,20 @@ async def test_it_is_not_shown_images_again_in_the_next_round(http: HttpAdapter)
     http.script(status(*REFUSALS[0]), GOOD, GOOD)
     model = http.model()
 
-    await listen(model, SEEING)
-    await listen(model, SEEING)
+    await collect_events(model, SEEING)
+    await collect_events(model, SEEING)
 
-    assert sent(http) == [True, False, False]
+    assert images_sent(http) == [True, False, False]
 
 
 @pytest.mark.parametrize(("code", "refusal"), DAMAGED)
 async def test_one_damaged_image_does_not_end_the_conversation(http: HttpAdapter, code: int, refusal: str):
     http.script(status(code, refusal), GOOD)
 
-    said = message(await http.ask(SEEING))
+    said = final_message(await http.ask(SEEING))
 
     assert (said.content, said.failure) == ((Text("I cannot see it."),), None)
-    assert sent(http) == [True, False]
+    assert images_sent(http) == [True, False]
     second = json.dumps(http.upstream.requests[1].body)
     assert REFUSED in second
     assert NOTE not in second
@@ -79,14 +79,14 @@ async def test_one_damaged_image_does_not_end_the_conversation(http: HttpAdapter
 async def test_after_a_damaged_image_another_one_is_shown(http: HttpAdapter):
     http.script(status(*DAMAGED[0]), GOOD, GOOD, GOOD)
     model = http.model()
-    look = answer(ToolCall("c1", "read_file", {"file_path": "/b.gif"}), by=http.id, reason="toolUse")
+    look = assistant_answer(ToolCall("c1", "read_file", {"file_path": "/b.gif"}), by=http.id, reason="toolUse")
     other = ToolResultMessage("c1", "read_file", (Text("/b.gif is this image:"), Image("image/gif", b"GIF89a")))
 
-    await listen(model, SEEING)
-    await listen(model, SEEING)
-    await listen(model, Context(system="", messages=(*SEEING.messages, look, other)))
+    await collect_events(model, SEEING)
+    await collect_events(model, SEEING)
+    await collect_events(model, Context(system="", messages=(*SEEING.messages, look, other)))
 
-    assert sent(http) == [True, False, False, False]
+    assert images_sent(http) == [True, False, False, False]
     last = json.dumps(http.upstream.requests[-1].body)
     assert REFUSED in last
     assert "R0lGODlh" in last
@@ -94,13 +94,13 @@ async def test_after_a_damaged_image_another_one_is_shown(http: HttpAdapter):
 
 async def test_a_damaged_image_in_the_result_of_a_tool_leaves_the_result(http: HttpAdapter):
     http.script(status(*DAMAGED[0]), GOOD)
-    look = answer(ToolCall("c1", "read_file", {"file_path": "/a.png"}), by=http.id, reason="toolUse")
+    look = assistant_answer(ToolCall("c1", "read_file", {"file_path": "/a.png"}), by=http.id, reason="toolUse")
     result = ToolResultMessage("c1", "read_file", (Text("/a.png is this image:"), PICTURE))
 
-    said = message(await http.ask(Context(system="", messages=(UserMessage((Text("Look."),)), look, result))))
+    said = final_message(await http.ask(Context(system="", messages=(UserMessage((Text("Look."),)), look, result))))
 
     assert said.failure is None
-    assert sent(http) == [True, False]
+    assert images_sent(http) == [True, False]
     second = json.dumps(http.upstream.requests[1].body)
     assert "/a.png is this image:" in second
     assert REFUSED in second
@@ -109,31 +109,31 @@ async def test_a_damaged_image_in_the_result_of_a_tool_leaves_the_result(http: H
 async def test_a_server_that_fails_over_an_image_is_waited_for_first(http: HttpAdapter):
     http.script(*[status(500, "Failed to process image")] * 4, GOOD)
 
-    assert message(await http.ask(SEEING)).failure is None
-    assert sent(http) == [True, True, True, True, False]
+    assert final_message(await http.ask(SEEING)).failure is None
+    assert images_sent(http) == [True, True, True, True, False]
 
 
 async def test_a_refusal_inside_the_stream_is_one_too(http: HttpAdapter):
     http.script(reply(error_event("invalid_request_error", "Model does not support images.")), GOOD)
 
-    assert message(await http.ask(SEEING)).content == (Text("I cannot see it."),)
-    assert sent(http) == [True, False]
+    assert final_message(await http.ask(SEEING)).content == (Text("I cannot see it."),)
+    assert images_sent(http) == [True, False]
 
 
 async def test_a_second_refusal_inside_the_stream_is_told(http: HttpAdapter):
     http.script(*[reply(error_event("invalid_request_error", "Model does not support images."))] * 2)
 
-    failure = message(await http.ask(SEEING)).failure
+    failure = final_message(await http.ask(SEEING)).failure
 
     assert failure is not None
     assert "Model does not support images." in failure.message
-    assert sent(http) == [True, False]
+    assert images_sent(http) == [True, False]
 
 
 async def test_a_second_refusal_is_told(http: HttpAdapter):
     http.script(*[status(*REFUSALS[0])] * 2)
 
-    failure = message(await http.ask(SEEING)).failure
+    failure = final_message(await http.ask(SEEING)).failure
 
     assert failure is not None
     assert failure.status == 400
@@ -151,7 +151,7 @@ async def test_a_second_refusal_is_told(http: HttpAdapter):
 async def test_another_mistake_is_told_at_once(http: HttpAdapter, said: str):
     http.script(status(400, said))
 
-    failure = message(await http.ask(SEEING)).failure
+    failure = final_message(await http.ask(SEEING)).failure
 
     assert failure is not None
     assert said in failure.message
@@ -161,7 +161,7 @@ async def test_another_mistake_is_told_at_once(http: HttpAdapter, said: str):
 async def test_a_request_that_had_no_images_is_not_made_again(http: HttpAdapter):
     http.script(*[status(*REFUSALS[0])] * 2)
 
-    await listen(http.model(profile=BLIND), SEEING)
+    await collect_events(http.model(profile=BLIND), SEEING)
     await http.ask()
 
     assert len(http.upstream.requests) == 2

@@ -12,16 +12,16 @@ from footnote.models.base import Context, Options
 from footnote.models.profiles import Profile
 from footnote.protocol.messages import (
     ToolCall,
-    user,
+    user_message,
 )
-from matrix.adapters import PROFILE, HttpAdapter, listen, message
-from matrix.history import BLIND, FILES, MARK, SEARCH, answer, answered_ids, result
+from matrix.adapters import PROFILE, HttpAdapter, collect_events, final_message
+from matrix.history import BLIND, FILES, MARK, SEARCH, assistant_answer, result, result_ids
 from upstream import call, redacted, reply, say, stop, think
 
 
 async def test_an_anthropic_request_in_full(anthropic: HttpAdapter):
-    body = await anthropic.asked_with(
-        user("Why?"), system="Be brief.", tools=(SEARCH, FILES), options=Options(max_tokens=500)
+    body = await anthropic.request_body(
+        user_message("Why?"), system="Be brief.", tools=(SEARCH, FILES), options=Options(max_tokens=500)
     )
 
     assert body == {
@@ -38,7 +38,9 @@ async def test_an_anthropic_request_in_full(anthropic: HttpAdapter):
 
 
 async def test_an_openai_request_in_full(openai: HttpAdapter):
-    body = await openai.asked_with(user("Why?"), system="Be brief.", tools=(SEARCH,), options=Options(max_tokens=500))
+    body = await openai.request_body(
+        user_message("Why?"), system="Be brief.", tools=(SEARCH,), options=Options(max_tokens=500)
+    )
 
     function = {"name": "web_search", "description": "Searches.", "parameters": SEARCH.input_schema}
     assert body == {
@@ -52,12 +54,12 @@ async def test_an_openai_request_in_full(openai: HttpAdapter):
 
 
 async def test_without_tools_there_is_no_tools_field(http: HttpAdapter):
-    assert "tools" not in await http.asked_with(user("Why?"))
+    assert "tools" not in await http.request_body(user_message("Why?"))
 
 
 @pytest.mark.parametrize("system", ["", "  \n"])
 async def test_without_a_system_prompt_there_is_none_in_the_request(http: HttpAdapter, system: str):
-    body = await http.asked_with(user("Why?"), system=system)
+    body = await http.request_body(user_message("Why?"), system=system)
 
     assert "system" not in body
     assert [one["role"] for one in body["messages"]] == ["user"]
@@ -67,7 +69,7 @@ async def test_without_a_system_prompt_there_is_none_in_the_request(http: HttpAd
 async def test_a_base_url_may_end_in_a_slash(http: HttpAdapter, slash: str):
     http.script(reply(say("Yes."), stop()))
 
-    await listen(http.model(base_url=f"{http.upstream.url}/proxy/of/ours{slash}"))
+    await collect_events(http.model(base_url=f"{http.upstream.url}/proxy/of/ours{slash}"))
 
     path = {"anthropic": "/proxy/of/ours/v1/messages", "openai": "/proxy/of/ours/chat/completions"}
     assert http.upstream.requests[0].path == path[http.provider]
@@ -85,28 +87,28 @@ async def test_a_server_without_a_key_is_sent_none(openai: HttpAdapter):
 async def test_other_servers_than_openai_get_the_older_name_of_the_limit(openai: HttpAdapter):
     openai.script(reply(say("Yes."), stop()))
 
-    await listen(openai.model(provider="ollama"), options=Options(max_tokens=500))
+    await collect_events(openai.model(provider="ollama"), options=Options(max_tokens=500))
 
     body = openai.upstream.requests[0].body
     assert (body["max_tokens"], "max_completion_tokens" in body) == (500, False)
 
 
 async def test_more_than_the_model_can_say_is_not_asked_for(http: HttpAdapter):
-    body = await http.asked_with(user("Why?"), options=Options(max_tokens=10**6))
+    body = await http.request_body(user_message("Why?"), options=Options(max_tokens=10**6))
 
     assert body.get("max_tokens", body.get("max_completion_tokens")) == PROFILE.max_output
 
 
 async def test_sampling_parameters_are_never_sent_to_anthropic(anthropic: HttpAdapter):
-    body = await anthropic.asked_with(user("Why?"), options=Options(temperature=0.5))
+    body = await anthropic.request_body(user_message("Why?"), options=Options(temperature=0.5))
 
     assert not body.keys() & {"temperature", "top_p", "top_k"}
 
 
 async def test_the_temperature_goes_to_models_that_take_one(openai: HttpAdapter):
-    plain = await openai.asked_with(user("Why?"), options=Options(temperature=0.5), profile=BLIND)
+    plain = await openai.request_body(user_message("Why?"), options=Options(temperature=0.5), profile=BLIND)
     thinks = Profile(thinking="effort")
-    thoughtful = await openai.asked_with(user("Why?"), options=Options(temperature=0.5), profile=thinks)
+    thoughtful = await openai.request_body(user_message("Why?"), options=Options(temperature=0.5), profile=thinks)
 
     assert (plain["temperature"], "temperature" in thoughtful) == (0.5, False)
 
@@ -116,7 +118,9 @@ async def test_the_temperature_goes_to_models_that_take_one(openai: HttpAdapter)
 async def test_a_thinking_budget_always_leaves_room_for_the_answer(
     anthropic: HttpAdapter, budget: int, max_tokens: int | None
 ):
-    body = await anthropic.asked_with(user("Why?"), options=Options(thinking_budget=budget, max_tokens=max_tokens))
+    body = await anthropic.request_body(
+        user_message("Why?"), options=Options(thinking_budget=budget, max_tokens=max_tokens)
+    )
 
     asked = body["thinking"]["budget_tokens"]
     assert 1024 <= asked <= body["max_tokens"] - 1024 <= PROFILE.max_output
@@ -126,7 +130,9 @@ async def test_a_thinking_budget_always_leaves_room_for_the_answer(
 @pytest.mark.parametrize(("budget", "effort"), [(1024, "low"), (8_192, "medium"), (32_000, "high")])
 async def test_models_that_take_an_effort_get_one(http: HttpAdapter, budget: int, effort: str):
     style = "adaptive" if http.api == "anthropic" else "effort"
-    body = await http.asked_with(user("Why?"), options=Options(thinking_budget=budget), profile=Profile(thinking=style))
+    body = await http.request_body(
+        user_message("Why?"), options=Options(thinking_budget=budget), profile=Profile(thinking=style)
+    )
 
     if http.api == "anthropic":
         assert body["output_config"] == {"effort": effort}
@@ -136,13 +142,15 @@ async def test_models_that_take_an_effort_get_one(http: HttpAdapter, budget: int
 
 
 async def test_a_model_that_does_not_think_is_not_asked_to(http: HttpAdapter):
-    body = await http.asked_with(user("Why?"), options=Options(thinking_budget=5_000), profile=BLIND)
+    body = await http.request_body(user_message("Why?"), options=Options(thinking_budget=5_000), profile=BLIND)
 
     assert not body.keys() & {"thinking", "output_config", "reasoning_effort"}
 
 
 async def test_a_model_that_nobody_knows_thinks_as_much_as_the_operator_says(anthropic: HttpAdapter):
-    body = await anthropic.asked_with(user("Why?"), options=Options(thinking_budget=10_000), profile=Profile())
+    body = await anthropic.request_body(
+        user_message("Why?"), options=Options(thinking_budget=10_000), profile=Profile()
+    )
 
     assert body["thinking"] == {"type": "enabled", "budget_tokens": 10_000}
     assert body["max_tokens"] > 10_000
@@ -161,8 +169,8 @@ async def test_a_round_trip_of_thinking_text_and_parallel_calls(anthropic: HttpA
         ),
         reply(say("Done."), stop()),
     )
-    question = user("Why?")
-    first = message(await anthropic.ask(Context("", (question,), (SEARCH, FILES))))
+    question = user_message("Why?")
+    first = final_message(await anthropic.ask(Context("", (question,), (SEARCH, FILES))))
     results = (
         result("toolu_1", "A"),
         result("toolu_2", "B", is_error=True),
@@ -205,8 +213,8 @@ async def test_a_round_trip_of_parallel_calls_over_chat_completions(openai: Http
         ),
         reply(say("Done."), stop()),
     )
-    question = user("Why?")
-    first = message(await openai.ask(Context("", (question,), (SEARCH, FILES))))
+    question = user_message("Why?")
+    first = final_message(await openai.ask(Context("", (question,), (SEARCH, FILES))))
 
     await openai.ask(Context("", (question, first, result("call_1", "A"), result("call_2", "B")), (SEARCH, FILES)))
 
@@ -231,22 +239,22 @@ async def test_a_round_trip_of_parallel_calls_over_chat_completions(openai: Http
 async def test_results_go_back_in_the_order_of_the_calls(http: HttpAdapter):
     calls = [ToolCall(name, "web_search", {}) for name in ("one", "two")]
 
-    body = await http.asked_with(
-        user("Why?"),
-        answer(*calls, by=http.id, reason="toolUse"),
+    body = await http.request_body(
+        user_message("Why?"),
+        assistant_answer(*calls, by=http.id, reason="toolUse"),
         result("two", "2"),
         result("one", "1"),
     )
 
-    assert answered_ids(body) == ["one", "two"]
+    assert result_ids(body) == ["one", "two"]
 
 
 async def test_what_the_user_says_after_results_comes_after_them(http: HttpAdapter):
-    body = await http.asked_with(
-        user("Why?"),
-        answer(ToolCall("one", "web_search", {}), by=http.id, reason="toolUse"),
+    body = await http.request_body(
+        user_message("Why?"),
+        assistant_answer(ToolCall("one", "web_search", {}), by=http.id, reason="toolUse"),
         result("one", "1"),
-        user("Stop that."),
+        user_message("Stop that."),
     )
 
     if http.api == "anthropic":

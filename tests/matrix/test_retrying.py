@@ -12,7 +12,7 @@ from footnote.models.retry import Retry
 from footnote.net.client import Net
 from footnote.protocol.messages import Text
 from footnote.protocol.stream import Done, Start, TextStart
-from matrix.adapters import HttpAdapter, ending, listen, message
+from matrix.adapters import HttpAdapter, collect_events, final_message, last_event
 from upstream import cut, error_event, raw, reply, reset, say, stall, status, stop
 
 GOOD = reply(say("Yes."), stop())
@@ -24,7 +24,7 @@ async def test_a_passing_failure_is_asked_again(http: HttpAdapter, code: int):
 
     events = await http.ask()
 
-    assert message(events).content == (Text("Yes."),)
+    assert final_message(events).content == (Text("Yes."),)
     assert [type(one) for one in events].count(Start) == 1
     assert len(http.upstream.requests) == 2
     assert http.upstream.requests[0].body == http.upstream.requests[1].body
@@ -34,7 +34,7 @@ async def test_a_passing_failure_is_asked_again(http: HttpAdapter, code: int):
 async def test_a_mistake_of_the_caller_is_not_asked_again(http: HttpAdapter, code: int):
     http.script(status(code))
 
-    failure = message(await http.ask()).failure
+    failure = final_message(await http.ask()).failure
 
     assert failure is not None
     assert (failure.status, failure.retryable) == (code, False)
@@ -55,32 +55,32 @@ async def test_a_mistake_of_the_caller_is_not_asked_again(http: HttpAdapter, cod
 async def test_the_wait_that_the_server_asks_for_is_kept(http: HttpAdapter, headers: Any, seconds: float):
     http.script(status(429, headers=headers), GOOD)
 
-    assert isinstance(ending(await http.ask()), Done)
-    assert http.slept == [seconds]
+    assert isinstance(last_event(await http.ask()), Done)
+    assert http.sleeps == [seconds]
 
 
 async def test_a_date_to_come_is_waited_for(http: HttpAdapter):
     then = datetime.now(UTC) + timedelta(seconds=30)
     http.script(status(503, headers={"retry-after": format_datetime(then, usegmt=True)}), GOOD)
 
-    assert isinstance(ending(await http.ask()), Done)
-    assert http.slept == [pytest.approx(30, abs=20)]
+    assert isinstance(last_event(await http.ask()), Done)
+    assert http.sleeps == [pytest.approx(30, abs=20)]
 
 
 @pytest.mark.parametrize("value", ["soon", "", "nan", "inf", "Wed, 99 Oct 2015"])
 async def test_a_wait_that_makes_no_sense_is_replaced_by_our_own(http: HttpAdapter, value: str):
     http.script(status(429, headers={"retry-after": value}), GOOD)
 
-    assert isinstance(ending(await http.ask()), Done)
-    assert http.slept == [0.5]
+    assert isinstance(last_event(await http.ask()), Done)
+    assert http.sleeps == [0.5]
 
 
 async def test_the_waits_double_and_the_number_of_tries_is_limited(http: HttpAdapter):
     http.script(*[status(500, "Broken inside")] * 4)
 
-    failure = message(await http.ask()).failure
+    failure = final_message(await http.ask()).failure
 
-    assert http.slept == [0.5, 1.0, 2.0]
+    assert http.sleeps == [0.5, 1.0, 2.0]
     assert len(http.upstream.requests) == 4
     assert failure is not None
     assert (failure.status, failure.retryable) == (500, True)
@@ -100,9 +100,9 @@ def test_our_own_waits_spread_by_a_quarter_to_both_sides():
 async def test_a_server_that_asks_for_an_hour_is_not_waited_for(http: HttpAdapter):
     http.script(status(429, headers={"retry-after": "3600"}))
 
-    failure = message(await http.ask()).failure
+    failure = final_message(await http.ask()).failure
 
-    assert (http.slept, len(http.upstream.requests)) == ([], 1)
+    assert (http.sleeps, len(http.upstream.requests)) == ([], 1)
     assert failure is not None
     assert failure.status == 429
 
@@ -125,28 +125,28 @@ async def test_a_connection_that_breaks_before_the_first_event_is_made_again(htt
     events = await http.ask()
 
     assert events[:2] == [Start(http.id), TextStart(0)]
-    assert message(events).content == (Text("Yes."),)
-    assert len(http.slept) == 1
+    assert final_message(events).content == (Text("Yes."),)
+    assert len(http.sleeps) == 1
 
 
 async def test_a_server_that_is_not_there_yet_is_asked_again(http: HttpAdapter):
-    await http.upstream.deafen()
+    await http.upstream.stop_listening()
     http.script(GOOD)
 
     async def start_it(_: float) -> None:
         await http.upstream.listen()
 
-    events = await listen(http.model(retry=Retry(sleep=start_it)))
+    events = await collect_events(http.model(retry=Retry(sleep=start_it)))
 
-    assert message(events).content == (Text("Yes."),)
+    assert final_message(events).content == (Text("Yes."),)
 
 
 async def test_a_server_that_never_comes_is_given_up_with_a_next_step(http: HttpAdapter):
-    await http.upstream.deafen()
+    await http.upstream.stop_listening()
 
-    failure = message(await http.ask()).failure
+    failure = final_message(await http.ask()).failure
 
-    assert len(http.slept) == 3
+    assert len(http.sleeps) == 3
     assert failure is not None
     assert (failure.type, failure.retryable) == ("connection_error", True)
     assert failure.message.startswith(f"{http.provider} could not be reached: the connection was refused.")
@@ -154,7 +154,7 @@ async def test_a_server_that_never_comes_is_given_up_with_a_next_step(http: Http
 
 
 async def test_a_host_without_an_address_is_given_up_with_a_next_step(http: HttpAdapter):
-    failure = message(await listen(http.model(base_url="http://nowhere.invalid"))).failure
+    failure = final_message(await collect_events(http.model(base_url="http://nowhere.invalid"))).failure
 
     assert failure is not None
     assert failure.message == (
@@ -167,17 +167,17 @@ async def test_a_host_without_an_address_is_given_up_with_a_next_step(http: Http
 async def test_after_the_first_event_nothing_is_asked_twice(http: HttpAdapter, end: Any):
     http.script(reply(say("So far"), end), GOOD)
 
-    answer = message(await http.ask())
+    answer = final_message(await http.ask())
 
     assert (answer.content, answer.stop_reason) == ((Text("So far"),), "error")
-    assert (http.slept, len(http.upstream.requests)) == ([], 1)
+    assert (http.sleeps, len(http.upstream.requests)) == ([], 1)
 
 
 @pytest.fixture
 async def impatient(http: HttpAdapter) -> AsyncIterator[HttpAdapter]:
     """The same adapter with a client that takes a short silence for a dead connection; longer than those of a busy
     machine, or it would take an answer for none."""
-    async with Net(stall=1) as client:
+    async with Net(idle_timeout=1) as client:
         yield HttpAdapter(http.api, http.upstream, client)
 
 
@@ -186,8 +186,8 @@ async def test_a_server_that_says_nothing_is_asked_again(impatient: HttpAdapter)
 
     events = await impatient.ask()
 
-    assert message(events).content == (Text("Yes."),)
-    assert len(impatient.slept) == 2
+    assert final_message(events).content == (Text("Yes."),)
+    assert len(impatient.sleeps) == 2
 
 
 async def test_a_server_that_falls_silent_in_its_answer_is_an_error_with_the_partial_message(
@@ -195,7 +195,7 @@ async def test_a_server_that_falls_silent_in_its_answer_is_an_error_with_the_par
 ):
     impatient.script(reply(say("So far"), stall()))
 
-    answer = message(await impatient.ask())
+    answer = final_message(await impatient.ask())
 
     assert (answer.content, answer.stop_reason) == ((Text("So far"),), "error")
     assert answer.failure is not None
@@ -207,5 +207,5 @@ async def test_a_server_that_falls_silent_in_its_answer_is_an_error_with_the_par
 async def test_a_refused_request_leaves_nothing_open(http: HttpAdapter):
     http.script(*[status(500, body=b"x" * 200_000)] * 4)
 
-    assert message(await http.ask()).stop_reason == "error"
+    assert final_message(await http.ask()).stop_reason == "error"
     assert all(one.closed_at is not None for one in http.upstream.connections[:-1])

@@ -6,8 +6,8 @@ import pytest
 
 from footnote.protocol.messages import Block, Text, Thinking, ToolCall
 from footnote.protocol.stream import Failed
-from matrix.adapters import HttpAdapter, ending, listen, message
-from matrix.tape import Tape, model_of
+from matrix.adapters import HttpAdapter, collect_events, final_message, last_event
+from matrix.tape import RecordedResponse, model_of
 from matrix.test_mixed_chunks import chunk
 from upstream import call, cut, reply, say, stop
 
@@ -15,7 +15,7 @@ ANSWER = "<think>\nLet me see: 1 < 2.\n</think>\n\nYes, <think> is a word."
 SPLIT = [("thinking", "Let me see: 1 < 2.\n"), ("text", "Yes, <think> is a word.")]
 
 
-def shown(content: tuple[Block, ...]) -> list[tuple[str, str]]:
+def thinking_and_text(content: tuple[Block, ...]) -> list[tuple[str, str]]:
     kinds = {Thinking: "thinking", Text: "text"}
     return [(kinds[type(block)], block.text) for block in content if isinstance(block, Thinking | Text)]
 
@@ -40,7 +40,10 @@ def record(text: str) -> dict[str, Any]:
 async def test_thinking_is_shown_once_in_whatever_form_it_comes(openai: HttpAdapter, piece: Any):
     openai.script(reply(chunk(piece("Let me")), chunk(piece(" see.")), say("Yes."), stop()))
 
-    assert shown(message(await openai.ask()).content) == [("thinking", "Let me see."), ("text", "Yes.")]
+    assert thinking_and_text(final_message(await openai.ask()).content) == [
+        ("thinking", "Let me see."),
+        ("text", "Yes."),
+    ]
 
 
 async def test_records_that_repeat_at_the_end_what_a_field_said_are_not_shown_again(openai: HttpAdapter):
@@ -48,7 +51,7 @@ async def test_records_that_repeat_at_the_end_what_a_field_said_are_not_shown_ag
         reply(chunk({"reasoning": "Hm."}), chunk({"reasoning_details": [record("Hm.")]}), say("Yes."), stop())
     )
 
-    content = message(await openai.ask()).content
+    content = final_message(await openai.ask()).content
 
     assert content == (Thinking("Hm.", details=(record("Hm."),)), Text("Yes."))
 
@@ -73,7 +76,7 @@ async def test_what_only_records_say_is_shown_after_a_field_too(
     ]
     openai.script(reply(*chunks, say("Yes."), stop()))
 
-    content = message(await openai.ask()).content
+    content = final_message(await openai.ask()).content
 
     assert content == (Thinking(thought, details=(record(kept),)), Text("Yes."))
 
@@ -82,14 +85,14 @@ async def test_what_only_records_say_is_shown_after_a_field_too(
 async def test_a_field_that_holds_something_else_is_passed_by(openai: HttpAdapter, odd: Any):
     openai.script(reply(chunk({"thinking": odd, "content": "Yes."}), stop()))
 
-    assert message(await openai.ask()).content == (Text("Yes."),)
+    assert final_message(await openai.ask()).content == (Text("Yes."),)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 8, 9, 100])
 async def test_a_mark_at_the_beginning_is_found_wherever_it_is_cut(openai: HttpAdapter, size: int):
     openai.script(reply(say(*[ANSWER[at : at + size] for at in range(0, len(ANSWER), size)]), stop()))
 
-    assert shown(message(await openai.ask()).content) == SPLIT
+    assert thinking_and_text(final_message(await openai.ask()).content) == SPLIT
 
 
 @pytest.mark.parametrize(
@@ -110,19 +113,22 @@ async def test_only_a_mark_at_the_beginning_counts_and_nothing_is_lost(
 ):
     openai.script(reply(say(*pieces), stop()))
 
-    assert shown(message(await openai.ask()).content) == content
+    assert thinking_and_text(final_message(await openai.ask()).content) == content
 
 
 async def test_a_mark_after_thinking_that_came_in_a_field_is_text(openai: HttpAdapter):
     openai.script(reply(chunk({"reasoning": "Hm."}), say("<think>Yes."), stop()))
 
-    assert shown(message(await openai.ask()).content) == [("thinking", "Hm."), ("text", "<think>Yes.")]
+    assert thinking_and_text(final_message(await openai.ask()).content) == [
+        ("thinking", "Hm."),
+        ("text", "<think>Yes."),
+    ]
 
 
 async def test_a_call_ends_thinking_that_was_not_closed(openai: HttpAdapter):
     openai.script(reply(say("<think>I look.</th"), call("web_search", {"query": "x"}, id="c1"), stop("toolUse")))
 
-    content = message(await openai.ask()).content
+    content = final_message(await openai.ask()).content
 
     assert content == (Thinking("I look.</th"), ToolCall("c1", "web_search", {"query": "x"}))
 
@@ -131,10 +137,10 @@ async def test_a_call_ends_thinking_that_was_not_closed(openai: HttpAdapter):
 async def test_what_was_held_back_is_kept_when_the_answer_breaks_off(openai: HttpAdapter, said: str, kept: str):
     payload = b'data: {"choices": [{"index": 0, "delta": {"content": "%s"}}]}\n\n' % said.encode()
 
-    events = await listen(model_of("openai", Tape([payload])))
+    events = await collect_events(model_of("openai", RecordedResponse([payload])))
 
-    assert isinstance(ending(events), Failed)
-    assert [text for _, text in shown(message(events).content)] == [kept]
+    assert isinstance(last_event(events), Failed)
+    assert [text for _, text in thinking_and_text(final_message(events).content)] == [kept]
 
 
 async def test_what_was_held_back_is_kept_when_the_connection_is_cut(openai: HttpAdapter):
@@ -142,5 +148,5 @@ async def test_what_was_held_back_is_kept_when_the_connection_is_cut(openai: Htt
 
     events = await openai.ask()
 
-    assert isinstance(ending(events), Failed)
-    assert shown(message(events).content) == [("thinking", "Half</th")]
+    assert isinstance(last_event(events), Failed)
+    assert thinking_and_text(final_message(events).content) == [("thinking", "Half</th")]

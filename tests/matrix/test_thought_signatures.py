@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from footnote.protocol.messages import AssistantMessage, Text, ToolResultMessage, user
-from footnote.sessions.turns import encode, said
-from matrix.adapters import HttpAdapter, message
+from footnote.protocol.messages import AssistantMessage, Text, ToolResultMessage, user_message
+from footnote.sessions.turns import encode, message_decoder
+from matrix.adapters import HttpAdapter, final_message
 from matrix.test_mixed_chunks import chunk
 from upstream import reply, stop
 
@@ -24,18 +24,18 @@ def _delta(**fields: Any) -> Any:
     return chunk({"tool_calls": [{"index": 0, **fields}]})
 
 
-async def _called(openai: HttpAdapter, *deltas: Any) -> AssistantMessage:
+async def _receive_call(openai: HttpAdapter, *deltas: Any) -> AssistantMessage:
     openai.upstream.extensions = frozenset().union(*FIELDS)
     openai.script(reply(*deltas, stop("toolUse")))
     # As a crash, a reload or another replica has it.
-    kept = said.decode(encode(message(await openai.ask())))
+    kept = message_decoder.decode(encode(final_message(await openai.ask())))
     assert isinstance(kept, AssistantMessage)
     return kept
 
 
-async def _sent_back(openai: HttpAdapter, asked: AssistantMessage) -> dict[str, Any]:
+async def _resent_call(openai: HttpAdapter, message: AssistantMessage) -> dict[str, Any]:
     result = ToolResultMessage("c1", "look", (Text("found"),))
-    body = await openai.asked_with(user("Why?"), asked, result)
+    body = await openai.request_body(user_message("Why?"), message, result)
     [call] = body["messages"][-2]["tool_calls"]
     return call
 
@@ -44,17 +44,17 @@ async def _sent_back(openai: HttpAdapter, asked: AssistantMessage) -> dict[str, 
 @pytest.mark.parametrize("comes", ["with the name", "with the arguments"])
 async def test_the_signature_beside_a_call_is_kept_and_sent_back(openai: HttpAdapter, fields: Any, comes: str) -> None:
     first, second = (fields, {}) if comes == "with the name" else ({}, fields)
-    asked = await _called(
+    asked = await _receive_call(
         openai,
         _delta(id="c1", type="function", function={"name": "look", "arguments": ""}, **first),
         _delta(function={"arguments": '{"at": 1}'}, **second),
     )
     function = {"name": "look", "arguments": '{"at":1}'}
-    assert await _sent_back(openai, asked) == {"id": "c1", "type": "function", "function": function, **fields}
+    assert await _resent_call(openai, asked) == {"id": "c1", "type": "function", "function": function, **fields}
 
 
 async def test_another_model_is_not_sent_the_signature(openai: HttpAdapter) -> None:
     function = {"name": "look", "arguments": "{}"}
-    asked = await _called(openai, _delta(id="c1", type="function", function=function, extra_content=SIGNATURE))
+    asked = await _receive_call(openai, _delta(id="c1", type="function", function=function, extra_content=SIGNATURE))
     other = msgspec.structs.replace(asked, model="google/another")
-    assert await _sent_back(openai, other) == {"id": "c1", "type": "function", "function": function}
+    assert await _resent_call(openai, other) == {"id": "c1", "type": "function", "function": function}

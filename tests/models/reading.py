@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
-from agent.stage import Play, Stage, tool
-from footnote.models.reader import Reader
-from footnote.models.reader.words import WORDS
+from agent.stage import TurnHarness, TurnRecording, tool
+from footnote.models.reader import ReaderModel
+from footnote.models.reader.messages import MESSAGES
 from footnote.protocol.events import TextBlock, ToolUseBlock
-from footnote.protocol.messages import Message, user
+from footnote.protocol.messages import Message, user_message
 from footnote.protocol.receipts import Disagreement, Passage, ProviderTry, Receipt, SearchArtifact
 from footnote.protocol.sources import Source, SourceStatus
 from footnote.protocol.tools import ToolResult, failed, said
@@ -29,7 +29,7 @@ PAGE_SCHEMA = {
 }
 
 QUESTION = "What is the capital of Vietnam?"
-NOTE = WORDS["en"].note
+NOTE = MESSAGES["en"].note
 HANOI = "Hanoi is the capital of Vietnam."
 RIVER = "Hanoi lies on the Red River, 1,760 km from Ho Chi Minh City."
 
@@ -39,7 +39,7 @@ def source(number: int, status: SourceStatus = "read", **more: Any) -> Source:
     return Source(domain=f"site{number}.example", number=number, status=status, **(fields | more))
 
 
-def found(
+def search_result(
     *passages: tuple[int, str],
     sources: tuple[Source, ...] = (),
     tries: tuple[ProviderTry, ...] = (),
@@ -58,7 +58,7 @@ def found(
 
 
 @dataclass
-class Asked:
+class RecordingTool:
     """A tool that gives its results in turn, the last one again and again, and keeps the arguments of each call."""
 
     name: str
@@ -75,31 +75,31 @@ class Asked:
         return replace(tool(self.name, body), input_schema=dict(self.schema))
 
 
-def searching(*results: ToolResult, **more: Any) -> Asked:
-    return Asked("web_search", results, **more)
+def search_tool(*results: ToolResult, **more: Any) -> RecordingTool:
+    return RecordingTool("web_search", results, **more)
 
 
-def reading(*results: ToolResult) -> Asked:
-    return Asked("read_page", results, PAGE_SCHEMA)
+def page_tool(*results: ToolResult) -> RecordingTool:
+    return RecordingTool("read_page", results, PAGE_SCHEMA)
 
 
-def failing(*texts: str) -> tuple[ToolResult, ...]:
+def failing_results(*texts: str) -> tuple[ToolResult, ...]:
     return tuple(failed(text) for text in texts)
 
 
 def history(*said_before: Message | str) -> tuple[Message, ...]:
-    return tuple(user(one) if isinstance(one, str) else one for one in said_before)
+    return tuple(user_message(one) if isinstance(one, str) else one for one in said_before)
 
 
-async def play(*said: Message | str, tools: tuple[Asked | Tool, ...] = (), **more: Any) -> Play:
-    given = [one.tool if isinstance(one, Asked) else one for one in tools]
-    return await Stage(Reader(), given, history(*said), **more).play()
+async def play_turn(*said: Message | str, tools: tuple[RecordingTool | Tool, ...] = (), **more: Any) -> TurnRecording:
+    given = [one.tool if isinstance(one, RecordingTool) else one for one in tools]
+    return await TurnHarness(ReaderModel(), given, history(*said), **more).play()
 
 
-def calls(played: Play) -> list[tuple[str, dict[str, Any]]]:
+def tool_calls(played: TurnRecording) -> list[tuple[str, dict[str, Any]]]:
     return [(block.name, block.input) for block in played.blocks if isinstance(block, ToolUseBlock)]
 
 
-def last_text(played: Play) -> str:
+def last_text(played: TurnRecording) -> str:
     (block,) = [block for block in played.blocks if isinstance(block, TextBlock)]
     return block.text

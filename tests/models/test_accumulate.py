@@ -13,7 +13,7 @@ from footnote.protocol.stream import ToolCallDelta
 def previews(*pieces: str) -> list[dict[str, Any]]:
     fold = Accumulator("footnote/model")
     index = fold.open_call("c1", "write_file").index
-    events = [fold.grow(index, piece) for piece in pieces]
+    events = [fold.append(index, piece) for piece in pieces]
     return [event.arguments for event in events if isinstance(event, ToolCallDelta)]
 
 

@@ -74,25 +74,25 @@ PROFILES = st.builds(
 )
 
 
-def sent(api: Any, context: Context, options: Options, profile: Profile) -> Any:
-    return json.loads(dumps(api.body(MODEL, context, options, profile)))
+def request_body(api: Any, context: Context, options: Options, profile: Profile) -> Any:
+    return json.loads(dumps(api.request_body(MODEL, context, options, profile)))
 
 
 @settings(max_examples=300, deadline=None)
 @given(CONTEXTS, OPTIONS, PROFILES)
 def test_anthropic_takes_it(context: Context, options: Options, profile: Profile):
-    body = sent(anthropic, context, options, profile)
+    body = request_body(anthropic, context, options, profile)
 
-    assert anthropic_rules.problems(anthropic.headers(ENDPOINT), body, KEY) == []
+    assert anthropic_rules.request_problems(anthropic.request_headers(ENDPOINT), body, KEY) == []
 
 
 @settings(max_examples=300, deadline=None)
 @given(CONTEXTS, OPTIONS, PROFILES)
 def test_openai_takes_it(context: Context, options: Options, profile: Profile):
-    body = sent(openai_chat, context, options, profile)
+    body = request_body(openai_chat, context, options, profile)
     known = frozenset({"reasoning_details"})
 
-    assert openai_rules.problems(openai_chat.headers(ENDPOINT), body, KEY, known) == []
+    assert openai_rules.request_problems(openai_chat.request_headers(ENDPOINT), body, KEY, known) == []
 
 
 @pytest.mark.parametrize("api", [anthropic, openai_chat], ids=["anthropic", "openai"])
@@ -101,13 +101,13 @@ def test_openai_takes_it(context: Context, options: Options, profile: Profile):
 def test_the_same_history_is_the_same_request_and_stays_as_it_was(api: Any, context: Context):
     before = repr(context)
 
-    assert sent(api, context, Options(), Profile()) == sent(api, context, Options(), Profile())
+    assert request_body(api, context, Options(), Profile()) == request_body(api, context, Options(), Profile())
     assert repr(context) == before
 
 
 def test_a_foreign_block_of_the_same_model_does_not_make_an_empty_message():
     history = (AssistantMessage((Foreign({"type": "x"}),), "stop", MODEL),)
 
-    body = sent(openai_chat, Context("", history), Options(), Profile())
+    body = request_body(openai_chat, Context("", history), Options(), Profile())
 
-    assert openai_rules.problems(openai_chat.headers(ENDPOINT), body, KEY) == []
+    assert openai_rules.request_problems(openai_chat.request_headers(ENDPOINT), body, KEY) == []

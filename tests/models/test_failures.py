@@ -2,7 +2,7 @@
 
 import pytest
 
-from footnote.models.failures import OVERFLOW, Endpoint, from_event, from_status
+from footnote.models.errors import CONTEXT_OVERFLOW, Endpoint, from_event, from_status
 
 TOO_LONG = [
     "prompt is too long: 213462 tokens > 200000 maximum",
@@ -31,20 +31,20 @@ ENDPOINT = Endpoint("somebody", "http://localhost")
 
 @pytest.mark.parametrize("said", TOO_LONG)
 def test_a_request_that_is_too_long_is_recognised_in_every_providers_words(said: str):
-    assert from_status(ENDPOINT, 400, f'{{"error": {{"message": "{said}"}}}}'.encode()).type == OVERFLOW
+    assert from_status(ENDPOINT, 400, f'{{"error": {{"message": "{said}"}}}}'.encode()).type == CONTEXT_OVERFLOW
 
 
 @pytest.mark.parametrize("said", SOMETHING_ELSE)
 def test_other_mistakes_are_not_taken_for_it(said: str):
-    assert from_status(ENDPOINT, 400, f'{{"error": {{"message": "{said}"}}}}'.encode()).type != OVERFLOW
+    assert from_status(ENDPOINT, 400, f'{{"error": {{"message": "{said}"}}}}'.encode()).type != CONTEXT_OVERFLOW
 
 
 def test_it_is_recognised_inside_a_stream_too():
     said = {"type": "invalid_request_error", "message": TOO_LONG[0]}
 
-    assert from_event(ENDPOINT, said).type == OVERFLOW
+    assert from_event(ENDPOINT, said).type == CONTEXT_OVERFLOW
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>413 Request Entity Too Large</html>"])
 def test_a_request_too_large_without_a_word_is_too_long(body: bytes):
-    assert from_status(ENDPOINT, 413, body).type == OVERFLOW
+    assert from_status(ENDPOINT, 413, body).type == CONTEXT_OVERFLOW

@@ -74,15 +74,15 @@ def test_a_price_counts_every_kind_of_token_once():
     price = Price(input=3.0, output=15.0, cache_read=0.3, cache_write=3.75)
     usage = Usage(input=1_000, output=2_000, cache_read=10_000, cache_write=4_000, reasoning=500)
 
-    assert price.of(usage) == pytest.approx((1 * 3 + 2 * 15 + 10 * 0.3 + 4 * 3.75) / 1_000)
+    assert price.cost(usage) == pytest.approx((1 * 3 + 2 * 15 + 10 * 0.3 + 4 * 3.75) / 1_000)
 
 
 def test_without_a_price_of_its_own_the_cache_costs_as_much_as_input():
-    assert Price(input=1.0, output=2.0).of(Usage(input=1, cache_read=2, cache_write=3)) == pytest.approx(6e-6)
+    assert Price(input=1.0, output=2.0).cost(Usage(input=1, cache_read=2, cache_write=3)) == pytest.approx(6e-6)
 
 
 def test_a_long_request_has_its_own_rates():
     price = Price(input=1.0, output=2.0, long_from=1_000, long=Rates(input=10.0, output=20.0))
 
-    assert price.of(Usage(input=600, cache_read=400)) == pytest.approx(0.001)
-    assert price.of(Usage(input=601, cache_read=400, output=1)) == pytest.approx(0.01003)
+    assert price.cost(Usage(input=600, cache_read=400)) == pytest.approx(0.001)
+    assert price.cost(Usage(input=601, cache_read=400, output=1)) == pytest.approx(0.01003)

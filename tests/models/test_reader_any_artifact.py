@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from footnote.models.base import Context
-from footnote.models.reader import Reader
-from footnote.models.reader.findings import LONGEST_PASSAGE, MOST
-from footnote.models.reader.words import WORDS
-from footnote.protocol.messages import AssistantMessage, Message, Text, ToolCall, ToolResultMessage, user
+from footnote.models.reader import ReaderModel
+from footnote.models.reader.findings import MAX_ITEMS, MAX_PASSAGE_LENGTH
+from footnote.models.reader.messages import MESSAGES
+from footnote.protocol.messages import AssistantMessage, Message, Text, ToolCall, ToolResultMessage, user_message
 from footnote.protocol.stream import Done
 from footnote.protocol.tools import ToolSpec
-from matrix.adapters import ending, listen
-from models.reading import SEARCH_SCHEMA, found, source
+from matrix.adapters import collect_events, last_event
+from models.reading import SEARCH_SCHEMA, search_result, source
 
 TOOLS = tuple(ToolSpec(name, "", SEARCH_SCHEMA) for name in ("web_search", "read_page", "write_file"))
 QUESTIONS = ("What is the capital of Vietnam?", "Viết báo cáo về Hà Nội", "总结 https://a.example", "hi", "")
@@ -57,7 +57,7 @@ results = st.tuples(
 
 
 def conversation(question: str, answered: list[Any]) -> tuple[Message, ...]:
-    messages: list[Message] = [user(question)]
+    messages: list[Message] = [user_message(question)]
     for at, (name, arguments, artifact, is_error, said) in enumerate(answered):
         messages.append(AssistantMessage((ToolCall(f"c{at}", name, arguments),), "toolUse", "a/b"))
         messages.append(ToolResultMessage(f"c{at}", name, (Text(said),), is_error, artifact))
@@ -65,7 +65,7 @@ def conversation(question: str, answered: list[Any]) -> tuple[Message, ...]:
 
 
 def reply(messages: tuple[Message, ...], tools: tuple[ToolSpec, ...] = ()) -> AssistantMessage:
-    end = ending(asyncio.run(listen(Reader(), Context("", messages, tools))))
+    end = last_event(asyncio.run(collect_events(ReaderModel(), Context("", messages, tools))))
     assert isinstance(end, Done)
     return end.message
 
@@ -88,12 +88,12 @@ def test_no_conversation_makes_it_fail(answered: list[Any], question: str, tools
     messages = conversation(question, answered)
 
     assert reply(messages, tools).content
-    assert reply((*messages, user(later)), tools).content
+    assert reply((*messages, user_message(later)), tools).content
 
 
 @given(st.lists(st.tuples(st.integers(1, 3), text), max_size=5), st.sampled_from(["vi", "zh"]))
 def test_what_is_quoted_is_what_was_found_in_its_order(passages: list[tuple[int, str]], locale: Any):
-    result = found(*passages, sources=tuple(source(number) for number in (1, 2, 3)))
+    result = search_result(*passages, sources=tuple(source(number) for number in (1, 2, 3)))
     question = {"vi": "Thủ đô ở đâu?", "zh": "首都在哪里？"}[locale]
     answered = [("web_search", {"query": "x"}, result.artifact, False, "")]
 
@@ -102,12 +102,12 @@ def test_what_is_quoted_is_what_was_found_in_its_order(passages: list[tuple[int,
     wanted = [[*said.replace("\ud800", "\ufffd").split(), f"[{at}]"] for at, said in passages if said.strip()][:3]
     shown = [[word.replace("\x00", "\ufffd") for word in words] for words in wanted]
     assert quotations(written) == shown
-    assert (WORDS[locale].passages in written) == (len(wanted) > 1)
+    assert (MESSAGES[locale].passages in written) == (len(wanted) > 1)
 
 
 @pytest.mark.parametrize("missing", ["number", "text", "start", "end"])
 def test_a_passage_that_is_not_whole_is_left_out(missing: str):
-    artifact = found((1, "Whole."), (1, "Broken.")).artifact
+    artifact = search_result((1, "Whole."), (1, "Broken.")).artifact
     assert artifact is not None
     del artifact["passages"][1][missing]
 
@@ -117,7 +117,7 @@ def test_a_passage_that_is_not_whole_is_left_out(missing: str):
 
 
 def test_a_passage_without_its_source_is_never_quoted():
-    artifact = found((1, "Known."), (7, "Unknown."), sources=(source(1),)).artifact
+    artifact = search_result((1, "Known."), (7, "Unknown."), sources=(source(1),)).artifact
 
     written = reply(conversation(QUESTIONS[0], [("web_search", {"query": "x"}, artifact, False, "")])).text
 
@@ -126,9 +126,11 @@ def test_a_passage_without_its_source_is_never_quoted():
 
 
 def test_an_artifact_of_any_size_is_answered_with_three_passages():
-    many = found(*((1, f"Passage {at}.") for at in range(MOST * 100)), (1, "x" * (LONGEST_PASSAGE + 1))).artifact
+    many = search_result(
+        *((1, f"Passage {at}.") for at in range(MAX_ITEMS * 100)), (1, "x" * (MAX_PASSAGE_LENGTH + 1))
+    ).artifact
     assert many is not None
-    long = found((1, "y" * (LONGEST_PASSAGE + 1)), (1, "Short.")).artifact
+    long = search_result((1, "y" * (MAX_PASSAGE_LENGTH + 1)), (1, "Short.")).artifact
     nested: Any = []
     for _ in range(10_000):
         nested = [nested]
@@ -143,7 +145,7 @@ def test_an_artifact_of_any_size_is_answered_with_three_passages():
 
 
 def test_half_characters_do_no_harm():
-    artifact = found((1, "Half \ud800 a character.")).artifact
+    artifact = search_result((1, "Half \ud800 a character.")).artifact
     assert artifact is not None
     artifact["sources"] = [{"\ud800": 1}, *artifact["sources"]]
 
@@ -158,8 +160,11 @@ def test_half_characters_do_no_harm():
         (),
         (AssistantMessage((Text("Hello."),), "stop", "a/b"),),
         (ToolResultMessage("c1", "web_search", (Text("lost"),)),),
-        (user("hi"), ToolResultMessage("c1", "web_search", (Text("lost"),))),
-        (user(QUESTIONS[0]), AssistantMessage((ToolCall("c1", "web_search", {}, invalid="{"),), "toolUse", "a/b")),
+        (user_message("hi"), ToolResultMessage("c1", "web_search", (Text("lost"),))),
+        (
+            user_message(QUESTIONS[0]),
+            AssistantMessage((ToolCall("c1", "web_search", {}, invalid="{"),), "toolUse", "a/b"),
+        ),
     ],
 )
 def test_half_a_conversation_is_answered_too(messages: tuple[Message, ...]):

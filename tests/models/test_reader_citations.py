@@ -2,11 +2,11 @@
 
 import pytest
 
-from footnote.citations.check import check
-from footnote.citations.numbering import Sources
-from footnote.models.reader.answer import answer
-from footnote.models.reader.findings import Finding
-from footnote.models.reader.words import WORDS
+from footnote.evidence.check import check_citations
+from footnote.evidence.sources import Sources
+from footnote.models.reader.answer import compose_answer
+from footnote.models.reader.findings import ReaderHit
+from footnote.models.reader.messages import MESSAGES
 from footnote.protocol.receipts import Passage
 from footnote.protocol.sources import Snapshot, Source
 from footnote.protocol.tools import Locale
@@ -59,10 +59,10 @@ def test_every_quotation_is_supported_by_the_page_that_it_names(locale: Locale, 
         snapshot_id=snapshot.id,
     )
     sources = Sources()
-    sources.note(page, snapshot)
+    sources.add(page, snapshot)
     quoted = (Passage(number=1, text=passage, start=at, end=at + len(passage)),)
-    finding = Finding(tool="web_search", query="Hanoi", asked="Hanoi", passages=quoted, sources=(page,))
+    finding = ReaderHit(tool="web_search", query="Hanoi", question="Hanoi", passages=quoted, sources=(page,))
 
-    citations = check(answer([finding], WORDS[locale]), sources)
+    citations = check_citations(compose_answer([finding], MESSAGES[locale]), sources)
 
     assert [(one.marker, one.number, one.verdict) for one in citations] == [("[1]", 1, "supported")]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from footnote.models.reader.words import WORDS
+from footnote.models.reader.messages import MESSAGES
 from footnote.protocol.receipts import ProviderTry
-from models.reading import HANOI, NOTE, QUESTION, found, last_text, play, searching
+from models.reading import HANOI, NOTE, QUESTION, last_text, play_turn, search_result, search_tool
 
 OFFLINE = (
     ProviderTry(provider="brave", outcome="skipped", reason="it has no key"),
@@ -37,7 +37,7 @@ OFFLINE = (
     ],
 )
 async def test_when_the_library_answers_in_place_of_the_web_the_answer_says_so_first(question: str, said: str):
-    played = await play(question, tools=(searching(found((1, HANOI), tries=OFFLINE)),))
+    played = await play_turn(question, tools=(search_tool(search_result((1, HANOI), tries=OFFLINE)),))
 
     assert last_text(played).startswith(f"{said}\n\n")
     assert f"> {HANOI} [1]" in last_text(played)
@@ -45,6 +45,6 @@ async def test_when_the_library_answers_in_place_of_the_web_the_answer_says_so_f
 
 @pytest.mark.parametrize("tries", [OFFLINE[-1:], (OFFLINE[1], ProviderTry(provider="searxng", outcome="results"))])
 async def test_a_library_that_was_chosen_and_another_provider_need_no_excuse(tries: tuple[ProviderTry, ...]):
-    played = await play(QUESTION, tools=(searching(found((1, HANOI), tries=tries)),))
+    played = await play_turn(QUESTION, tools=(search_tool(search_result((1, HANOI), tries=tries)),))
 
-    assert last_text(played) == f"{WORDS['en'].passage}\n\n> {HANOI} [1]\n\n{NOTE}"
+    assert last_text(played) == f"{MESSAGES['en'].passage}\n\n> {HANOI} [1]\n\n{NOTE}"

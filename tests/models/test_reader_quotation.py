@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from footnote.language.quotation import blockquote, inline, link
+from footnote.text.quotation import blockquote, escape_inline, markdown_link
 
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
@@ -41,13 +41,13 @@ HOSTILE = [
 ]
 
 
-def parsed(markdown: str) -> list[Token]:
+def parse_markdown(markdown: str) -> list[Token]:
     return MARKDOWN.parse(markdown)
 
 
 def text_of(markdown: str) -> str:
     """The text of a single quotation that holds nothing but paragraphs of plain text."""
-    tokens = parsed(markdown)
+    tokens = parse_markdown(markdown)
     kinds = [token.type for token in tokens]
     assert (kinds[0], kinds[-1]) == ("blockquote_open", "blockquote_close")
     assert set(kinds[1:-1]) <= {"paragraph_open", "inline", "paragraph_close"}
@@ -56,7 +56,7 @@ def text_of(markdown: str) -> str:
     return "\n\n".join("".join(child.content or "\n" for child in children) for children in paragraphs)
 
 
-def folded(text: str) -> list[list[list[str]]]:
+def fold_whitespace(text: str) -> list[list[list[str]]]:
     """Paragraphs of lines of words: white space inside a line is all that may differ."""
     paragraphs = re.split(r"\n[ \t]*\n\s*", re.sub(r"\r\n?", "\n", text).strip())
     return [[line.split() for line in paragraph.split("\n")] for paragraph in paragraphs]
@@ -64,13 +64,13 @@ def folded(text: str) -> list[list[list[str]]]:
 
 @pytest.mark.parametrize("passage", HOSTILE)
 def test_a_passage_is_the_same_after_markdown_was_read(passage: str):
-    assert folded(text_of(blockquote(passage, 12))) == folded(f"{passage.strip()} [12]")
+    assert fold_whitespace(text_of(blockquote(passage, 12))) == fold_whitespace(f"{passage.strip()} [12]")
 
 
 @given(st.text(alphabet=st.sampled_from("[]()<>!#*_~`$&;:=|\\/-+.@0123 \n\tabwhtpsé中文。\u00a0"), max_size=120))
 def test_no_text_acts_as_markdown_or_is_changed_by_it(passage: str):
     if passage.strip():
-        assert folded(text_of(blockquote(passage, 7))) == folded(f"{passage.strip()} [7]")
+        assert fold_whitespace(text_of(blockquote(passage, 7))) == fold_whitespace(f"{passage.strip()} [7]")
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), min_size=1, max_size=200))
@@ -104,19 +104,19 @@ def test_an_address_does_not_become_a_link_by_itself(address: str):
 
 
 def test_foreign_text_inside_a_line_stays_inside_it():
-    assert inline("# A\n\n[b](c) <d>") == "\\# A \\[b\\](c) \\<d>"
+    assert escape_inline("# A\n\n[b](c) <d>") == "\\# A \\[b\\](c) \\<d>"
 
 
 @pytest.mark.parametrize(
     "url", ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "https://a b", "", "x"]
 )
 def test_only_addresses_of_the_web_are_linked(url: str):
-    assert link("Title [1]", url) == "Title \\[1\\]"
+    assert markdown_link("Title [1]", url) == "Title \\[1\\]"
 
 
 @pytest.mark.parametrize("url", ["https://example.com/a_(b)?q=[1]*&c", "http://example.com/a\\b"])
 def test_a_link_leads_where_it_should(url: str):
-    (paragraph,) = [token for token in parsed(link("A [b]", url)) if token.type == "inline"]
+    (paragraph,) = [token for token in parse_markdown(markdown_link("A [b]", url)) if token.type == "inline"]
     opened, *middle, closed = paragraph.children or []
 
     assert (opened.type, closed.type) == ("link_open", "link_close")

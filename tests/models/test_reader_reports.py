@@ -2,32 +2,32 @@
 
 import pytest
 
-from footnote.models.reader.words import WORDS
+from footnote.models.reader.messages import MESSAGES
 from footnote.protocol.events import AttachmentsBlock
 from footnote.protocol.tools import Locale, failed, said
 from footnote.tools.base import Abilities
 from footnote.tools.builtin.write_file import write_file
-from footnote.workspace.in_memory import workspace_in_memory
+from footnote.workspace.in_memory import in_memory_workspace
 from models.reading import (
     HANOI,
     NOTE,
     RIVER,
     SEARCH_SCHEMA,
-    Asked,
-    calls,
-    found,
+    RecordingTool,
     last_text,
-    play,
-    reading,
-    searching,
+    page_tool,
+    play_turn,
+    search_result,
+    search_tool,
     source,
+    tool_calls,
 )
 
 
 async def test_a_report_is_written_of_quotations_and_its_best_passages_are_shown():
-    abilities = Abilities(workspace := workspace_in_memory())
-    search = searching(
-        found(
+    abilities = Abilities(workspace := in_memory_workspace())
+    search = search_tool(
+        search_result(
             (2, HANOI),
             (1, RIVER),
             (2, "It is old."),
@@ -35,12 +35,12 @@ async def test_a_report_is_written_of_quotations_and_its_best_passages_are_shown
         )
     )
 
-    played = await play("Write a report on the city of Hanoi!", tools=(search, write_file), abilities=abilities)
+    played = await play_turn("Write a report on the city of Hanoi!", tools=(search, write_file), abilities=abilities)
 
-    assert [name for name, _ in calls(played)] == ["web_search", "write_file"]
+    assert [name for name, _ in tool_calls(played)] == ["web_search", "write_file"]
     assert (await workspace.read("/the-city-of-hanoi.md")).decode() == (
         "# The city of Hanoi\n\n"
-        f"*{WORDS['en'].report_note}*\n\n"
+        f"*{MESSAGES['en'].report_note}*\n\n"
         "## Hà Nội \\[1\\]\n\n"
         f"> {HANOI} [2]\n\n"
         "> It is old. [2]\n\n"
@@ -49,7 +49,7 @@ async def test_a_report_is_written_of_quotations_and_its_best_passages_are_shown
         "## Sources\n\n"
         "- [1] [Page 1](<https://site1.example/page>) · site1.example · published 2024-05-01\n"
         "- [2] [Hà Nội \\[1\\]](<https://site2.example/page>) · site2.example\n"
-        f"- [3] [Page 3](<https://site3.example/page>) · site3.example · {WORDS['en'].not_read}\n"
+        f"- [3] [Page 3](<https://site3.example/page>) · site3.example · {MESSAGES['en'].not_read}\n"
     )
     assert last_text(played) == "\n\n".join(
         [
@@ -64,12 +64,12 @@ async def test_a_report_is_written_of_quotations_and_its_best_passages_are_shown
 
 
 async def test_a_source_tells_when_it_was_read_where_the_tool_tells_it():
-    result = found((1, HANOI))
+    result = search_result((1, HANOI))
     assert result.artifact is not None
     result.artifact["sources"][0]["fetched_at"] = "2026-01-02T03:04:05Z"
-    abilities = Abilities(workspace := workspace_in_memory())
+    abilities = Abilities(workspace := in_memory_workspace())
 
-    await play("Write a report on Hanoi", tools=(searching(result), write_file), abilities=abilities)
+    await play_turn("Write a report on Hanoi", tools=(search_tool(result), write_file), abilities=abilities)
 
     assert "· site1.example · read 2026-01-02\n" in (await workspace.read("/hanoi.md")).decode()
 
@@ -84,45 +84,49 @@ async def test_a_source_tells_when_it_was_read_where_the_tool_tells_it():
     ],
 )
 async def test_a_report_is_named_after_its_topic_in_letters_of_its_own(locale: Locale, wish: str, path: str | None):
-    abilities = Abilities(workspace_in_memory())
+    abilities = Abilities(in_memory_workspace())
 
-    played = await play(wish, tools=(searching(found((1, HANOI))), write_file), abilities=abilities)
+    played = await play_turn(wish, tools=(search_tool(search_result((1, HANOI))), write_file), abilities=abilities)
 
-    written = [arguments["file_path"] for name, arguments in calls(played) if name == "write_file"]
+    written = [arguments["file_path"] for name, arguments in tool_calls(played) if name == "write_file"]
     assert written == ([path] if path else [])
     if path is None:
-        assert last_text(played).startswith(WORDS["en"].no_subject)
+        assert last_text(played).startswith(MESSAGES["en"].no_subject)
     else:
-        assert last_text(played).startswith(WORDS[locale].report_written.format(path=path))
+        assert last_text(played).startswith(MESSAGES[locale].report_written.format(path=path))
 
 
 async def test_a_report_on_a_page_has_the_title_of_the_page():
-    abilities = Abilities(workspace := workspace_in_memory())
+    abilities = Abilities(workspace := in_memory_workspace())
 
-    played = await play(
-        "Write a report on https://a.example", tools=(reading(found((1, HANOI))), write_file), abilities=abilities
+    played = await play_turn(
+        "Write a report on https://a.example",
+        tools=(page_tool(search_result((1, HANOI))), write_file),
+        abilities=abilities,
     )
 
-    assert [name for name, _ in calls(played)] == ["read_page", "write_file"]
+    assert [name for name, _ in tool_calls(played)] == ["read_page", "write_file"]
     assert (await workspace.read("/page-1.md")).decode().startswith("# Page 1\n\n")
 
 
 async def test_a_report_stands_where_the_tool_says():
     written = said("Wrote it.", artifact={"path": "/elsewhere.md"})
 
-    played = await play(
+    played = await play_turn(
         "Write a report on Hanoi",
-        tools=(searching(found((1, HANOI))), Asked("write_file", (written,), SEARCH_SCHEMA)),
+        tools=(search_tool(search_result((1, HANOI))), RecordingTool("write_file", (written,), SEARCH_SCHEMA)),
     )
 
     assert last_text(played).startswith("The report is in /elsewhere.md.")
 
 
 async def test_a_report_on_several_questions_has_a_section_for_each():
-    abilities = Abilities(workspace := workspace_in_memory())
-    search = searching(found((1, HANOI)), found(), found((2, RIVER)))
+    abilities = Abilities(workspace := in_memory_workspace())
+    search = search_tool(search_result((1, HANOI)), search_result(), search_result((2, RIVER)))
 
-    await play("Write a report: Who rules? Who sings? Where is it?", tools=(search, write_file), abilities=abilities)
+    await play_turn(
+        "Write a report: Who rules? Who sings? Where is it?", tools=(search, write_file), abilities=abilities
+    )
 
     (record,) = await workspace.list()
     content = (await workspace.read(record.path)).decode()
@@ -136,61 +140,65 @@ async def test_a_report_on_several_questions_has_a_section_for_each():
 
 
 async def test_a_report_takes_no_name_that_the_session_has():
-    abilities = Abilities(workspace_in_memory())
-    tools = (searching(found((1, HANOI))), write_file)
-    first = await play("Write a report on Hanoi", tools=tools, abilities=abilities)
+    abilities = Abilities(in_memory_workspace())
+    tools = (search_tool(search_result((1, HANOI))), write_file)
+    first = await play_turn("Write a report on Hanoi", tools=tools, abilities=abilities)
 
-    second = await play(
-        "Write a report on Hanoi", *first.kept, "Write a report on Hanoi", tools=tools, abilities=abilities
+    second = await play_turn(
+        "Write a report on Hanoi", *first.stored_messages, "Write a report on Hanoi", tools=tools, abilities=abilities
     )
 
-    assert calls(second)[-1][1]["file_path"] == "/hanoi-2.md"
+    assert tool_calls(second)[-1][1]["file_path"] == "/hanoi-2.md"
     assert last_text(second).startswith("The report is in /hanoi-2.md.")
 
 
 async def test_a_name_that_is_refused_is_replaced_once():
-    writing = Asked("write_file", (failed("'/hanoi.md' exists."), failed("'/report.md' exists.")), SEARCH_SCHEMA)
+    writing = RecordingTool(
+        "write_file", (failed("'/hanoi.md' exists."), failed("'/report.md' exists.")), SEARCH_SCHEMA
+    )
 
-    played = await play("Write a report on Hanoi", tools=(searching(found((1, HANOI))), writing))
+    played = await play_turn("Write a report on Hanoi", tools=(search_tool(search_result((1, HANOI))), writing))
 
     assert [arguments["file_path"] for arguments in writing.arguments] == ["/hanoi.md", "/report.md"]
     assert last_text(played).startswith(
-        f"The report could not be written: '/report.md' exists. {WORDS['en'].passage}\n\n> {HANOI} [1]"
+        f"The report could not be written: '/report.md' exists. {MESSAGES['en'].passage}\n\n> {HANOI} [1]"
     )
 
 
 async def test_a_refusal_that_is_not_about_the_name_is_accepted():
-    writing = Asked("write_file", (failed("The user declined this call."),), SEARCH_SCHEMA)
+    writing = RecordingTool("write_file", (failed("The user declined this call."),), SEARCH_SCHEMA)
 
-    played = await play("Write a report on Hanoi", tools=(searching(found((1, HANOI))), writing))
+    played = await play_turn("Write a report on Hanoi", tools=(search_tool(search_result((1, HANOI))), writing))
 
     assert len(writing.arguments) == 1
     assert last_text(played).startswith("The report could not be written: The user declined this call.")
 
 
 async def test_without_a_workspace_the_material_of_the_report_is_the_answer():
-    played = await play("Write a report on Hanoi", tools=(searching(found((1, HANOI))),))
+    played = await play_turn("Write a report on Hanoi", tools=(search_tool(search_result((1, HANOI))),))
 
-    assert last_text(played).startswith(f"{WORDS['en'].report_impossible} {WORDS['en'].passage}\n\n> {HANOI} [1]")
+    assert last_text(played).startswith(f"{MESSAGES['en'].report_impossible} {MESSAGES['en'].passage}\n\n> {HANOI} [1]")
 
 
 async def test_nothing_found_is_no_report():
-    abilities = Abilities(workspace := workspace_in_memory())
+    abilities = Abilities(workspace := in_memory_workspace())
 
-    played = await play("Write a report on Hanoi", tools=(searching(found()), write_file), abilities=abilities)
+    played = await play_turn(
+        "Write a report on Hanoi", tools=(search_tool(search_result()), write_file), abilities=abilities
+    )
 
     assert await workspace.list() == ()
     assert last_text(played).startswith("I found nothing that fits “Hanoi”.")
 
 
 async def test_in_the_last_round_it_answers_with_what_it_has():
-    abilities = Abilities(workspace_in_memory())
+    abilities = Abilities(in_memory_workspace())
     settings = {"max_tool_rounds": 1}
-    tools = (searching(found((1, HANOI))), write_file)
+    tools = (search_tool(search_result((1, HANOI))), write_file)
 
-    played = await play("Write a report on Hanoi", tools=tools, abilities=abilities, settings=settings)
+    played = await play_turn("Write a report on Hanoi", tools=tools, abilities=abilities, settings=settings)
 
-    assert [name for name, _ in calls(played)] == ["web_search"]
+    assert [name for name, _ in tool_calls(played)] == ["web_search"]
     assert f"> {HANOI} [1]" in last_text(played)
     assert played.stop_reason == "max_rounds"
 
@@ -209,10 +217,10 @@ async def test_in_the_last_round_it_answers_with_what_it_has():
     ],
 )
 async def test_a_report_is_written_where_the_question_wants_it(question: str, path: str, query: str):
-    abilities = Abilities(workspace := workspace_in_memory())
-    search = searching(found((1, HANOI), sources=(source(1),)))
-    played = await play(question, tools=(search, write_file), abilities=abilities)
+    abilities = Abilities(workspace := in_memory_workspace())
+    search = search_tool(search_result((1, HANOI), sources=(source(1),)))
+    played = await play_turn(question, tools=(search, write_file), abilities=abilities)
     assert [record.path for record in await workspace.list()] == [path]
-    ((_, arguments), _) = calls(played)
+    ((_, arguments), _) = tool_calls(played)
     assert query in arguments["query"]
     assert path not in arguments["query"]

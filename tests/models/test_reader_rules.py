@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from footnote.models.reader.query import LONGEST_QUERY, Search, Subject, searches
-from footnote.models.reader.question import Question, understand
+from footnote.models.reader.query import MAX_QUERY_LENGTH, ReaderSearch, Subject, build_searches
+from footnote.models.reader.question import ReaderQuestion, parse_question
 from footnote.protocol.tools import Locale
 
 XQUAD = Path(__file__).parents[1] / "fixtures" / "xquad"
@@ -20,7 +20,7 @@ def xquad(locale: str) -> list[str]:
 
 
 def queries(message: str, subject: Subject | None = None) -> list[str]:
-    return [search.query for search in searches(understand(message).parts, subject)]
+    return [search.query for search in build_searches(parse_question(message).parts, subject)]
 
 
 # What needs no search --------------------------------------------------------------------------------------------
@@ -63,7 +63,7 @@ def queries(message: str, subject: Subject | None = None) -> list[str]:
     ],
 )
 def test_small_talk_is_recognised_with_its_language(message: str, kind: Any, locale: Locale):
-    assert understand(message) == Question(kind=kind, locale=locale)
+    assert parse_question(message) == ReaderQuestion(kind=kind, locale=locale)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_small_talk_is_recognised_with_its_language(message: str, kind: Any, loc
     ],
 )
 def test_what_cannot_be_done_by_quoting_is_not_searched_for(message: str, kind: Any, locale: Locale):
-    assert understand(message) == Question(kind=kind, locale=locale)
+    assert parse_question(message) == ReaderQuestion(kind=kind, locale=locale)
 
 
 # What does -------------------------------------------------------------------------------------------------------
@@ -99,10 +99,10 @@ def test_a_question_of_fact_is_searched_for_as_it_stands(locale: Locale):
     wrong = {
         question: (understood, made)
         for question in xquad(locale)
-        if (understood := understand(question), made := searches(understood.parts, None))
+        if (understood := parse_question(question), made := build_searches(understood.parts, None))
         != (
-            Question(kind="search", locale=locale, parts=(question.strip(),)),
-            (Search(" ".join(question.split()).rstrip("."), question.strip()),),
+            ReaderQuestion(kind="search", locale=locale, parts=(question.strip(),)),
+            (ReaderSearch(" ".join(question.split()).rstrip("."), question.strip()),),
         )
     }
     assert wrong == {}
@@ -164,18 +164,18 @@ def test_words_of_courtesy_and_instruction_are_left_out_of_the_query(message: st
     ],
 )
 def test_only_strong_words_of_time_limit_a_search(message: str, freshness: str | None):
-    assert searches(understand(message).parts, None) == (Search(message, message, freshness),)
+    assert build_searches(parse_question(message).parts, None) == (ReaderSearch(message, message, freshness),)
 
 
 def test_a_part_that_leans_on_the_one_before_is_made_whole_and_more_than_three_wait():
     message = "What is the capital of France? How many people live there? Who is its mayor? What is its area?"
-    understood = understand(message)
+    understood = parse_question(message)
 
-    assert understood.unasked == 1
-    assert searches(understood.parts, None) == (
-        Search("What is the capital of France?", "What is the capital of France?"),
-        Search("capital France How many people live there?", "How many people live there?"),
-        Search("capital France Who is its mayor?", "Who is its mayor?"),
+    assert understood.extra_parts == 1
+    assert build_searches(understood.parts, None) == (
+        ReaderSearch("What is the capital of France?", "What is the capital of France?"),
+        ReaderSearch("capital France How many people live there?", "How many people live there?"),
+        ReaderSearch("capital France Who is its mayor?", "Who is its mayor?"),
     )
 
 
@@ -189,7 +189,7 @@ def test_a_part_that_leans_on_the_one_before_is_made_whole_and_more_than_three_w
     ],
 )
 def test_a_message_of_several_questions_is_several_searches(message: str, parts: tuple[str, ...]):
-    assert understand(message).parts == parts
+    assert parse_question(message).parts == parts
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_a_message_of_several_questions_is_several_searches(message: str, parts:
 def test_a_long_message_becomes_a_query_of_at_most_200_characters(message: str, query: str | None):
     (made, *_) = queries(message)
 
-    assert 0 < len(made) <= LONGEST_QUERY
+    assert 0 < len(made) <= MAX_QUERY_LENGTH
     if query is not None:
         assert made.split() == query.split()[: len(made.split())]
 
@@ -234,14 +234,14 @@ def test_a_long_message_becomes_a_query_of_at_most_200_characters(message: str, 
     ],
 )
 def test_a_report_is_wanted_on_its_topic(message: str, topic: str):
-    understood = understand(message)
+    understood = parse_question(message)
 
     assert (understood.wants_report, understood.parts) == (True, (topic.rstrip("?"),))
 
 
 @pytest.mark.parametrize("message", ["Write a report", "viết báo cáo", "写一份报告"])
 def test_a_report_may_be_wanted_without_a_topic(message: str):
-    understood = understand(message)
+    understood = parse_question(message)
 
     assert (understood.wants_report, understood.parts) == (True, ())
 
@@ -255,9 +255,9 @@ def test_a_report_may_be_wanted_without_a_topic(message: str):
     ],
 )
 def test_a_summary_is_searched_for_and_known_to_be_beyond_quoting(message: str, topic: str):
-    understood = understand(message)
+    understood = parse_question(message)
 
-    assert (understood.kind, understood.unable, understood.parts) == ("search", "summarise", (topic,))
+    assert (understood.kind, understood.unsupported, understood.parts) == ("search", "summarise", (topic,))
 
 
 # Addresses -------------------------------------------------------------------------------------------------------
@@ -275,7 +275,7 @@ def test_a_summary_is_searched_for_and_known_to_be_beyond_quoting(message: str, 
     ],
 )
 def test_addresses_are_taken_out_of_the_sentence_around_them(message: str, urls: tuple[str, ...]):
-    understood = understand(message)
+    understood = parse_question(message)
 
     assert (understood.kind, understood.urls) == ("search", urls)
 

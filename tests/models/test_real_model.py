@@ -15,13 +15,13 @@ from footnote.models.base import Context, Endpoint, Model, Options
 from footnote.models.catalog import ApiType, build_model
 from footnote.models.profiles import Profile
 from footnote.net.client import Net
-from footnote.protocol.messages import user
+from footnote.protocol.messages import user_message
 from footnote.protocol.stream import Done, Failed, Start, StreamEvent, TextDelta, TextEnd, TextStart
 from models.llama_server import weights
 
 SERVER = Path(__file__).parent / "llama_server.py"
 SECONDS = 120  # for everything: a slow machine loads the weights in a few of them
-QUESTION = Context("You are a helpful assistant.", (user("Count from one to twenty in words."),))
+QUESTION = Context("You are a helpful assistant.", (user_message("Count from one to twenty in words."),))
 
 pytestmark = [
     pytest.mark.slow,
@@ -96,7 +96,7 @@ async def test_cancelling_frees_the_servers_slot_and_keeps_what_was_said(model: 
     async with asyncio.timeout(SECONDS), Net() as observer:
         async for event in model.stream(QUESTION, Options(max_tokens=1_500), scope):
             events.append(event)
-            if isinstance(event, TextDelta) and not scope.cancelled:
+            if isinstance(event, TextDelta) and not scope.is_cancelled:
                 busy = await slots(observer, server)
                 scope.cancel()
         while any(await slots(observer, server)):
@@ -116,7 +116,7 @@ async def slots(net: Net, server: str) -> list[bool]:
 
 
 async def test_a_question_that_is_too_long_is_told_apart(model: Model):
-    long = Context("", (user("word " * 4_000),))
+    long = Context("", (user_message("word " * 4_000),))
 
     events = [event async for event in model.stream(long, Options(max_tokens=4), CancelScope())]
 

@@ -7,8 +7,8 @@ import pytest
 from footnote.models.catalog import ApiType
 from footnote.protocol.messages import AssistantMessage, Text, Usage
 from footnote.protocol.stream import Done, Start, TextDelta, TextEnd, TextStart
-from matrix.adapters import listen
-from matrix.tape import played
+from matrix.adapters import collect_events
+from matrix.tape import model_with_response
 
 WORDS = ["I", "'m", " here", " to", " help", " you", " with", " your"]
 RECORDED: dict[str, tuple[ApiType, str, Usage]] = {
@@ -25,7 +25,7 @@ async def test_a_recorded_stream_gives_the_same_events_wherever_it_is_split(name
     whole = AssistantMessage((Text(text),), "length", "tape/model", usage, word)
 
     for at in range(len(data)):
-        assert await listen(played(api, data[:at], data[at:])) == [
+        assert await collect_events(model_with_response(api, data[:at], data[at:])) == [
             Start("tape/model"),
             TextStart(0),
             *(TextDelta(0, one) for one in WORDS),

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from footnote.models.base import Endpoint
-from footnote.models.failures import from_event, from_status, refuses_every_image, refuses_images, unreachable
+from footnote.models.errors import from_event, from_status, refuses_every_image, refuses_images, unreachable
 
 CANNOT_SEE = [
     "Invalid content type. image_url is only supported by certain models.",  # OpenAI
@@ -60,14 +60,14 @@ SOMETHING_ELSE = [
 ENDPOINT = Endpoint("vision", "http://localhost")
 
 
-def body(said: str) -> bytes:
+def error_body(said: str) -> bytes:
     return json.dumps({"error": {"message": said}}).encode()
 
 
 def test_a_model_that_cannot_see_is_recognised_in_every_providers_words(subtests: pytest.Subtests):
     for said, status in itertools.product(CANNOT_SEE, [400, 404, 422, 500]):
         with subtests.test(said=said, status=status):
-            failure = from_status(ENDPOINT, status, body(said))
+            failure = from_status(ENDPOINT, status, error_body(said))
 
             assert refuses_images(failure)
             assert refuses_every_image(failure)
@@ -75,7 +75,7 @@ def test_a_model_that_cannot_see_is_recognised_in_every_providers_words(subtests
 
 @pytest.mark.parametrize("said", ONE_IMAGE)
 def test_a_picture_that_is_refused_says_nothing_of_others(said: str):
-    failure = from_status(ENDPOINT, 400, body(said))
+    failure = from_status(ENDPOINT, 400, error_body(said))
 
     assert refuses_images(failure)
     assert not refuses_every_image(failure)
@@ -83,7 +83,7 @@ def test_a_picture_that_is_refused_says_nothing_of_others(said: str):
 
 @pytest.mark.parametrize("said", SOMETHING_ELSE)
 def test_a_mistake_that_only_has_the_word_in_it_is_not_taken_for_it(said: str):
-    failure = from_status(ENDPOINT, 400, body(said))
+    failure = from_status(ENDPOINT, 400, error_body(said))
 
     assert not refuses_images(failure)
     assert not refuses_every_image(failure)
@@ -91,7 +91,7 @@ def test_a_mistake_that_only_has_the_word_in_it_is_not_taken_for_it(said: str):
 
 @pytest.mark.parametrize("status", [401, 402, 413, 429, 503])
 def test_what_has_another_cause_by_its_status_is_not_taken_for_it(status: int):
-    assert not refuses_images(from_status(ENDPOINT, status, body(CANNOT_SEE[0])))
+    assert not refuses_images(from_status(ENDPOINT, status, error_body(CANNOT_SEE[0])))
 
 
 def test_it_is_recognised_inside_a_stream_too():

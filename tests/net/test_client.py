@@ -11,7 +11,7 @@ from footnote.protocol.errors import UpstreamError
 
 
 @asynccontextmanager
-async def serving(head: bytes, *, then_close: bool) -> AsyncIterator[str]:
+async def serve_bytes(head: bytes, *, then_close: bool) -> AsyncIterator[str]:
     """A server that answers every request with the same bytes, and then closes or falls silent."""
 
     open_now: set[asyncio.Future[None]] = set()
@@ -39,23 +39,23 @@ async def serving(head: bytes, *, then_close: bool) -> AsyncIterator[str]:
 
 async def test_a_body_that_falls_silent_is_given_up_after_the_stall_limit():
     head = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nsome"
-    async with serving(head, then_close=False) as url, Net(stall=1.0) as net:
+    async with serve_bytes(head, then_close=False) as url, Net(idle_timeout=1.0) as net:
         response = await net.post(url, headers={}, body=b"")
-        assert await response.read_some() == b"some"
+        assert await response.read_chunk() == b"some"
         with pytest.raises(ConnectionFailed, match="nothing was received"):
-            await response.read_some()
+            await response.read_chunk()
         response.close()
 
 
 async def test_a_server_that_never_answers_is_given_up_after_the_stall_limit():
-    async with serving(b"", then_close=False) as url, Net(stall=0.05) as net:
+    async with serve_bytes(b"", then_close=False) as url, Net(idle_timeout=0.05) as net:
         with pytest.raises(ConnectionFailed, match="nothing was received"):
             await net.post(url, headers={}, body=b"")
 
 
 async def test_a_slow_reader_is_not_a_silent_server():
     head = b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nsome"
-    async with serving(head, then_close=True) as url, Net(stall=1.0) as net:
+    async with serve_bytes(head, then_close=True) as url, Net(idle_timeout=1.0) as net:
         response = await net.post(url, headers={}, body=b"")
         await asyncio.sleep(1.5)
         assert await response.read_all(10) == b"some"
@@ -73,7 +73,7 @@ async def test_a_slow_reader_is_not_a_silent_server():
     ],
 )
 async def test_what_is_not_json_is_an_upstream_error_that_says_why(head: bytes, reason: str):
-    async with serving(head, then_close=True) as url, Net() as net:
+    async with serve_bytes(head, then_close=True) as url, Net() as net:
         with pytest.raises(UpstreamError, match=reason):
             await net.get_json(url)
 
@@ -86,7 +86,7 @@ async def test_an_address_that_does_not_work_is_a_connection_that_failed(url: st
 
 
 async def test_a_lookup_ends_within_its_time():
-    async with serving(b"", then_close=False) as url, Net() as net:
+    async with serve_bytes(b"", then_close=False) as url, Net() as net:
         with pytest.raises(ConnectionFailed, match=r"within 0\.05 seconds"):
             await net.get_json(url, timeout=0.05)
 
@@ -99,7 +99,7 @@ async def test_a_name_server_that_hangs_holds_up_neither_a_cancelled_request_nor
         await never.wait()
         return []
 
-    async with Net(look_up=look_up) as net:
+    async with Net(resolve_host=look_up) as net:
         request = asyncio.create_task(net.get("http://slow.example/"))
         await asked.wait()
         request.cancel()

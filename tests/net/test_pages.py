@@ -9,8 +9,8 @@ from importlib.metadata import version
 import pytest
 
 from footnote.net.client import ConnectionFailed, Net
-from footnote.net.names import look_up
-from web import Reply, Web, hang, redirect
+from footnote.net.connector import resolve_host
+from web import Reply, Web, hanging_reply, redirect
 
 
 async def test_a_page_is_asked_for_under_our_own_name_and_without_cookies():
@@ -49,34 +49,34 @@ async def test_a_header_of_many_kilobytes_is_no_reason_to_fail():
     assert len(response.headers["content-security-policy"]) == 40_000
 
 
-async def nobody(host: str) -> Sequence[str]:
+async def resolve_nothing(host: str) -> Sequence[str]:
     raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
 
-async def no_address(host: str) -> Sequence[str]:
+async def resolve_empty(host: str) -> Sequence[str]:
     return []
 
 
-@pytest.mark.parametrize("answer", [nobody, no_address])
+@pytest.mark.parametrize("answer", [resolve_nothing, resolve_empty])
 async def test_a_name_that_nobody_knows_is_told_apart(answer):
-    async with Net(look_up=answer) as net:
+    async with Net(resolve_host=answer) as net:
         with pytest.raises(ConnectionFailed, match="could not be resolved") as failure:
             await net.open_page("http://nowhere.test/")
-    assert failure.value.trouble == "dns"
+    assert failure.value.kind == "dns"
 
 
 async def test_a_host_that_does_not_answer_is_told_apart():
-    async with Web({"/": hang()}) as web, Net(stall=0.1) as net:
+    async with Web({"/": hanging_reply()}) as web, Net(idle_timeout=0.1) as net:
         with pytest.raises(ConnectionFailed, match="nothing was received") as failure:
             await net.open_page(web.url("/"), private_hosts=[web.host])
-    assert failure.value.trouble == "timeout"
+    assert failure.value.kind == "timeout"
 
 
 async def test_a_host_that_speaks_no_tls_is_told_apart():
     async with Web({}) as web, Net() as net:
         with pytest.raises(ConnectionFailed, match="TLS handshake failed") as failure:
             await net.open_page(web.url("/", scheme="https"), private_hosts=[web.host])
-    assert failure.value.trouble == "tls"
+    assert failure.value.kind == "tls"
 
 
 async def test_a_port_that_nobody_listens_on_is_told_apart():
@@ -86,17 +86,17 @@ async def test_a_port_that_nobody_listens_on_is_told_apart():
         async with Net() as net:
             with pytest.raises(ConnectionFailed, match="refused") as failure:
                 await net.open_page(f"http://{closed}/", private_hosts=[closed])
-    assert failure.value.trouble == "connection"
+    assert failure.value.kind == "connection"
 
 
 async def test_the_system_is_asked_for_the_addresses_of_a_name():
-    assert set(await look_up("localhost")) <= {"127.0.0.1", "::1"}
+    assert set(await resolve_host("localhost")) <= {"127.0.0.1", "::1"}
     with pytest.raises(OSError, match="not known"):
-        await look_up("nowhere.invalid")
+        await resolve_host("nowhere.invalid")
 
 
 async def test_a_look_up_that_is_not_waited_for_any_more_does_no_harm():
-    task = asyncio.create_task(look_up("localhost"))
+    task = asyncio.create_task(resolve_host("localhost"))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

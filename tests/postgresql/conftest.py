@@ -8,7 +8,7 @@ import asyncpg
 import pytest
 from service_kinds import Postgres
 
-from bus.buses import running
+from bus.buses import running_service
 from footnote.db.engine import Database
 
 _numbers = itertools.count()
@@ -16,7 +16,7 @@ _numbers = itertools.count()
 
 @pytest.fixture(scope="package")
 def postgres() -> Iterator[Postgres]:
-    with running(Postgres) as server:
+    with running_service(Postgres) as server:
         assert isinstance(server, Postgres)
         yield server
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit, urlunsplit
 When = Literal["before", "meanwhile", "after"]
 
 
-class Cutting:
+class CuttingProxy:
     """Each connection on which `word` is said is cut, as long as there are `cuts` left."""
 
     def __init__(self, url: str, word: bytes, when: When, cuts: int = 1) -> None:
@@ -46,7 +46,7 @@ class Cutting:
         assert task is not None
         self._tasks.add(task)
         there, back = await asyncio.open_connection("127.0.0.1", self._to)
-        answers = asyncio.create_task(_pass_on(there, writer))
+        answers = asyncio.create_task(_forward(there, writer))
         try:
             while data := await reader.read(65536):
                 is_cut = self._word in data and self.cuts > 0
@@ -72,7 +72,7 @@ class Cutting:
             self._tasks.discard(task)
 
 
-async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     with suppress(OSError):
         while data := await reader.read(65536):
             writer.write(data)

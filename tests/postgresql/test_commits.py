@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from footnote.db.engine import Database
-from footnote.db.failures import DatabaseAway, DatabaseClosed, DatabaseFailed
+from footnote.db.errors import DatabaseAway, DatabaseClosed, DatabaseFailed
 from footnote.db.postgresql.driver import PostgresDriver
 from footnote.db.script import Steps, script, sql
-from postgresql.cutting import Cutting, When
+from postgresql.cutting import CuttingProxy, When
 
 
 @script
-def counted(name: str) -> Steps[int]:
+def increment(name: str) -> Steps[int]:
     """How often it was counted with this."""
     rows = yield sql(
         """
@@ -36,23 +36,23 @@ def length(name: str) -> Steps[int]:
 @pytest.mark.parametrize("when", ["before", "meanwhile", "after"])
 async def test_what_is_cut_off_happens_once(url: str, tmp_path: Path, word: bytes, when: When) -> None:
     async with Database.open(url, tmp_path) as whole:
-        await whole.write(counted("a"))
-        async with Cutting(url, word, when, cuts=2) as line, Database.open(line.url, tmp_path) as database:
-            assert await database.write(counted("a")) == 2
-            assert await database.write(counted("a")) == 3
+        await whole.write(increment("a"))
+        async with CuttingProxy(url, word, when, cuts=2) as line, Database.open(line.url, tmp_path) as database:
+            assert await database.write(increment("a")) == 2
+            assert await database.write(increment("a")) == 3
             assert line.cuts < 2
         assert await whole.read(length("a")) == 3
 
 
 async def test_many_at_once_on_a_line_that_breaks(url: str, tmp_path: Path) -> None:
-    async with Cutting(url, b"COMMIT", "after", cuts=10) as line, Database.open(line.url, tmp_path) as database:
-        found = await asyncio.gather(*(database.write(counted("a")) for _ in range(40)))
+    async with CuttingProxy(url, b"COMMIT", "after", cuts=10) as line, Database.open(line.url, tmp_path) as database:
+        found = await asyncio.gather(*(database.write(increment("a")) for _ in range(40)))
         assert sorted(found) == list(range(1, 41))
         assert line.cuts == 0
 
 
 async def test_a_server_that_is_not_there_is_said_without_the_password() -> None:
-    driver = PostgresDriver("postgresql://me:planted@127.0.0.1:1/footnote", patience=0.2)
+    driver = PostgresDriver("postgresql://me:planted@127.0.0.1:1/footnote", retry_seconds=0.2)
     with pytest.raises(DatabaseAway) as found:
         await driver.read(length("a"))
     assert found.value.retryable

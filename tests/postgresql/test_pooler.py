@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 import pytest
 import service_programs
 from service_kinds import Postgres
-from service_process import Service, asked, free_ports
+from service_process import Service, free_ports, send_request
 
-from bus.buses import SECONDS, place
+from bus.buses import SECONDS, bus_server
 from footnote.db.engine import Database
-from footnote.db.failures import DatabaseClosed
-from postgresql.test_commits import counted, length
+from footnote.db.errors import DatabaseClosed
+from postgresql.test_commits import increment, length
 
 IGNORED = "default_transaction_read_only, idle_in_transaction_session_timeout, lock_timeout"
 PROGRAM = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
@@ -66,7 +66,7 @@ class Bouncer(Service):
         return {} if user is None else {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
 
     def answers(self) -> bool:
-        return asked(self.port, (8).to_bytes(4, "big") + (80_877_103).to_bytes(4, "big")) in (b"N", b"S")
+        return send_request(self.port, (8).to_bytes(4, "big") + (80_877_103).to_bytes(4, "big")) in (b"N", b"S")
 
 
 @contextmanager
@@ -95,13 +95,13 @@ async def test_a_pooler_that_knows_less_than_postgresql_is_told_from_a_server_th
 async def test_replicas_meet_behind_a_pooler(postgres: Postgres, url: str, tmp_path: Path) -> None:
     with pooled(postgres, url, f"ignore_startup_parameters = {IGNORED}") as address:
         async with Database.open(address, tmp_path) as one, Database.open(address, tmp_path) as two:
-            found = await asyncio.gather(*(database.write(counted("a")) for database in (one, two) * 20))
+            found = await asyncio.gather(*(database.write(increment("a")) for database in (one, two) * 20))
             assert sorted(found) == list(range(1, 41))
             assert await one.read(length("a")) == await two.read(length("a")) == 40
-        async with place("postgresql:", tmp_path, address) as meeting:
+        async with bus_server("postgresql:", tmp_path, address) as meeting:
             here, there = await meeting.open(), await meeting.open()
             listener = there.listen("run:a")
-            assert await listener.ready(SECONDS)
+            assert await listener.wait_ready(SECONDS)
             here.publish("run:a", b"a word")
             heard = await listener.next(SECONDS) or await listener.next(SECONDS)  # the first may tell of a beginning
             assert heard == b"a word"

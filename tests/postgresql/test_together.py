@@ -36,17 +36,17 @@ def question(number: int) -> runs.NewQuestion:
     return runs.NewQuestion(f"question_{number}", b"{}", b"[]", "")
 
 
-async def _people(database: Database, sessions: int) -> None:
+async def _add_users(database: Database, sessions: int) -> None:
     await database.write(add_user("ann"))
     for number in range(sessions):
         await database.write(session(f"session_{number}"))
 
 
 async def test_a_limit_holds_over_replicas(database: Database, other: Database) -> None:
-    await _people(database, 12)
+    await _add_users(database, 12)
     begun = await asyncio.gather(
         *(
-            replica.write(runs.begin(new_run(number, f"session_{number}"), question(number), most=5))
+            replica.write(runs.create_run(new_run(number, f"session_{number}"), question(number), max_active=5))
             for number, replica in enumerate([database, other] * 6)
         ),
         return_exceptions=True,
@@ -56,10 +56,10 @@ async def test_a_limit_holds_over_replicas(database: Database, other: Database) 
 
 
 async def test_a_session_has_one_run_over_replicas(database: Database, other: Database) -> None:
-    await _people(database, 1)
+    await _add_users(database, 1)
     begun = await asyncio.gather(
         *(
-            replica.write(runs.begin(new_run(number, "session_0"), question(number), most=100))
+            replica.write(runs.create_run(new_run(number, "session_0"), question(number), max_active=100))
             for number, replica in enumerate([database, other] * 4)
         ),
         return_exceptions=True,
@@ -68,9 +68,11 @@ async def test_a_session_has_one_run_over_replicas(database: Database, other: Da
 
 
 async def test_one_of_many_takes_an_orphan_over(database: Database, other: Database) -> None:
-    await _people(database, 20)
+    await _add_users(database, 20)
     for number in range(20):
-        await database.write(runs.begin(new_run(number, f"session_{number}", "gone", -1), question(number), most=100))
+        await database.write(
+            runs.create_run(new_run(number, f"session_{number}", "gone", -1), question(number), max_active=100)
+        )
     claimed = await asyncio.gather(
         *(
             replica.write(leases.claim(f"owner_{number}", [], 100, 0))
@@ -81,23 +83,25 @@ async def test_one_of_many_takes_an_orphan_over(database: Database, other: Datab
 
 
 async def test_an_owner_that_lives_keeps_its_runs(database: Database, other: Database) -> None:
-    await _people(database, 1)
-    await database.write(runs.begin(new_run(0, "session_0", "here"), question(0), most=1))
+    await _add_users(database, 1)
+    await database.write(runs.create_run(new_run(0, "session_0", "here"), question(0), max_active=1))
     # Whatever the clock of the one who asks says: the time is the database's.
     assert await other.write(leases.claim("there", [], 100, 1e12)) == []
-    assert await database.write(leases.beat("here", 100, 0)) == [("run_0", 0, False)]
+    assert await database.write(leases.heartbeat("here", 100, 0)) == [("run_0", 0, False)]
 
 
 async def test_who_was_taken_over_from_writes_nothing_more(database: Database, other: Database) -> None:
     """However close together: either what was written is there before the run changes hands, or it is refused."""
-    await _people(database, 30)
+    await _add_users(database, 30)
     for number in range(30):
-        await database.write(runs.begin(new_run(number, f"session_{number}", "gone", -1), question(number), most=100))
+        await database.write(
+            runs.create_run(new_run(number, f"session_{number}", "gone", -1), question(number), max_active=100)
+        )
 
     async def write(number: int) -> bool:
         row = runs.EventRow(f"run_{number}", 1, 1, b"x")
         try:
-            await database.write(runs.go_on(runs.Lease(row.run_id, 0), [row]))
+            await database.write(runs.append_events_and(runs.Lease(row.run_id, 0), [row]))
         except runs.LeaseLost:
             return False
         return True
@@ -122,16 +126,16 @@ def _file(session_id: str, file_id: str) -> Steps[None]:
 
 async def test_a_content_that_comes_while_it_goes(database: Database, other: Database) -> None:
     """One replica needs it for a rendition while another deletes the last need."""
-    await _people(database, 1)
+    await _add_users(database, 1)
     await database.write(_file("session_0", "file_0"))
-    kept = blobs.Kept("hash", 1, content=b"x")
+    kept = blobs.StoredBlob("hash", 1, content=b"x")
     for round_ in range(20):
-        await database.write(blobs.keep_rendition("session_0", "file_0", "first", kept, b"[]", 1.0))
+        await database.write(blobs.store_rendition("session_0", "file_0", "first", kept, b"[]", 1.0))
         await asyncio.gather(
-            database.write(blobs.forget_renditions(2.0)),
-            other.write(blobs.keep_rendition("session_0", "file_0", "second", kept, b"[]", 3.0 + round_)),
+            database.write(blobs.delete_renditions(2.0)),
+            other.write(blobs.store_rendition("session_0", "file_0", "second", kept, b"[]", 3.0 + round_)),
         )
-        assert await database.read(blobs.lying("hash")) is not None
+        assert await database.read(blobs.blob_location("hash")) is not None
 
 
 async def test_two_that_wait_for_each_other_both_get_through(database: Database, other: Database) -> None:

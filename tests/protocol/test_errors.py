@@ -50,9 +50,27 @@ def test_names_for_clients_are_distinct_along_the_tree():
 
 
 SIGNALS = {
-    *("Cancelled", "NotAdded", "NotPublic", "PageFailed", "Unreadable", "Unfit"),
-    *("BlobGone", "Stale", "Outdated", "NotReadable", "NotStarted", "_Broken", "_Gone", "_NotWritten"),
-    *("NeedsTransaction", "_InDoubt"),
+    *(
+        "Cancelled",
+        "NotAdded",
+        "NotPublic",
+        "PageFailed",
+        "UnreadableDocument",
+        "UnreadableResponse",
+        "MalformedJson",
+        "UnsupportedTool",
+    ),
+    *(
+        "BlobGone",
+        "StaleVersion",
+        "OutdatedVersion",
+        "NotReadable",
+        "NotStarted",
+        "_Broken",
+        "_Gone",
+        "_UnsupportedFormula",
+    ),
+    *("NeedsTransaction", "_CommitUncertain"),
 }
 """Not errors that a caller sees: each is caught inside the layer that raises it."""
 

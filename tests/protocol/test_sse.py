@@ -13,7 +13,7 @@ LINE = st.text(st.characters(blacklist_characters="\n\r", blacklist_categories=[
 PAYLOAD = st.lists(LINE, min_size=1, max_size=3)
 
 
-def decoded(*chunks: bytes) -> list[bytes]:
+def decode_chunks(*chunks: bytes) -> list[bytes]:
     decoder = SseDecoder()
     payloads = [payload for chunk in chunks for payload in decoder.push(chunk)]
     return payloads + decoder.flush()
@@ -40,31 +40,31 @@ def test_payloads_are_the_same_wherever_the_stream_is_cut(stream: tuple[bytes, l
     cuts = sorted(data.draw(st.sets(st.integers(0, len(sent)), max_size=8)))
     chunks = [sent[start:end] for start, end in pairwise([0, *cuts, len(sent)])]
 
-    assert decoded(sent) == payloads
-    assert decoded(*chunks) == payloads
-    assert decoded(*(sent[at : at + 1] for at in range(len(sent)))) == payloads
+    assert decode_chunks(sent) == payloads
+    assert decode_chunks(*chunks) == payloads
+    assert decode_chunks(*(sent[at : at + 1] for at in range(len(sent)))) == payloads
 
 
 @given(streams())
 def test_the_last_newlines_may_be_missing(stream: tuple[bytes, list[bytes]]):
     sent, payloads = stream
 
-    assert decoded(sent.rstrip(b"\r\n")) == payloads or not payloads or payloads[-1] == b""
+    assert decode_chunks(sent.rstrip(b"\r\n")) == payloads or not payloads or payloads[-1] == b""
 
 
 @given(st.lists(st.binary(max_size=40), max_size=10))
 def test_any_bytes_at_all_are_read_without_an_error(chunks: list[bytes]):
-    assert decoded(*chunks) == decoded(b"".join(chunks))
+    assert decode_chunks(*chunks) == decode_chunks(b"".join(chunks))
 
 
 def test_only_a_line_feed_ends_a_line():
     text = "a\u2028b\u2029c\u0085d\x0be\x0cf\rg"
 
-    assert decoded(f"data: {text}\n\n".encode()) == [text.encode()]
+    assert decode_chunks(f"data: {text}\n\n".encode()) == [text.encode()]
 
 
 def test_comments_names_and_ids_are_not_data():
-    assert decoded(b": ping\n\nevent: x\nid: 1\nretry: 5\ndata\ndatax: 1\n\ndata: yes\n\n") == [b"yes"]
+    assert decode_chunks(b": ping\n\nevent: x\nid: 1\nretry: 5\ndata\ndatax: 1\n\ndata: yes\n\n") == [b"yes"]
 
 
 def test_a_half_line_is_held_back_until_it_is_whole():
@@ -93,11 +93,11 @@ def test_a_frame_of_ours_has_its_number_its_name_and_one_line_of_json():
     assert written.startswith(b"id: 17\nevent: content_block_delta\ndata: {")
     assert written.endswith(b"}\n\n")
     assert written.count(b"\n") == len(written.decode().splitlines()) == 4
-    assert decoded(written) == [encode(event)]
+    assert decode_chunks(written) == [encode(event)]
     assert msgspec.json.decode(encode(event), type=BlockDelta) == event
 
 
 def test_many_frames_are_read_back_in_order():
     events = [BlockStop(index) for index in range(100)]
 
-    assert decoded(b"".join(frame(n, one) for n, one in enumerate(events))) == [encode(one) for one in events]
+    assert decode_chunks(b"".join(frame(n, one) for n, one in enumerate(events))) == [encode(one) for one in events]

@@ -7,18 +7,18 @@ from typing import Any
 
 import aiohttp
 
-from footnote.web_search.boundary import unwrapped
-from replicas.cluster import PATIENCE, Cluster, Replica
-from replicas.following import Follower, Seen
-from replicas.work import Work, report_of
-from runs.fold import Folded, of_history
+from footnote.web_search.boundary import unwrap_web_text
+from replicas.cluster import TIMEOUT, Cluster, Replica
+from replicas.following import Follower, SeenFrames
+from replicas.work import ScriptedWork, expected_report
+from runs.fold import FoldedTurn, blocks_of_history
 from runs.serving import Client
 
 UPLOAD = "notes.txt"
 
 
 @dataclass
-class Told:
+class AskedRun:
     """A question that was taken, and who followed its answer."""
 
     name: str
@@ -30,21 +30,21 @@ class Told:
 
 
 @dataclass
-class Crowd:
+class LoadGenerator:
     """Asks and follows. What is refused while a service is away was not asked; what was answered must be kept."""
 
     cluster: Cluster
-    work: Work
-    told: list[Told] = field(default_factory=list[Told])
+    work: ScriptedWork
+    runs: list[AskedRun] = field(default_factory=list[AskedRun])
     refused: int = 0
-    ends: tuple[str, ...] = ("done",)
+    allowed_states: tuple[str, ...] = ("done",)
     """How a run may have ended."""
     uploads: bool = False
     """Whether each question has a file beside it."""
-    seen: Seen = field(default_factory=Seen)
-    _following: list[asyncio.Task[None]] = field(default_factory=list[asyncio.Task[None]])
+    seen_frames: SeenFrames = field(default_factory=SeenFrames)
+    _follow_tasks: list[asyncio.Task[None]] = field(default_factory=list[asyncio.Task[None]])
 
-    async def ask(self, name: str, at: Replica | None = None, *, followers: int = 1) -> Told | None:
+    async def ask(self, name: str, at: Replica | None = None, *, followers: int = 1) -> AskedRun | None:
         """`at`: the replica that is asked, else whichever the balancer picks. None: it was not taken."""
         async with (self.cluster if at is None else at).client() as client:
             try:
@@ -54,27 +54,27 @@ class Crowd:
             except (aiohttp.ClientError, ConnectionError, TimeoutError, AssertionError):
                 self.refused += 1
                 return None
-            told = Told(name, session_id, run_id, [])
-            self.told.append(told)
+            told = AskedRun(name, session_id, run_id, [])
+            self.runs.append(told)
             if self.uploads:
-                told.upload = await _uploaded(client, session_id, f"Notes on {name}. ".encode() * 5000)
+                told.upload = await _upload(client, session_id, f"Notes on {name}. ".encode() * 5000)
         for _ in range(followers):
-            follower = Follower(self.cluster.url, run_id, self.seen)
+            follower = Follower(self.cluster.url, run_id, self.seen_frames)
             told.followers.append(follower)
-            self._following.append(asyncio.create_task(follower.to_the_end()))
+            self._follow_tasks.append(asyncio.create_task(follower.follow_to_end()))
         return told
 
-    async def all_ended(self) -> None:
-        await asyncio.gather(*self._following)
+    async def wait_for_all(self) -> None:
+        await asyncio.gather(*self._follow_tasks)
 
     async def close(self) -> None:
-        for task in self._following:
+        for task in self._follow_tasks:
             task.cancel()
-        await asyncio.gather(*self._following, return_exceptions=True)
+        await asyncio.gather(*self._follow_tasks, return_exceptions=True)
 
     async def check(self) -> None:
         """Once all have ended and every replica is up: each of them tells the same, and it is what was seen."""
-        await asyncio.gather(*(self._check(told) for told in self.told))
+        await asyncio.gather(*(self._check(told) for told in self.runs))
         await self._check_no_orphans()
 
     async def _check_no_orphans(self) -> None:
@@ -82,7 +82,7 @@ class Crowd:
         active: list[str] = []
         async with self.cluster.client() as client:
             with suppress(TimeoutError):
-                async with asyncio.timeout(PATIENCE):
+                async with asyncio.timeout(TIMEOUT):
                     while True:
                         found = (await client.json("GET", "/v2/sessions?limit=100"))["sessions"]
                         active = [one["active_run_id"] for one in found if one["active_run_id"]]
@@ -91,42 +91,42 @@ class Crowd:
                         await asyncio.sleep(0.2)
         raise AssertionError(f"nobody carries these on: {active}")
 
-    async def _check(self, told: Told) -> None:
-        view, history, replay, report, upload = await self._agreed(told)
-        assert view["state"] in self.ends, view
+    async def _check(self, told: AskedRun) -> None:
+        view, history, replay, report, upload = await self._agreed_state(told)
+        assert view["state"] in self.allowed_states, view
         assert history["active_run"] is None
         assert [one["role"] for one in history["messages"]].count("user") == 1
         assert replay.count(b"\nevent: message_stop\n") == 1, "it ended once"
-        folded = Folded()
+        folded = FoldedTurn()
         folded.feed(replay)
         for follower in told.followers:
             assert follower.folded.shown == folded.shown, "who follows sees what is stored"
         # Events of an earlier version have the marks around web text, which no history shows.
         shown = [
-            {**block, "content": unwrapped(block["content"])} if block["type"] == "tool_result" else block
+            {**block, "content": unwrap_web_text(block["content"])} if block["type"] == "tool_result" else block
             for block in folded.shown["blocks"]
         ]
-        assert of_history(history, view["message_id"]) == shown, "and so does who comes later"
-        assert report == report_of(told.name, history)
+        assert blocks_of_history(history, view["message_id"]) == shown, "and so does who comes later"
+        assert report == expected_report(told.name, history)
         assert told.upload in (None, upload), "what was taken is kept"
         if view["state"] == "done":
             self.work.check_effects(history)
 
-    async def _agreed(self, told: Told) -> tuple[Any, Any, bytes, str | None, bytes | None]:
+    async def _agreed_state(self, told: AskedRun) -> tuple[Any, Any, bytes, str | None, bytes | None]:
         """What every replica tells. One that stood still may need until its next sign of life to see that it lost a
         run, and tells until then what it had said and could not store."""
         unlike: list[Any] = []
         with suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT):
                 while True:
-                    first, *others = [await self._found(replica, told) for replica in self.cluster.replicas]
+                    first, *others = [await self._read_state(replica, told) for replica in self.cluster.replicas]
                     unlike = [pair for one in others for pair in zip(first, one, strict=True) if pair[0] != pair[1]]
                     if not unlike:
                         return first
                     await asyncio.sleep(0.5)
         raise AssertionError(f"replicas tell different things of {told.run_id}: {unlike}")
 
-    async def _found(self, replica: Replica, told: Told) -> tuple[Any, Any, bytes, str | None, bytes | None]:
+    async def _read_state(self, replica: Replica, told: AskedRun) -> tuple[Any, Any, bytes, str | None, bytes | None]:
         async with replica.client() as client:
             view = await client.json("GET", f"/v2/runs/{told.run_id}")
             history = await client.json("GET", f"/v2/sessions/{told.session_id}/history")
@@ -137,7 +137,7 @@ class Crowd:
         return view, history, stream, None if report is None else report.decode(), upload
 
 
-async def _uploaded(client: Client, session_id: str, content: bytes) -> bytes | None:
+async def _upload(client: Client, session_id: str, content: bytes) -> bytes | None:
     """What was uploaded. None: it was not taken."""
     data = aiohttp.FormData()
     data.add_field("file", content, filename=UPLOAD, content_type="text/plain")

@@ -19,9 +19,9 @@ from replicas.pipes import Pipe
 class Backend:
     port: int
     pipes: set[Pipe] = field(default_factory=set[Pipe])
-    taken: int = 0
+    connection_count: int = 0
     """How many connections it was given."""
-    is_out: bool = False
+    is_drained: bool = False
     """It is given no new ones."""
 
     def drop(self) -> None:
@@ -44,7 +44,7 @@ class Balancer:
 
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._accepted, "127.0.0.1", 0, backlog=4096)
+        self._server = await loop.create_server(self._accept, "127.0.0.1", 0, backlog=4096)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -58,34 +58,34 @@ class Balancer:
             backend.drop()
         await self._server.wait_closed()
 
-    def _accepted(self) -> asyncio.Protocol:
-        pipe = Pipe(self._ended)
-        task = asyncio.ensure_future(self._join(pipe))
+    def _accept(self) -> asyncio.Protocol:
+        pipe = Pipe(self._on_closed)
+        task = asyncio.ensure_future(self._connect(pipe))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return pipe.near
 
-    def _ended(self, pipe: Pipe) -> None:
+    def _on_closed(self, pipe: Pipe) -> None:
         for backend in self.backends:
             backend.pipes.discard(pipe)
 
-    async def _join(self, pipe: Pipe) -> None:
-        for backend in self._in_turn():
+    async def _connect(self, pipe: Pipe) -> None:
+        for backend in self._rotation():
             backend.pipes.add(pipe)
-            backend.taken += 1
+            backend.connection_count += 1
             try:
                 await pipe.connect(backend.port)
             except OSError:
                 backend.pipes.discard(pipe)
-                backend.taken -= 1
+                backend.connection_count -= 1
             else:
                 return
         pipe.reset()
 
-    def _in_turn(self) -> list[Backend]:
+    def _rotation(self) -> list[Backend]:
         first, self._next = self._next, (self._next + 1) % len(self.backends)
         ordered = self.backends[first:] + self.backends[:first]
-        return [backend for backend in ordered if not backend.is_out]
+        return [backend for backend in ordered if not backend.is_drained]
 
 
 async def _main(ports: list[int]) -> None:

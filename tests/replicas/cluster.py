@@ -18,12 +18,12 @@ from pathlib import Path
 import aiohttp
 
 from replicas.balancer import Backend, Balancer
-from replicas.faults import Line
-from replicas.ground import Ground
+from replicas.faults import FaultyLink
+from replicas.ground import SharedServices
 from runs.serving import SECONDS, TOKEN, Client, Process
 from upstream import Upstream
 
-PATIENCE = 60.0
+TIMEOUT = 60.0
 """How long anything that must come is waited for."""
 
 
@@ -31,9 +31,9 @@ class Replica:
     """`footnote serve` with a home of its own; `lines` are its ways to the services."""
 
     def __init__(
-        self, home: Path, upstream: Upstream, settings: dict[str, str], backend: Backend, lines: dict[str, Line]
+        self, home: Path, upstream: Upstream, settings: dict[str, str], backend: Backend, links: dict[str, FaultyLink]
     ) -> None:
-        self.lines = lines
+        self.links = links
         self.backend = backend
         self._home = home
         self._upstream = upstream
@@ -50,9 +50,9 @@ class Replica:
         return self.process.url
 
     @property
-    def said(self) -> str:
+    def stderr(self) -> str:
         """What all of its starts wrote to stderr."""
-        return self.process.said
+        return self.process.stderr
 
     async def start(self, **changed: str) -> None:
         """Also again, after an end of whatever kind. `changed`: variables from now on."""
@@ -73,11 +73,11 @@ class Replica:
         self.process.pause()
 
     def resume(self) -> None:
-        if self.lives:
+        if self.is_running:
             os.kill(self.process.pid, signal.SIGCONT)
 
     @property
-    def lives(self) -> bool:
+    def is_running(self) -> bool:
         return self._process is not None and self._process._process.returncode is None
 
     @asynccontextmanager
@@ -87,11 +87,11 @@ class Replica:
 
     async def ready(self) -> None:
         """Returns when it says that it can work."""
-        await until_ready(self.url)
+        await wait_until_ready(self.url)
 
 
 class Cluster:
-    def __init__(self, ground: Ground, balancer: Balancer, replicas: list[Replica]) -> None:
+    def __init__(self, ground: SharedServices, balancer: Balancer, replicas: list[Replica]) -> None:
         self.ground = ground
         self.balancer = balancer
         self.replicas = replicas
@@ -120,11 +120,11 @@ async def _client(url: str) -> AsyncIterator[Client]:
         yield Client(http)
 
 
-async def until_ready(url: str) -> None:
+async def wait_until_ready(url: str) -> None:
     answered = "nothing"
     timeout = aiohttp.ClientTimeout(10)
     try:
-        async with asyncio.timeout(PATIENCE), aiohttp.ClientSession(timeout=timeout) as http:
+        async with asyncio.timeout(TIMEOUT), aiohttp.ClientSession(timeout=timeout) as http:
             while True:
                 try:
                     async with http.get(f"{url}/readyz") as answer:
@@ -140,7 +140,7 @@ async def until_ready(url: str) -> None:
 
 @asynccontextmanager
 async def open_cluster(
-    folder: Path, ground: Ground, upstream: Upstream, *, count: int = 2, **settings: str
+    folder: Path, ground: SharedServices, upstream: Upstream, *, count: int = 2, **settings: str
 ) -> AsyncIterator[Cluster]:
     """Ready. `settings` are variables that all replicas get."""
     async with AsyncExitStack() as stack:
@@ -148,11 +148,12 @@ async def open_cluster(
         replicas: list[Replica] = []
         for number, backend in enumerate(balancer.backends, 1):
             lines = {
-                name: await stack.enter_async_context(Line(service.port)) for name, service in ground.services.items()
+                name: await stack.enter_async_context(FaultyLink(service.port))
+                for name, service in ground.services.items()
             }
             found = ground.settings({name: line.port for name, line in lines.items()})
             replica = Replica(folder / f"replica{number}", upstream, {**found, **settings}, backend, lines)
-            stack.push_async_callback(_end, replica)
+            stack.push_async_callback(_stop_replica, replica)
             replicas.append(replica)
         # One after the other, as a careful operator does: the first makes the tables.
         for replica in replicas:
@@ -162,7 +163,7 @@ async def open_cluster(
         yield cluster
 
 
-async def _end(replica: Replica) -> None:
-    if replica.lives:
+async def _stop_replica(replica: Replica) -> None:
+    if replica.is_running:
         replica.resume()
         await replica.kill()

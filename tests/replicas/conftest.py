@@ -7,9 +7,9 @@ import pytest_asyncio
 from services import Services, missing
 
 from replicas.cluster import Cluster, open_cluster
-from replicas.ground import Ground, on_services, one_machine
+from replicas.ground import SharedServices, on_services, single_machine
 from replicas.trouble import ALL
-from replicas.work import Work, open_work
+from replicas.work import ScriptedWork, open_work
 from upstream import Upstream
 
 
@@ -30,14 +30,16 @@ async def shared_upstream() -> AsyncIterator[Upstream]:
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def shared_work(tmp_path_factory: pytest.TempPathFactory, shared_upstream: Upstream) -> AsyncIterator[Work]:
+async def shared_work(
+    tmp_path_factory: pytest.TempPathFactory, shared_upstream: Upstream
+) -> AsyncIterator[ScriptedWork]:
     async with open_work(tmp_path_factory.mktemp("work"), shared_upstream) as work:
         yield work
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def shared_cluster(
-    tmp_path_factory: pytest.TempPathFactory, services: Services, shared_upstream: Upstream, shared_work: Work
+    tmp_path_factory: pytest.TempPathFactory, services: Services, shared_upstream: Upstream, shared_work: ScriptedWork
 ) -> AsyncIterator[Cluster]:
     """One for all tests of a module: each leaves it as it was."""
     ground = await on_services(services, f"replicas-{uuid.uuid4().hex[:12]}")
@@ -47,7 +49,7 @@ async def shared_cluster(
 
 
 @pytest.fixture
-async def work(tmp_path: Path, upstream: Upstream) -> AsyncIterator[Work]:
+async def work(tmp_path: Path, upstream: Upstream) -> AsyncIterator[ScriptedWork]:
     async with open_work(tmp_path, upstream) as work:
         yield work
 
@@ -56,14 +58,16 @@ GROUNDS = ["services", "one machine"]
 
 
 @pytest.fixture(params=GROUNDS if ALL else GROUNDS[: 1 if not missing() else 2])
-async def ground(request: pytest.FixtureRequest, tmp_path: Path) -> Ground:
+async def ground(request: pytest.FixtureRequest, tmp_path: Path) -> SharedServices:
     """Services; on one machine alone, with a file and a folder, where there are none, or where all is to be tested."""
     if request.param == "one machine":
-        return one_machine(tmp_path)
+        return single_machine(tmp_path)
     return await on_services(request.getfixturevalue("services"), f"replicas-{uuid.uuid4().hex[:12]}")
 
 
 @pytest.fixture
-async def cluster(tmp_path: Path, ground: Ground, upstream: Upstream, work: Work) -> AsyncIterator[Cluster]:
+async def cluster(
+    tmp_path: Path, ground: SharedServices, upstream: Upstream, work: ScriptedWork
+) -> AsyncIterator[Cluster]:
     async with open_cluster(tmp_path, ground, upstream, **work.settings) as cluster:
         yield cluster

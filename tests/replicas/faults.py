@@ -12,30 +12,30 @@ import asyncio
 from collections import deque
 from typing import Literal, Self, TypeAlias
 
-from replicas.pipes import End, Pipe
+from replicas.pipes import Pipe, PipeEnd
 
 State: TypeAlias = Literal["whole", "cut", "hole", "slow"]
 
 
-class _LinePipe(Pipe):
+class _FaultyPipe(Pipe):
     """Bytes wait here while the line is silent or slow. They keep their order, and none is ever lost while its
     connection lives: that is what TCP promises, and what a lost packet that is sent again looks like from above."""
 
-    def __init__(self, line: "Line") -> None:
-        super().__init__(line._ended)
+    def __init__(self, line: "FaultyLink") -> None:
+        super().__init__(line._on_closed)
         self._line = line
-        self._waiting: deque[tuple[float, End, bytes]] = deque()
+        self._waiting: deque[tuple[float, PipeEnd, bytes]] = deque()
         self._timer: asyncio.TimerHandle | None = None
 
-    def pass_on(self, end: End, data: bytes) -> None:
+    def pass_on(self, end: PipeEnd, data: bytes) -> None:
         if self._line.state == "whole" and not self._waiting:
-            super().pass_on(end, data)
+            super().forward(end, data)
             return
         due = asyncio.get_running_loop().time() + self._line.seconds_for(data)
         self._waiting.append((due, end, data))
-        self.go_on()
+        self.flush()
 
-    def go_on(self) -> None:
+    def flush(self) -> None:
         """Passes on what is due, unless nothing comes through."""
         if self._timer is not None:
             self._timer.cancel()
@@ -44,28 +44,28 @@ class _LinePipe(Pipe):
         while self._waiting and self._line.state != "hole":
             due, end, data = self._waiting[0]
             if due > loop.time() and self._line.state == "slow":
-                self._timer = loop.call_at(due, self.go_on)
+                self._timer = loop.call_at(due, self.flush)
                 return
             self._waiting.popleft()
-            super().pass_on(end, data)
+            super().forward(end, data)
 
-    def lost(self, end: End, *, reset: bool) -> None:
+    def lost(self, end: PipeEnd, *, reset: bool) -> None:
         if self._line.state == "hole":
             # The other side does not hear of it while nothing comes through.
-            self._line.unheard.append((self, end, reset))
+            self._line.delayed_losses.append((self, end, reset))
             return
-        super().lost(end, reset=reset)
+        super().on_lost(end, reset=reset)
 
 
-class Line:
+class FaultyLink:
     """`to`: the port of the service. Replicas use `port`, which stays the same."""
 
-    def __init__(self, to: int) -> None:
-        self.to = to
+    def __init__(self, service_port: int) -> None:
+        self.service_port = service_port
         self.port = 0
         self.state: State = "whole"
-        self.unheard: list[tuple[_LinePipe, End, bool]] = []
-        self.taken = 0
+        self.delayed_losses: list[tuple[_FaultyPipe, PipeEnd, bool]] = []
+        self.connection_count = 0
         """How many connections went through it."""
         self._delay = 0.0
         self._bytes_a_second = float("inf")
@@ -92,7 +92,7 @@ class Line:
         for pipe in list(self._pipes):
             pipe.reset()
 
-    def hole(self) -> None:
+    def blackhole(self) -> None:
         """Nothing comes through any more. Connections seem to stand; new ones seem to be made."""
         self.state = "hole"
 
@@ -100,13 +100,13 @@ class Line:
         self._delay, self._bytes_a_second = seconds, bytes_a_second
         self.state = "slow"
 
-    async def mend(self) -> None:
+    async def repair(self) -> None:
         """What waited goes on; what was cut can be connected again."""
         self.state = "whole"
         for pipe in list(self._pipes):
-            assert isinstance(pipe, _LinePipe)
-            pipe.go_on()
-        unheard, self.unheard = self.unheard, []
+            assert isinstance(pipe, _FaultyPipe)
+            pipe.flush()
+        unheard, self.delayed_losses = self.delayed_losses, []
         for pipe, end, reset in unheard:
             pipe.lost(end, reset=reset)
         if self._server is None:
@@ -117,23 +117,23 @@ class Line:
 
     async def _listen(self) -> None:
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._accepted, "127.0.0.1", self.port, backlog=512)
+        self._server = await loop.create_server(self._accept, "127.0.0.1", self.port, backlog=512)
         self.port = self._server.sockets[0].getsockname()[1]
 
-    def _accepted(self) -> asyncio.Protocol:
-        pipe = _LinePipe(self)
+    def _accept(self) -> asyncio.Protocol:
+        pipe = _FaultyPipe(self)
         self._pipes.add(pipe)
-        self.taken += 1
-        task = asyncio.ensure_future(self._join(pipe))
+        self.connection_count += 1
+        task = asyncio.ensure_future(self._connect(pipe))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return pipe.near
 
-    async def _join(self, pipe: _LinePipe) -> None:
+    async def _connect(self, pipe: _FaultyPipe) -> None:
         try:
-            await pipe.connect(self.to)
+            await pipe.connect(self.service_port)
         except OSError:
             pipe.reset()
 
-    def _ended(self, pipe: Pipe) -> None:
+    def _on_closed(self, pipe: Pipe) -> None:
         self._pipes.discard(pipe)

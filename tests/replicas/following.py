@@ -5,21 +5,21 @@ from collections.abc import Callable
 
 import aiohttp
 
-from replicas.cluster import PATIENCE
-from runs.fold import Folded
+from replicas.cluster import TIMEOUT
+from runs.fold import FoldedTurn
 from runs.serving import TOKEN
 
-SILENCE = 4.0
+SILENCE_SECONDS = 4.0
 """Of a replica that may have stopped."""
 
 
-class Seen:
+class SeenFrames:
     """What all followers of all runs were sent: one id is one frame, whoever sends it and however often."""
 
     def __init__(self) -> None:
         self._frames: dict[tuple[str, int], bytes] = {}
 
-    def note(self, run_id: str, event_id: int, frame: bytes) -> None:
+    def check_frame(self, run_id: str, event_id: int, frame: bytes) -> None:
         known = self._frames.setdefault((run_id, event_id), frame)
         assert known == frame, f"two events with the id {event_id}: {known!r}, {frame!r}"
 
@@ -27,20 +27,22 @@ class Seen:
 class Follower:
     """`stream` is all that it was sent, without pings; `folded` what it makes of that."""
 
-    def __init__(self, url: str, run_id: str, seen: Seen | None = None, *, silence: float = SILENCE) -> None:
+    def __init__(
+        self, url: str, run_id: str, seen: SeenFrames | None = None, *, silence: float = SILENCE_SECONDS
+    ) -> None:
         """`silence`: after so many seconds without a byte a connection is given up for another."""
         self.run_id = run_id
-        self.folded = Folded()
+        self.folded = FoldedTurn()
         self.stream = b""
         self.connections = 0
         self._url = url
-        self._seen = seen or Seen()
+        self._seen = seen or SeenFrames()
         self._silence = silence
 
-    async def to_the_end(self, leave: Callable[[], int | None] = lambda: None) -> None:
+    async def follow_to_end(self, leave: Callable[[], int | None] = lambda: None) -> None:
         """`leave`: after how many bytes a connection is given up, if it is."""
         try:
-            async with asyncio.timeout(PATIENCE), aiohttp.ClientSession() as http:
+            async with asyncio.timeout(TIMEOUT), aiohttp.ClientSession() as http:
                 while not self.folded.ended:
                     self.connections += 1
                     try:
@@ -50,7 +52,7 @@ class Follower:
         except TimeoutError:
             raise AssertionError(f"{self.run_id} did not end; its last event is {self.folded.last_id}") from None
 
-    async def _follow(self, http: aiohttp.ClientSession, most: int | None) -> None:
+    async def _follow(self, http: aiohttp.ClientSession, max_bytes: int | None) -> None:
         headers = {"authorization": f"Bearer {TOKEN}"}
         if self.folded.last_id:
             headers["last-event-id"] = str(self.folded.last_id)
@@ -62,19 +64,19 @@ class Follower:
                 raise aiohttp.ClientConnectionError(f"status {answer.status}")
             rest, read = b"", 0
             async for piece in answer.content.iter_any():
-                taken = piece if most is None else piece[: most - read]
+                taken = piece if max_bytes is None else piece[: max_bytes - read]
                 read += len(taken)
                 *whole, rest = (rest + taken).split(b"\n\n")
                 for frame in whole:
                     if frame.startswith(b"event: error\n"):
                         # Without an id it is about this stream, and not of the run.
                         raise aiohttp.ClientConnectionError(frame.decode())
-                    self._take(frame)
-                if read == most:
+                    self._handle_frame(frame)
+                if read == max_bytes:
                     return
 
-    def _take(self, frame: bytes) -> None:
+    def _handle_frame(self, frame: bytes) -> None:
         if frame.startswith(b"id: "):
-            self._seen.note(self.run_id, int(frame[4 : frame.index(b"\n")]), frame)
+            self._seen.check_frame(self.run_id, int(frame[4 : frame.index(b"\n")]), frame)
             self.stream += frame + b"\n\n"
         self.folded.feed(frame)

@@ -11,23 +11,23 @@ from services import Services
 
 
 @dataclass(frozen=True)
-class Ground:
+class SharedServices:
     """`settings`: the variables of a replica, given the port at which it finds each service."""
 
     settings: Callable[[Mapping[str, int]], dict[str, str]]
     services: Mapping[str, Service] = field(default_factory=dict[str, Service])
 
 
-def one_machine(folder: Path) -> Ground:
+def single_machine(folder: Path) -> SharedServices:
     """A SQLite file and a folder: several processes may use both, where there are no services."""
     settings = {
         "FOOTNOTE_DATABASE_URL": f"sqlite:{folder / 'footnote.db'}",
         "FOOTNOTE_STORAGE_URL": f"local:{folder / 'files'}",
     }
-    return Ground(lambda _: settings)
+    return SharedServices(lambda _: settings)
 
 
-async def on_services(services: Services, name: str, *, bus: str | None = None) -> Ground:
+async def on_services(services: Services, name: str, *, bus: str | None = None) -> SharedServices:
     """An empty database and an empty place in the bucket, both of this name. `bus`: another one than Redis."""
     connection = await asyncpg.connect(services.postgres.url("postgres"))
     try:
@@ -48,4 +48,4 @@ async def on_services(services: Services, name: str, *, bus: str | None = None) 
             found = {variable: address.replace(old, new) for variable, address in found.items()}
         return {**found, **services.s3.environ}
 
-    return Ground(settings, named)
+    return SharedServices(settings, named)

@@ -15,28 +15,33 @@ from pathlib import Path
 import aiohttp
 
 from cli.process import environment
-from footnote.server.routes import TABLE
-from footnote.server.table import Route
+from footnote.server.route import Route
+from footnote.server.routes import ALL_ROUTES
 from replicas.balancer import Balancer
-from replicas.cluster import PATIENCE
-from replicas.ground import Ground
+from replicas.cluster import TIMEOUT
+from replicas.ground import SharedServices
 from server.house import House, open_house
 from upstream import Upstream
 
 
 @asynccontextmanager
-async def open_house_of_two(
-    ground: Ground, home: Path, upstream: Upstream | None = None, *, table: Iterable[Route] = TABLE, **environ: str
+async def open_two_replicas(
+    ground: SharedServices,
+    home: Path,
+    upstream: Upstream | None = None,
+    *,
+    routes: Iterable[Route] = ALL_ROUTES,
+    **environ: str,
 ) -> AsyncIterator[House]:
     """As `open_house`, but for the address: that is the balancer's."""
     services = {name: service.port for name, service in ground.services.items()}
     settings = {**environment(home, upstream), **environ, **ground.settings(services)}
     async with (
-        open_house(home, upstream, table=table, **settings) as house,
-        _neighbour(home / "neighbour", settings) as port,
+        open_house(home, upstream, table=routes, **settings) as house,
+        _start_neighbour(home / "neighbour", settings) as port,
         Balancer(int(house.url.rpartition(":")[2]), port) as balancer,
         aiohttp.ClientSession(
-            timeout=aiohttp.ClientTimeout(PATIENCE), connector=aiohttp.TCPConnector(force_close=True)
+            timeout=aiohttp.ClientTimeout(TIMEOUT), connector=aiohttp.TCPConnector(force_close=True)
         ) as http,
     ):
         alone, house.url, house.http = (house.url, house.http), balancer.url, http
@@ -45,12 +50,12 @@ async def open_house_of_two(
         finally:
             house.url, house.http = alone
             # Both end here: what the neighbour leaves unfinished is for whoever comes after them.
-            house.app.runner._keeper.stop()
-        assert len(house.answers) < 2 or all(backend.taken for backend in balancer.backends)
+            house.app.runner._supervisor.stop()
+        assert len(house.responses) < 2 or all(backend.connection_count for backend in balancer.backends)
 
 
 @asynccontextmanager
-async def _neighbour(home: Path, settings: dict[str, str]) -> AsyncIterator[int]:
+async def _start_neighbour(home: Path, settings: dict[str, str]) -> AsyncIterator[int]:
     """With the same agents, as replicas have them."""
     (home / ".footnote").mkdir(parents=True, exist_ok=True)
     agents = home.parent / ".footnote" / "agents.json"
@@ -69,12 +74,12 @@ async def _neighbour(home: Path, settings: dict[str, str]) -> AsyncIterator[int]
     assert process.stdout is not None
     try:
         process.stdin.write(json.dumps(settings).encode() + b"\n")
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             line = await process.stdout.readline()
         assert line, "the neighbour did not start"
         yield int(line)
         process.stdin.close()
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             await process.wait()
     finally:
         if process.returncode is None:

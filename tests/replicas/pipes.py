@@ -7,16 +7,16 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import cast
 
-_AT_ONCE = struct.pack("ii", 1, 0)
+_LINGER_ZERO = struct.pack("ii", 1, 0)
 
 
-class End(asyncio.Protocol):
+class PipeEnd(asyncio.Protocol):
     """One side of a pipe."""
 
     def __init__(self, pipe: "Pipe") -> None:
         self._pipe = pipe
         self.transport: asyncio.Transport | None = None
-        self.early: list[bytes] = []
+        self.buffered: list[bytes] = []
         """What came before there was another side."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -24,25 +24,25 @@ class End(asyncio.Protocol):
         self.transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def data_received(self, data: bytes) -> None:
-        self._pipe.pass_on(self, data)
+        self._pipe.forward(self, data)
 
     def eof_received(self) -> bool:
-        self._pipe.pass_on(self, b"")
+        self._pipe.forward(self, b"")
         return True
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._pipe.lost(self, reset=exc is not None)
+        self._pipe.on_lost(self, reset=exc is not None)
 
     def pause_writing(self) -> None:
-        self._pipe.read(self._pipe.other(self), on=False)
+        self._pipe.set_reading(self._pipe.other(self), on=False)
 
     def resume_writing(self) -> None:
-        self._pipe.read(self._pipe.other(self), on=True)
+        self._pipe.set_reading(self._pipe.other(self), on=True)
 
     def send(self, data: bytes) -> None:
         """b"": there is no more to come."""
         if self.transport is None:
-            self.early.append(data)
+            self.buffered.append(data)
         elif self.transport.is_closing():
             return
         elif data:
@@ -60,55 +60,55 @@ class End(asyncio.Protocol):
         if self.transport is not None:
             held = self.transport.get_extra_info("socket")
             if held is not None and held.fileno() >= 0:
-                held.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+                held.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
             self.transport.abort()
 
 
 class Pipe:
     """`near` is who connected, `far` whom it was connected with."""
 
-    def __init__(self, ended: Callable[["Pipe"], None]) -> None:
-        self.near = End(self)
-        self.far = End(self)
-        self._ended = ended
-        self._is_over = False
-        self._silent: set[End] = set()
+    def __init__(self, on_closed: Callable[["Pipe"], None]) -> None:
+        self.near = PipeEnd(self)
+        self.far = PipeEnd(self)
+        self._on_closed = on_closed
+        self._is_closed = False
+        self._finished_ends: set[PipeEnd] = set()
 
-    def other(self, end: End) -> End:
+    def other(self, end: PipeEnd) -> PipeEnd:
         return self.far if end is self.near else self.near
 
     async def connect(self, port: int) -> None:
         """To the far side. `OSError`: nobody is there."""
         await asyncio.get_running_loop().create_connection(lambda: self.far, "127.0.0.1", port)
-        early, self.far.early = self.far.early, []
+        early, self.far.buffered = self.far.buffered, []
         for data in early:
             self.far.send(data)
-        if self._is_over:
+        if self._is_closed:
             self.far.reset()
 
-    def pass_on(self, end: End, data: bytes) -> None:
+    def forward(self, end: PipeEnd, data: bytes) -> None:
         self.other(end).send(data)
         if not data:
-            self._silent.add(end)
-            if len(self._silent) == 2:
+            self._finished_ends.add(end)
+            if len(self._finished_ends) == 2:
                 self.near.close()
                 self.far.close()
 
-    def read(self, end: End, *, on: bool) -> None:
+    def set_reading(self, end: PipeEnd, *, on: bool) -> None:
         if end.transport is not None and not end.transport.is_closing():
             (end.transport.resume_reading if on else end.transport.pause_reading)()
 
-    def lost(self, end: End, *, reset: bool) -> None:
-        if self._is_over:
+    def on_lost(self, end: PipeEnd, *, reset: bool) -> None:
+        if self._is_closed:
             return
-        self._is_over = True
+        self._is_closed = True
         other = self.other(end)
         other.reset() if reset else other.close()
-        self._ended(self)
+        self._on_closed(self)
 
     def reset(self) -> None:
         """Ends it for both sides."""
-        self._is_over = True
+        self._is_closed = True
         self.near.reset()
         self.far.reset()
-        self._ended(self)
+        self._on_closed(self)

@@ -25,7 +25,7 @@ async def slow_disk(pids: Sequence[int], *, seconds: float, calls: str = CALLS) 
     process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
     try:
         if not await _is_attached(process, pids):
-            pytest.skip(f"a slow disk needs leave to trace processes: {await _said(process)}")
+            pytest.skip(f"a slow disk needs leave to trace processes: {await _read_stderr(process)}")
         yield
     finally:
         if process.returncode is None:
@@ -33,7 +33,7 @@ async def slow_disk(pids: Sequence[int], *, seconds: float, calls: str = CALLS) 
         await process.wait()
 
 
-def family(pid: int) -> list[int]:
+def process_tree(pid: int) -> list[int]:
     """A process with its children."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [pid, *map(int, children)]
@@ -56,6 +56,6 @@ def _tracer(pid: int) -> int:
     return 0
 
 
-async def _said(process: asyncio.subprocess.Process) -> str:
+async def _read_stderr(process: asyncio.subprocess.Process) -> str:
     assert process.stderr is not None
     return (await process.stderr.read()).decode(errors="replace").strip()[-300:]

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from replicas.balancer import Balancer
-from replicas.faults import Line
+from replicas.faults import FaultyLink
 
 
 @asynccontextmanager
@@ -78,7 +78,7 @@ async def test_a_large_body_comes_through_whole_and_its_end_too():
 
 
 async def test_a_line_that_is_cut_resets_and_refuses_until_it_is_mended():
-    async with _echo(b"a") as port, Line(port) as line:
+    async with _echo(b"a") as port, FaultyLink(port) as line:
         reader, writer = await asyncio.open_connection("127.0.0.1", line.port)
         assert await reader.readexactly(1) == b"a"
         line.cut()
@@ -87,27 +87,27 @@ async def test_a_line_that_is_cut_resets_and_refuses_until_it_is_mended():
         writer.close()
         with pytest.raises(ConnectionRefusedError):
             await _name(line.port)
-        await line.mend()
+        await line.repair()
         assert await _name(line.port) == b"a"
 
 
 async def test_a_silent_line_keeps_what_it_was_given_and_loses_nothing_when_it_is_mended():
-    async with _echo(b"a") as port, Line(port) as line:
+    async with _echo(b"a") as port, FaultyLink(port) as line:
         reader, writer = await asyncio.open_connection("127.0.0.1", line.port)
         assert await reader.readexactly(1) == b"a"
-        line.hole()
+        line.blackhole()
         writer.write(b"held")
         waiting = asyncio.create_task(reader.readexactly(4))
         new = asyncio.create_task(_name(line.port))
         done, _ = await asyncio.wait((waiting, new), timeout=0.2)
         assert done == set()
-        await line.mend()
+        await line.repair()
         assert (await waiting, await new) == (b"held", b"a")
         writer.close()
 
 
 async def test_a_slow_line_keeps_the_order_and_the_end():
-    async with _echo(b"a") as port, Line(port) as line:
+    async with _echo(b"a") as port, FaultyLink(port) as line:
         line.slow(0.01, bytes_a_second=100_000)
         reader, writer = await asyncio.open_connection("127.0.0.1", line.port)
         for number in range(20):

@@ -8,10 +8,10 @@ import asyncio
 
 import pytest
 
-from replicas.asking import Crowd
+from replicas.asking import LoadGenerator
 from replicas.cluster import Cluster
-from replicas.trouble import ALL, FAULTS, TARGETS, trouble
-from replicas.work import Work
+from replicas.trouble import ALL, FAULTS, TARGETS, inject_fault
+from replicas.work import ScriptedWork
 
 USUAL = {
     ("cut", "replica"),
@@ -32,18 +32,18 @@ def _chosen() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("fault", "target"), _chosen())
 async def test_a_fault_loses_nothing_and_doubles_nothing(
-    shared_cluster: Cluster, shared_work: Work, fault: str, target: str
+    shared_cluster: Cluster, shared_work: ScriptedWork, fault: str, target: str
 ):
-    crowd = Crowd(shared_cluster, shared_work, uploads=True)
+    crowd = LoadGenerator(shared_cluster, shared_work, uploads=True)
     try:
         await _work_through(crowd, fault, target)
-        await crowd.all_ended()
+        await crowd.wait_for_all()
         await crowd.check()
     finally:
         await crowd.close()
 
 
-async def _work_through(crowd: Crowd, fault: str, target: str) -> None:
+async def _work_through(crowd: LoadGenerator, fault: str, target: str) -> None:
     first, second = crowd.cluster.replicas
     name = f"{fault.replace(' ', '-')}-{target}"
     before = [
@@ -51,7 +51,7 @@ async def _work_through(crowd: Crowd, fault: str, target: str) -> None:
     ]
     assert all(before)
     await asyncio.sleep(0.5)
-    async with trouble(crowd.cluster, fault, target):
+    async with inject_fault(crowd.cluster, fault, target):
         during = [asyncio.create_task(crowd.ask(f"{name}-d{number}", followers=2)) for number in range(4)]
         await asyncio.sleep(LASTS[target])
     await asyncio.gather(*during)

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from replicas.asking import Crowd
+from replicas.asking import LoadGenerator
 from replicas.cluster import Cluster
-from replicas.trouble import ALL, trouble
-from replicas.work import Work
+from replicas.trouble import ALL, inject_fault
+from replicas.work import ScriptedWork
 
 AWAY_SECONDS = 20.0
 pytestmark = [
@@ -19,20 +19,20 @@ pytestmark = [
 
 @pytest.mark.parametrize("fault", ["kill", "cut", "hole"])
 async def test_a_run_that_could_not_wait_any_longer_has_ended_for_everybody(
-    shared_cluster: Cluster, shared_work: Work, fault: str
+    shared_cluster: Cluster, shared_work: ScriptedWork, fault: str
 ):
-    crowd = Crowd(shared_cluster, shared_work, ends=("done", "failed"))
+    crowd = LoadGenerator(shared_cluster, shared_work, allowed_states=("done", "failed"))
     try:
         first, second = shared_cluster.replicas
         for number, replica in enumerate([first, second] * 2):
             assert await crowd.ask(f"long-{fault}-{number}", replica, followers=2)
         await asyncio.sleep(0.5)
-        async with trouble(shared_cluster, fault, "database"):
+        async with inject_fault(shared_cluster, fault, "database"):
             await asyncio.sleep(AWAY_SECONDS)
-        await crowd.all_ended()
+        await crowd.wait_for_all()
         await crowd.check()
         assert await crowd.ask(f"after-{fault}"), "all is in order again"
-        await crowd.all_ended()
+        await crowd.wait_for_all()
         await crowd.check()
     finally:
         await crowd.close()

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from replicas.asking import Crowd
+from replicas.asking import LoadGenerator
 from replicas.cluster import Cluster, open_cluster
-from replicas.ground import Ground
+from replicas.ground import SharedServices
 from replicas.trouble import ALL
-from replicas.work import Work
+from replicas.work import ScriptedWork
 from upstream import Upstream
 
 REPLICAS = 5
@@ -18,30 +18,32 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(not ALL, reason="`make faults
 
 
 @pytest.fixture
-async def many(tmp_path: Path, ground: Ground, upstream: Upstream, work: Work) -> AsyncIterator[Cluster]:
+async def many(
+    tmp_path: Path, ground: SharedServices, upstream: Upstream, work: ScriptedWork
+) -> AsyncIterator[Cluster]:
     async with open_cluster(tmp_path, ground, upstream, count=REPLICAS, **work.settings) as cluster:
         yield cluster
 
 
-async def test_those_that_are_left_share_the_runs_of_two_that_are_killed_at_once(many: Cluster, work: Work):
-    crowd = Crowd(many, work)
+async def test_those_that_are_left_share_the_runs_of_two_that_are_killed_at_once(many: Cluster, work: ScriptedWork):
+    crowd = LoadGenerator(many, work)
     victims = many.replicas[:2]
     for number in range(4):
         for replica in many.replicas:
             assert await crowd.ask(f"m{number}-{many.replicas.index(replica)}", replica, followers=2)
     await asyncio.gather(*(victim.kill() for victim in victims))
-    await crowd.all_ended()
+    await crowd.wait_for_all()
     for victim in victims:
         await victim.start()
     await many.ready()
     await crowd.check()
-    restarts = [told.followers[0].folded.restarts for told in crowd.told]
+    restarts = [told.followers[0].folded.restarts for told in crowd.runs]
     assert sum(restarts) >= 4, "most of the eight were in the middle of something"
     assert max(restarts) == 1, "nobody took over from one that lives"
 
 
-async def test_each_is_started_anew_in_its_turn_while_questions_come(many: Cluster, work: Work):
-    crowd = Crowd(many, work)
+async def test_each_is_started_anew_in_its_turn_while_questions_come(many: Cluster, work: ScriptedWork):
+    crowd = LoadGenerator(many, work)
     for number, replica in enumerate(many.replicas):
         for other in range(3):
             assert await crowd.ask(f"r{number}-{other}", followers=2)
@@ -49,7 +51,7 @@ async def test_each_is_started_anew_in_its_turn_while_questions_come(many: Clust
         assert await crowd.ask(f"r{number}-meanwhile", followers=2)
         await replica.start()
         await replica.ready()
-    await crowd.all_ended()
+    await crowd.wait_for_all()
     await crowd.check()
     assert crowd.refused == 0
-    assert all("Traceback" not in replica.said for replica in many.replicas)
+    assert all("Traceback" not in replica.stderr for replica in many.replicas)

@@ -9,8 +9,8 @@ import runs.test_following
 import runs.test_transcripts
 import runs.transcripts
 import server.test_access_matrix
-from replicas.ground import Ground
-from replicas.neighbour import open_house_of_two
+from replicas.ground import SharedServices
+from replicas.neighbour import open_two_replicas
 from runs.transcripts import TRANSCRIPTS
 from upstream import Upstream
 
@@ -18,10 +18,10 @@ pytestmark = [pytest.mark.slow]
 
 
 @pytest.fixture(autouse=True)
-def _two_of_each(monkeypatch: pytest.MonkeyPatch, ground: Ground) -> None:
+def _two_of_each(monkeypatch: pytest.MonkeyPatch, ground: SharedServices) -> None:
     """The house that these modules open."""
     for module in (server.test_access_matrix, runs.transcripts, runs.test_following):
-        monkeypatch.setattr(module, "open_house", partial(open_house_of_two, ground))
+        monkeypatch.setattr(module, "open_house", partial(open_two_replicas, ground))
 
 
 async def test_each_route_answers_each_of_them_as_it_should_on_either_replica(tmp_path: Path, upstream: Upstream):

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from replicas.asking import Crowd
+from replicas.asking import LoadGenerator
 from replicas.cluster import Cluster, open_cluster
-from replicas.ground import Ground
-from replicas.work import Work
+from replicas.ground import SharedServices
+from replicas.work import ScriptedWork
 from upstream import Upstream
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +26,7 @@ pytestmark = [
 
 
 @pytest.fixture
-def older(tmp_path: Path, work: Work, ground: Ground) -> str:
+def older(tmp_path: Path, work: ScriptedWork, ground: SharedServices) -> str:
     """Where Python finds the earlier version, before ours."""
     folder = tmp_path / "older"
     folder.mkdir()
@@ -40,14 +40,14 @@ def older(tmp_path: Path, work: Work, ground: Ground) -> str:
 
 @pytest.fixture
 async def outdated(
-    tmp_path: Path, ground: Ground, upstream: Upstream, work: Work, older: str
+    tmp_path: Path, ground: SharedServices, upstream: Upstream, work: ScriptedWork, older: str
 ) -> AsyncIterator[Cluster]:
     settings = {**work.settings, "PYTHONPATH": older}
     async with open_cluster(tmp_path, ground, upstream, **settings) as cluster:
         yield cluster
 
 
-async def _ask(crowd: Crowd, name: str) -> None:
+async def _ask(crowd: LoadGenerator, name: str) -> None:
     for replica in crowd.cluster.replicas:
         for number in range(3):
             asked = await crowd.ask(f"{name}-{crowd.cluster.replicas.index(replica)}-{number}", replica, followers=2)
@@ -55,9 +55,9 @@ async def _ask(crowd: Crowd, name: str) -> None:
 
 
 async def test_versions_run_side_by_side_and_carry_on_what_the_other_began(
-    outdated: Cluster, work: Work, older: str
+    outdated: Cluster, work: ScriptedWork, older: str
 ) -> None:
-    crowd = Crowd(outdated, work)
+    crowd = LoadGenerator(outdated, work)
     ours = work.settings["PYTHONPATH"]
     first, second = outdated.replicas
     await _ask(crowd, "old")
@@ -78,7 +78,7 @@ async def test_versions_run_side_by_side_and_carry_on_what_the_other_began(
         await replica.start(PYTHONPATH=ours)
         await replica.ready()
     await _ask(crowd, "new")
-    await crowd.all_ended()
+    await crowd.wait_for_all()
     await crowd.check()
     assert crowd.refused == 0
-    assert all("Traceback" not in replica.said for replica in outdated.replicas)
+    assert all("Traceback" not in replica.stderr for replica in outdated.replicas)

@@ -21,7 +21,7 @@ REPORT = "# Report on {name}\n\none\ntwo\n"
 EDIT = {"file_path": "/report.md", "old_string": "two", "new_string": "two and two — điều 第二"}
 
 
-def report_of(name: str, history: dict[str, Any]) -> str | None:
+def expected_report(name: str, history: dict[str, Any]) -> str | None:
     """What the file must hold by what the calls were told. None: it could not be written, and the model knows."""
     done = {
         message["name"]
@@ -35,13 +35,13 @@ def report_of(name: str, history: dict[str, Any]) -> str | None:
     return text.replace(EDIT["old_string"], EDIT["new_string"]) if "edit_file" in done else text
 
 
-class Work:
+class ScriptedWork:
     """`pace`: seconds between two words of the model; `words`: how many the last answer has."""
 
-    def __init__(self, folder: Path, settings: dict[str, str], *, pace: float, words: int) -> None:
+    def __init__(self, folder: Path, settings: dict[str, str], *, pace: float, word_count: int) -> None:
         self.settings = settings
         self.pace = pace
-        self.words = words
+        self.word_count = word_count
         self.may_end = asyncio.Event()
         """Until it is set, which it is but for a test that says otherwise, no answer has an end."""
         self.may_end.set()
@@ -62,17 +62,17 @@ class Work:
                     ),
                     call("web_search", {"query": f"oxygen {name}"}, id=f"{name}_3"),
                 )
-                return reply(*self._slowly("I", "will", "look", "into", "it."), calls, stop("toolUse"))
+                return reply(*self._slow_words("I", "will", "look", "into", "it."), calls, stop("toolUse"))
             case 1:
                 calls = together(
                     call("edit_file", EDIT, id=f"{name}_4"), call("effect", {"name": f"{name}-second"}, id=f"{name}_5")
                 )
-                return reply(*self._slowly("Now", "I", "change", "it."), calls, stop("toolUse"))
+                return reply(*self._slow_words("Now", "I", "change", "it."), calls, stop("toolUse"))
             case _:
-                words = self._slowly(*(f"wörd{number}" for number in range(self.words)))
+                words = self._slow_words(*(f"wörd{number}" for number in range(self.word_count)))
                 return reply(*words, hold(self.may_end), stop())
 
-    def _slowly(self, *words: str) -> list[Any]:
+    def _slow_words(self, *words: str) -> list[Any]:
         return [step for word in words for step in (say(f"{word} "), pause(self.pace))]
 
     def check_effects(self, history: dict[str, Any]) -> None:
@@ -89,7 +89,9 @@ class Work:
 
 
 @asynccontextmanager
-async def open_work(folder: Path, upstream: Upstream, *, pace: float = 0.04, words: int = 25) -> AsyncIterator[Work]:
+async def open_work(
+    folder: Path, upstream: Upstream, *, pace: float = 0.04, words: int = 25
+) -> AsyncIterator[ScriptedWork]:
     """The web, the search engine and the model's script; `settings` lead replicas there."""
     site = folder / "site"
     site.mkdir()
@@ -106,7 +108,7 @@ async def open_work(folder: Path, upstream: Upstream, *, pace: float = 0.04, wor
             f"{prefix}PROVIDERS_SEARXNG_BASE_URL": search.url,
             f"{prefix}ALLOW_PRIVATE_HOSTS": web.host,
         }
-        work = Work(folder, settings, pace=pace, words=words)
+        work = ScriptedWork(folder, settings, pace=pace, word_count=words)
         upstream.script(work.answer)
         yield work
         # Those who were killed in the middle of a request leave it behind.

@@ -6,7 +6,7 @@ from typing import Any
 
 
 @dataclass
-class Folded:
+class FoldedTurn:
     """One turn as a client shows it. Events that come twice, or out of order, are an error here."""
 
     message_id: str | None = None
@@ -18,7 +18,7 @@ class Folded:
     last_id: int = 0
     ended: bool = False
     restarts: int = 0
-    questions: int = 0
+    approval_requests: int = 0
     """How often somebody was asked whether a call may be made."""
 
     def feed(self, data: bytes) -> None:
@@ -29,9 +29,9 @@ class Folded:
             if b"id" in fields:
                 assert int(fields[b"id"]) > self.last_id, "ids only grow"
                 self.last_id = int(fields[b"id"])
-            self.take(json.loads(fields[b"data"]))
+            self.handle_event(json.loads(fields[b"data"]))
 
-    def take(self, event: dict[str, Any]) -> None:
+    def handle_event(self, event: dict[str, Any]) -> None:
         assert not self.ended or event["type"] == "round_restart", event
         getattr(self, f"_{event['type']}")(event)
 
@@ -59,7 +59,7 @@ class Folded:
         self.open.remove(event["index"])
 
     def _approval_required(self, _event: dict[str, Any]) -> None:
-        self.questions += 1
+        self.approval_requests += 1
 
     def _tool_status(self, event: dict[str, Any]) -> None:
         self.statuses[event["tool_use_id"]] = event["status"]
@@ -100,7 +100,7 @@ class Folded:
         }
 
 
-def of_history(history: dict[str, Any], message_id: str) -> list[dict[str, Any]]:
+def blocks_of_history(history: dict[str, Any], message_id: str) -> list[dict[str, Any]]:
     """The blocks of the last turn of a history, as its events would have shown them."""
     messages = history["messages"]
     start = max(at for at, message in enumerate(messages) if message["role"] == "user")

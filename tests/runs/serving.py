@@ -12,7 +12,7 @@ from typing import Any
 import aiohttp
 
 from cli.process import environment
-from runs.fold import Folded
+from runs.fold import FoldedTurn
 from upstream import Upstream
 
 TOKEN = "a-token-for-the-tests-0123456789"
@@ -65,7 +65,7 @@ class Process:
         return self._process.pid
 
     @property
-    def said(self) -> str:
+    def stderr(self) -> str:
         return self._errors.read_text()
 
     def pause(self) -> None:
@@ -97,7 +97,7 @@ class Client:
         body = {"content": question, **fields}
         return (await self.json("POST", f"/v2/sessions/{session_id}/messages", body, 202))["run_id"]
 
-    async def follow(self, run_id: str, folded: Folded) -> None:
+    async def follow(self, run_id: str, folded: FoldedTurn) -> None:
         """To the end of the run, or of the connection."""
         headers = {"last-event-id": str(folded.last_id)} if folded.last_id else {}
         try:

@@ -19,7 +19,7 @@ LONG = 120
 async def test_cancelling_reaches_pages_that_are_being_read(
     tmp_path: Path, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(pipeline, "READING_SECONDS", LONG)
+    monkeypatch.setattr(pipeline, "CRAWL_TIMEOUT_SECONDS", LONG)
     async with Web() as web, SearchServer("duckduckgo", hits(web, "/hung")) as search:
         settings = {
             "FOOTNOTE_MODELS_DEFAULT": "footnote/reader",
@@ -30,8 +30,8 @@ async def test_cancelling_reaches_pages_that_are_being_read(
         }
         async with open_house(tmp_path, upstream, **settings) as house:
             person = house.local
-            run_id = await _start(person, await person.session(), "Who coined the name oxygen?")
-            await web.requested("/hung")
-            answer = await person.ask("POST", f"/v2/runs/{run_id}/cancel")
-            await web.all_closed()
+            run_id = await _start(person, await person.create_session(), "Who coined the name oxygen?")
+            await web.wait_requested("/hung")
+            answer = await person.request("POST", f"/v2/runs/{run_id}/cancel")
+            await web.wait_closed()
             assert answer.json["state"] == "cancelled"

@@ -14,7 +14,7 @@ import pytest
 
 import engines
 from runs.effect import EFFECT
-from runs.fold import Folded, of_history
+from runs.fold import FoldedTurn, blocks_of_history
 from runs.serving import Client, Process
 from tools.test_plugins import install
 from upstream import Upstream, call, hold, pause, reply, say, stop, together
@@ -22,7 +22,7 @@ from upstream.server import Request
 
 RUNS = 10
 KILLS = 5
-MOST = 8
+MAX_KILLS = 8
 """So many of the runs of a server have said something when it is killed, and none has ended."""
 
 
@@ -68,7 +68,7 @@ def _settings(home: Path) -> dict[str, str]:
     }
 
 
-async def _finished(client: Client, run_id: str, folded: Folded) -> dict[str, Any]:
+async def _wait_for_end(client: Client, run_id: str, folded: FoldedTurn) -> dict[str, Any]:
     while not folded.ended:
         await client.follow(run_id, folded)
     view = await client.json("GET", f"/v2/runs/{run_id}")
@@ -77,8 +77,8 @@ async def _finished(client: Client, run_id: str, folded: Folded) -> dict[str, An
     assert history["active_run"] is None
     assert folded.shown["stop_reason"] == "stop"
     blocks = folded.shown["blocks"]
-    assert of_history(history, view["message_id"]) == blocks, "a reload shows what was streamed"
-    whole = Folded()
+    assert blocks_of_history(history, view["message_id"]) == blocks, "a reload shows what was streamed"
+    whole = FoldedTurn()
     await client.follow(run_id, whole)
     assert whole.shown == folded.shown, "and so does a replay"
     return history
@@ -94,19 +94,19 @@ async def test_a_run_that_is_killed_anywhere_finishes_and_does_nothing_twice(ups
     for kill in range(KILLS):
         killed.clear()
         process = await Process.start(tmp_path, upstream, **settings)
-        seen: dict[str, Folded] = {}
+        seen: dict[str, FoldedTurn] = {}
         async with process.client() as client:
             asked = [
                 asyncio.create_task(_ask(client, f"k{kill}n{number}", chance.uniform(0, 0.8), seen))
                 for number in range(RUNS)
             ]
-            await _until(lambda seen=seen: sum(bool(folded.blocks) for folded in seen.values()) >= MOST)
+            await _wait_until(lambda seen=seen: sum(bool(folded.blocks) for folded in seen.values()) >= MAX_KILLS)
             await process.kill()
             killed.set()
             await asyncio.gather(*asked)
         process = await Process.start(tmp_path, upstream, **settings)
         async with process.client() as client:
-            histories = await asyncio.gather(*(_finished(client, *one) for one in seen.items()))
+            histories = await asyncio.gather(*(_wait_for_end(client, *one) for one in seen.items()))
         assert await process.stop() == 0
         restarts += sum(folded.restarts for folded in seen.values())
         for history in histories:
@@ -115,20 +115,20 @@ async def test_a_run_that_is_killed_anywhere_finishes_and_does_nothing_twice(ups
     assert upstream.problems == []
 
 
-async def _until(holds: Callable[[], bool]) -> None:
+async def _wait_until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(60):
-        while not holds():
+        while not condition():
             await asyncio.sleep(0.01)
 
 
-async def _ask(client: Client, name: str, delay: float, seen: dict[str, Folded]) -> None:
+async def _ask(client: Client, name: str, delay: float, seen: dict[str, FoldedTurn]) -> None:
     """Asks after a while, and follows for as long as the server lives."""
     await asyncio.sleep(delay)
     try:
         run_id = await client.start(await client.session(), f"Tell me about {name}")
     except aiohttp.ClientError:
         return
-    seen[run_id] = Folded()
+    seen[run_id] = FoldedTurn()
     await client.follow(run_id, seen[run_id])
 
 
@@ -153,19 +153,19 @@ async def test_a_server_that_is_stopped_in_good_order_leaves_its_runs_to_the_nex
 ):
     upstream.script(_answer)
     process = await Process.start(tmp_path, upstream, **_settings(tmp_path))
-    folded = Folded()
+    folded = FoldedTurn()
     async with process.client() as client:
         run_id = await client.start(await client.session(), "Tell me about x")
         following = asyncio.create_task(client.follow(run_id, folded))
-        await upstream.received(1)
+        await upstream.wait_received(1)
         assert await process.stop() == 0
         await following
     assert not folded.ended
     process = await Process.start(tmp_path, upstream, **_settings(tmp_path))
     async with process.client() as client:
-        await _finished(client, run_id, folded)
+        await _wait_for_end(client, run_id, folded)
     assert await process.stop() == 0
-    assert "Traceback" not in process.said
+    assert "Traceback" not in process.stderr
 
 
 SLOW = """
@@ -203,13 +203,13 @@ async def test_a_run_that_cannot_go_on_keeps_the_results_that_its_calls_had_and_
     settings = _settings(tmp_path)
     (tmp_path / "site" / "effect_package.py").write_text(dedent(SLOW), encoding="utf-8")
     process = await Process.start(tmp_path, upstream, **settings)
-    folded = Folded()
+    folded = FoldedTurn()
     async with process.client() as client:
         session_id = await client.session()
         run_id = await client.start(session_id, "Do it")
         following = asyncio.create_task(client.follow(run_id, folded))
-        await _until(lambda: any(block.get("tool_use_id") == "c1" for block in folded.blocks.values()))
-        await _until(lambda: "slow" in (tmp_path / "effects.txt").read_text())
+        await _wait_until(lambda: any(block.get("tool_use_id") == "c1" for block in folded.blocks.values()))
+        await _wait_until(lambda: "slow" in (tmp_path / "effects.txt").read_text())
         await process.kill()
         await following
     if ending == "agent gone":
@@ -225,7 +225,7 @@ async def test_a_run_that_cannot_go_on_keeps_the_results_that_its_calls_had_and_
     assert await process.stop() == 0
     assert view["state"] == ("failed" if ending == "agent gone" else "cancelled")
     assert view["usage"]["input_tokens"] == 20, "what was used before the crash was used"
-    assert of_history(history, view["message_id"]) == folded.shown["blocks"]
+    assert blocks_of_history(history, view["message_id"]) == folded.shown["blocks"]
     assert folded.shown["blocks"][-1] == {"type": "attachments", "files": history["workspace"]["workspace_files"]}
     assert [file["path"] for file in folded.shown["blocks"][-1]["files"]] == ["/report.md"]
     assert folded.statuses == {"c0": "done", "c1": "done", "c2": "error"}

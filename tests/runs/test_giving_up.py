@@ -6,27 +6,27 @@ from typing import Any
 
 import pytest
 
-from runs.fold import Folded, of_history
+from runs.fold import FoldedTurn, blocks_of_history
 from runs.serving import Client, Process
 from upstream import Upstream, call, hold, reply, say, stop
 
 HELD = "begun "
 
 
-async def _killed_while_answering(home: Path, upstream: Upstream, received: int, question: str | None = None) -> str:
+async def _kill_while_answering(home: Path, upstream: Upstream, received: int, question: str | None = None) -> str:
     """Starts the server, and kills it when the model was asked so many times in all. The run that was asked for."""
     process = await Process.start(home, upstream)
     run_id = ""
     if question is not None:
         async with process.client() as client:
             run_id = await client.start(await client.session(), question)
-    await upstream.received(received)
+    await upstream.wait_received(received)
     await process.kill()
     return run_id
 
 
-async def _ended(client: Client, run_id: str) -> tuple[dict[str, Any], Folded, dict[str, Any]]:
-    folded = Folded()
+async def _wait_for_end(client: Client, run_id: str) -> tuple[dict[str, Any], FoldedTurn, dict[str, Any]]:
+    folded = FoldedTurn()
     while not folded.ended:
         await client.follow(run_id, folded)
     view = await client.json("GET", f"/v2/runs/{run_id}")
@@ -42,24 +42,24 @@ async def test_a_run_that_is_taken_over_for_the_third_time_without_getting_on_en
     upstream.script(
         lambda _: reply(say("Tea is a drink."), stop()) if is_well else reply(say(HELD), hold(never), stop())
     )
-    run_id = await _killed_while_answering(tmp_path, upstream, 1, "What is tea?")
-    await _killed_while_answering(tmp_path, upstream, 2)
-    await _killed_while_answering(tmp_path, upstream, 3)
+    run_id = await _kill_while_answering(tmp_path, upstream, 1, "What is tea?")
+    await _kill_while_answering(tmp_path, upstream, 2)
+    await _kill_while_answering(tmp_path, upstream, 3)
     process = await Process.start(tmp_path, upstream)
     async with process.client() as client:
-        view, folded, history = await _ended(client, run_id)
+        view, folded, history = await _wait_for_end(client, run_id)
         async with client.http.get("/metrics") as answer:
             figures = await answer.text()
         session_id = view["session_id"]
         is_well = True
-        again, _, _ = await _ended(client, await client.start(session_id, "And now?"))
+        again, _, _ = await _wait_for_end(client, await client.start(session_id, "And now?"))
     assert await process.stop() == 0
     never.set()
     assert (view["state"], view["error"]["type"]) == ("failed", "given_up")
     assert "Ask the question in other words" in view["error"]["message"]
     assert folded.shown["stop_reason"] == "error"
-    assert of_history(history, view["message_id"]) == folded.shown["blocks"]
-    assert "is given up" in process.said
+    assert blocks_of_history(history, view["message_id"]) == folded.shown["blocks"]
+    assert "is given up" in process.stderr
     assert "\nfootnote_runs_given_up_total 1.0\n" in figures
     assert again["state"] == "done", "the session can be asked again"
 
@@ -79,13 +79,13 @@ async def test_a_run_that_gets_on_between_the_crashes_is_carried_on_however_many
         return reply(say("Tea is a drink."), stop()) if asked == 6 else reply(say(HELD), hold(never), stop())
 
     upstream.script(answer)
-    run_id = await _killed_while_answering(tmp_path, upstream, 1, "What is tea?")
-    await _killed_while_answering(tmp_path, upstream, 2)
-    await _killed_while_answering(tmp_path, upstream, 4)  # the third is answered with a call, and is kept
-    await _killed_while_answering(tmp_path, upstream, 5)
+    run_id = await _kill_while_answering(tmp_path, upstream, 1, "What is tea?")
+    await _kill_while_answering(tmp_path, upstream, 2)
+    await _kill_while_answering(tmp_path, upstream, 4)  # the third is answered with a call, and is kept
+    await _kill_while_answering(tmp_path, upstream, 5)
     process = await Process.start(tmp_path, upstream)
     async with process.client() as client:
-        view, _, _ = await _ended(client, run_id)
+        view, _, _ = await _wait_for_end(client, run_id)
     assert await process.stop() == 0
     never.set()
     assert view["state"] == "done", view

@@ -7,12 +7,12 @@ import jsonschema
 import pytest
 
 from footnote.protocol.schema import event_schemas
-from runs.transcripts import FOLDER, TRANSCRIPTS, masked
+from runs.transcripts import FOLDER, TRANSCRIPTS, mask_volatile
 
 
 @pytest.mark.parametrize("name", TRANSCRIPTS)
 async def test_a_turn_goes_over_the_wire_as_it_was_recorded(name: str, tmp_path: Path):
-    assert masked(await TRANSCRIPTS[name](tmp_path)) == (FOLDER / f"{name}.sse").read_text(encoding="utf-8")
+    assert mask_volatile(await TRANSCRIPTS[name](tmp_path)) == (FOLDER / f"{name}.sse").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", TRANSCRIPTS)

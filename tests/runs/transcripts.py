@@ -18,7 +18,7 @@ from web.providers import Hit, SearchServer
 FOLDER = Path(__file__).parent.parent / "fixtures" / "transcripts"
 REPORT = {"file_path": "/báo cáo.md", "content": "# Điện Biên Phủ\n\n1954.\n"}
 
-_CHANGING = (
+_VOLATILE = (
     (re.compile(r"\b(session|run|msg|call)_[0-9a-f]{12,}"), r"\1_ID"),
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "UUID"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)"), "TIME"),
@@ -27,29 +27,29 @@ _CHANGING = (
 )
 
 
-def masked(stream: bytes) -> str:
+def mask_volatile(stream: bytes) -> str:
     """Without what is another one in every run: ids, times, ports."""
     text = stream.decode()
-    for pattern, mask in _CHANGING:
+    for pattern, mask in _VOLATILE:
         text = pattern.sub(mask, text)
     return text
 
 
 async def _ask(person: Person, question: str, **fields: Any) -> bytes:
-    session_id = await person.session()
-    answer = await person.ask("POST", f"/v2/sessions/{session_id}/messages", {"content": question, **fields})
+    session_id = await person.create_session()
+    answer = await person.request("POST", f"/v2/sessions/{session_id}/messages", {"content": question, **fields})
     assert answer.status == 200, answer
     return answer.body
 
 
 async def answer(home: Path) -> bytes:
-    async with _house(home) as (house, upstream):
+    async with _open_house(home) as (house, upstream):
         upstream.script(reply(usage(12, 5), say("Rayleigh ", "scattering."), stop()))
         return await _ask(house.local, "Why is the sky blue?")
 
 
 async def thinking_tools_and_files(home: Path) -> bytes:
-    async with _house(home) as (house, upstream):
+    async with _open_house(home) as (house, upstream):
         calls = together(call("write_file", REPORT, id="c1"), call("read_file", {"file_path": "/no.md"}, id="c2"))
         upstream.script(
             reply(think("Để xem… "), say("Tôi viết báo cáo."), calls, stop("toolUse")),
@@ -67,27 +67,27 @@ async def search_with_footnotes(home: Path) -> bytes:
                 "FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS": f'["{web.host}"]',
                 "FOOTNOTE_TOOLS_WEB_SEARCH_PROVIDERS_DUCKDUCKGO_BASE_URL": search.url,
             }
-            async with _house(home, **settings) as (house, _):
+            async with _open_house(home, **settings) as (house, _):
                 return await _ask(house.local, "Who coined the name oxygen in 1777?")
 
 
 async def cancelled(home: Path) -> bytes:
-    async with _house(home) as (house, upstream):
+    async with _open_house(home) as (house, upstream):
         upstream.script(reply(say("So far "), stall()))
         person = house.local
         following = asyncio.create_task(_ask(person, "Why?"))
-        await upstream.received(1)
-        [session] = (await person.ask("GET", "/v2/sessions")).json["sessions"]
+        await upstream.wait_received(1)
+        [session] = (await person.request("GET", "/v2/sessions")).json["sessions"]
         run_id = session["active_run_id"]
         async for piece in house.app.runner.follow(run_id):
             if b"So far" in piece:
                 break
-        await person.ask("POST", f"/v2/runs/{run_id}/cancel")
+        await person.request("POST", f"/v2/runs/{run_id}/cancel")
         return await following
 
 
 async def failed(home: Path) -> bytes:
-    async with _house(home) as (house, upstream):
+    async with _open_house(home) as (house, upstream):
         upstream.script(reply(say("It is because"), cut()), status(401))
         return await _ask(house.local, "Why?")
 
@@ -101,9 +101,9 @@ async def restarted(home: Path) -> bytes:
             reply(say("A whole "), pause(0.01), say("answer."), stop()),
         )
         async with open_house(home, upstream) as house:
-            session_id = await house.local.session()
+            session_id = await house.local.create_session()
             body = {"content": "Why?"}
-            started = await house.local.ask(
+            started = await house.local.request(
                 "POST", f"/v2/sessions/{session_id}/messages", body, accept="application/json"
             )
             run_id = started.json["run_id"]
@@ -111,24 +111,24 @@ async def restarted(home: Path) -> bytes:
                 if b"Half an" in piece:
                     break
         async with open_house(home, upstream) as house:
-            return (await house.local.ask("GET", f"/v2/runs/{run_id}/events")).body
+            return (await house.local.request("GET", f"/v2/runs/{run_id}/events")).body
 
 
 async def allowed(home: Path) -> bytes:
     """A call waits for the user, who allows it."""
     with_tool_server(home, approval=True)
-    async with _house(home) as (house, upstream):
+    async with _open_house(home) as (house, upstream):
         shout = call("mcp__tools__shout", {"text": "Xin chào"}, id="c1")
         upstream.script(reply(shout, stop("toolUse")), reply(say("Done."), stop()))
         person = house.local
         following = asyncio.create_task(_ask(person, "Shout"))
-        await upstream.received(1)
-        [session] = (await person.ask("GET", "/v2/sessions")).json["sessions"]
+        await upstream.wait_received(1)
+        [session] = (await person.request("GET", "/v2/sessions")).json["sessions"]
         run_id = session["active_run_id"]
         async for piece in house.app.runner.follow(run_id):
             if b"approval_required" in piece:
                 break
-        await person.ask("POST", f"/v2/runs/{run_id}/approvals/c1", {"decision": "once"})
+        await person.request("POST", f"/v2/runs/{run_id}/approvals/c1", {"decision": "once"})
         return await following
 
 
@@ -139,7 +139,7 @@ TRANSCRIPTS: dict[str, Callable[[Path], Awaitable[bytes]]] = {
 
 
 @asynccontextmanager
-async def _house(home: Path, **settings: str) -> AsyncIterator[tuple[House, Upstream]]:
+async def _open_house(home: Path, **settings: str) -> AsyncIterator[tuple[House, Upstream]]:
     async with Upstream() as upstream, open_house(home, upstream, **settings) as house:
         yield house, upstream
 
@@ -148,7 +148,7 @@ async def _record() -> None:
     FOLDER.mkdir(exist_ok=True)
     for name, play in TRANSCRIPTS.items():
         with tempfile.TemporaryDirectory() as home:
-            (FOLDER / f"{name}.sse").write_text(masked(await play(Path(home))), encoding="utf-8")
+            (FOLDER / f"{name}.sse").write_text(mask_volatile(await play(Path(home))), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from footnote.sandbox import confine
-from footnote.sandbox.jobs import Reading
+from footnote.sandbox.jobs import ReadText
 from footnote.sandbox.pool import SandboxPool
 
 pytestmark = pytest.mark.skipif(
@@ -26,8 +26,8 @@ FILES = ("read", "passwd", "list", "proc", "write", "create", "remove", "read th
 async def test_a_job_can_work_and_nothing_else(tmp_path: Path, forks: bool) -> None:
     canary = tmp_path / "canary"
     canary.write_text("canary")
-    async with SandboxPool(worker="sandbox.workers:work", forks=forks) as sandbox:
-        probe = Reading(content=b"", filename=f"probe {canary}", media_type="")
+    async with SandboxPool(worker="sandbox.workers:work", use_fork=forks) as sandbox:
+        probe = ReadText(content=b"", filename=f"probe {canary}", media_type="")
         said = dict(line.split(": ") for line in ((await sandbox.run(probe)).text or "").splitlines())
     if not landlock():
         for name in (*FILES, "link"):
@@ -48,12 +48,12 @@ def landlock() -> bool:
 CONFINED = """
 import sys
 from pathlib import Path
-from footnote.sandbox.confine import Limits, confine
-confine(Limits(memory=500_000_000, seconds=1, file_bytes=1000, open_files=20), Path(sys.argv[1]))
+from footnote.sandbox.confine import ProcessLimits, confine
+confine(ProcessLimits(memory=500_000_000, seconds=1, file_bytes=1000, open_files=20), Path(sys.argv[1]))
 """
 
 
-def confined(code: str, folder: Path) -> tuple[int, str]:
+def run_confined(code: str, folder: Path) -> tuple[int, str]:
     done = subprocess.run(
         [sys.executable, "-c", CONFINED + code, str(folder)],
         env={"PYTHONPATH": os.pathsep.join(sys.path)},
@@ -75,11 +75,11 @@ def confined(code: str, folder: Path) -> tuple[int, str]:
     ],
 )
 def test_a_process_gets_so_much_and_no_more(tmp_path: Path, code: str, outcome: tuple[int, str]) -> None:
-    assert confined(code, tmp_path) == outcome
+    assert run_confined(code, tmp_path) == outcome
 
 
 def test_a_process_opens_so_many_files_and_no_more(tmp_path: Path) -> None:
-    code, said = confined("held = [open('/dev/null') for _ in range(30)]", tmp_path)
+    code, said = run_confined("held = [open('/dev/null') for _ in range(30)]", tmp_path)
     assert (code, said.partition(":")[0]) == (1, "OSError")
     assert "Too many open files" in said
 
@@ -116,7 +116,7 @@ ALLOWED, REFUSED_CALL, MISSING = 0x7FFF0000, 0x00050001, 0x00050026
 )
 def test_the_filter_says_the_same_on_both_processors(machine: str, call: int, argument: int, verdict: int) -> None:
     calls = confine._CALLS[machine]
-    program = list(confine._filter(calls, 4711))
+    program = list(confine._filter_instructions(calls, 4711))
     assert run(program, call, calls.architecture, argument) == verdict
     assert run(program, call, calls.architecture ^ 1, argument) == REFUSED_CALL
 

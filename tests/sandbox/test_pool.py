@@ -14,11 +14,11 @@ import pytest
 
 from documents.office import cells, xlsx
 from footnote.documents.inspection.inspection import XLSX
-from footnote.protocol.errors import Unworkable
-from footnote.sandbox.jobs import Conversion, Converted, Reading, TextOf
-from footnote.sandbox.pool import NotNow, SandboxPool
+from footnote.protocol.errors import UnprocessableFile
+from footnote.sandbox.jobs import ConvertDocument, ConvertedDocument, DocumentText, ReadText
+from footnote.sandbox.pool import JobFailed, SandboxPool
 from responsive import responsive
-from sandbox.witness import LONG, Witness, exists
+from sandbox.witness import TIMEOUT_SECONDS, Witness, is_running
 
 WORKER = "sandbox.workers:work"
 PROCESSES = Path("/proc/self/task")
@@ -26,13 +26,13 @@ pytestmark = pytest.mark.skipif(not PROCESSES.exists(), reason="looks at process
 FORKS = pytest.mark.parametrize("forks", [True, False], ids=["forked", "alone"])
 
 
-def reading(deed: str, content: bytes = b"content") -> Reading:
-    return Reading(content=content, filename=deed, media_type="text/plain")
+def read_job(action: str, content: bytes = b"content") -> ReadText:
+    return ReadText(content=content, filename=action, media_type="text/plain")
 
 
-async def refusal(sandbox: SandboxPool, deed: str, seconds: float = LONG) -> str:
-    with pytest.raises(Unworkable) as raised:
-        await sandbox.run(reading(deed), seconds)
+async def refusal(sandbox: SandboxPool, action: str, seconds: float = TIMEOUT_SECONDS) -> str:
+    with pytest.raises(UnprocessableFile) as raised:
+        await sandbox.run(read_job(action), seconds)
     return raised.value.message
 
 
@@ -48,19 +48,19 @@ async def witness(tmp_path: Path) -> AsyncIterator[Witness]:
 
 @FORKS
 async def test_a_file_is_read_by_the_real_reader_in_another_process(forks: bool) -> None:
-    async with SandboxPool(forks=forks) as sandbox:
+    async with SandboxPool(use_fork=forks) as sandbox:
         text = "# Sông Hồng\n\nĐỏ.".encode()
-        read = await sandbox.run(Reading(content=text, filename="sông.md", media_type="text/markdown"))
-    assert read == TextOf(text="# Sông Hồng\n\nĐỏ.")
+        read = await sandbox.run(ReadText(content=text, filename="sông.md", media_type="text/markdown"))
+    assert read == DocumentText(text="# Sông Hồng\n\nĐỏ.")
 
 
 @FORKS
 async def test_all_that_a_conversion_needs_comes_through(forks: bool) -> None:
-    conversion = Conversion(
+    conversion = ConvertDocument(
         target="pdf", markdown="Đỏ", filename="a.md", images={"b.png": b"second", "a.png": b"", "c.png": b"third"}
     )
-    async with SandboxPool(worker=WORKER, forks=forks) as sandbox:
-        assert await sandbox.run(conversion) == Converted(
+    async with SandboxPool(worker=WORKER, use_fork=forks) as sandbox:
+        assert await sandbox.run(conversion) == ConvertedDocument(
             content=b"secondthird" + "Đỏ".encode(), notes=("b.png", "a.png", "c.png")
         )
 
@@ -68,18 +68,18 @@ async def test_all_that_a_conversion_needs_comes_through(forks: bool) -> None:
 @FORKS
 async def test_large_files_go_both_ways_and_nobody_else_waits(forks: bool) -> None:
     megabytes = b"0123456789abcdef" * 2_500_000
-    conversion = Conversion(target="docx", markdown="", filename="a.md", images={"a.png": megabytes})
-    async with SandboxPool(worker=WORKER, forks=forks) as sandbox, responsive():
-        assert (await sandbox.run(reading("size", megabytes))).text == "40000000"
+    conversion = ConvertDocument(target="docx", markdown="", filename="a.md", images={"a.png": megabytes})
+    async with SandboxPool(worker=WORKER, use_fork=forks) as sandbox, responsive():
+        assert (await sandbox.run(read_job("size", megabytes))).text == "40000000"
         assert (await sandbox.run(conversion)).content == megabytes
-        assert len((await sandbox.run(reading("text 2000000"))).text or "") == 2_000_000
+        assert len((await sandbox.run(read_job("text 2000000"))).text or "") == 2_000_000
 
 
 async def test_nothing_is_started_before_the_first_job() -> None:
     before = children()
     async with SandboxPool(worker=WORKER) as sandbox:
         assert children() <= before
-        await sandbox.run(reading("size"))
+        await sandbox.run(read_job("size"))
         assert len(children() - before) == 1
     assert children() <= before
 
@@ -94,14 +94,14 @@ def children() -> set[str]:
 
 async def test_each_job_has_a_process_of_its_own_and_all_have_one_parent() -> None:
     async with SandboxPool(worker=WORKER) as sandbox:
-        done = [await sandbox.run(reading("size")) for _ in range(3)]
+        done = [await sandbox.run(read_job("size")) for _ in range(3)]
     assert len({job.title for job in done}) == 3
     assert len({job.author for job in done}) == 1
 
 
 async def test_many_jobs_at_once_get_each_its_own_answer() -> None:
-    async with SandboxPool(worker=WORKER, at_once=3) as sandbox:
-        jobs = (sandbox.run(reading("size", b"x" * number * 50_000), user=str(number)) for number in range(20))
+    async with SandboxPool(worker=WORKER, max_processes=3) as sandbox:
+        jobs = (sandbox.run(read_job("size", b"x" * number * 50_000), user=str(number)) for number in range(20))
         assert [job.text for job in await asyncio.gather(*jobs)] == [str(number * 50_000) for number in range(20)]
 
 
@@ -111,23 +111,23 @@ async def test_a_process_knows_no_key_of_the_environment(monkeypatch: pytest.Mon
     for name, value in keys.items():
         monkeypatch.setenv(name, value)
     environ = {**keys, "PATH": os.defpath, "LC_CTYPE": "C.UTF-8", "TZ": "UTC", "PYTHONPATH": "/nowhere"}
-    async with SandboxPool(worker=WORKER, environ=environ, forks=forks) as sandbox:
-        known = (await sandbox.run(reading("environment"))).text
+    async with SandboxPool(worker=WORKER, environ=environ, use_fork=forks) as sandbox:
+        known = (await sandbox.run(read_job("environment"))).text
     assert known == "LC_CTYPE MALLOC_ARENA_MAX PATH TZ"
 
 
 async def test_what_a_library_prints_does_not_come_into_the_answer() -> None:
     for forks in (True, False):
-        async with SandboxPool(worker=WORKER, forks=forks) as sandbox:
-            assert await sandbox.run(reading("noise")) == TextOf(text="quiet")
+        async with SandboxPool(worker=WORKER, use_fork=forks) as sandbox:
+            assert await sandbox.run(read_job("noise")) == DocumentText(text="quiet")
 
 
 def test_it_works_on_the_loop_of_the_server() -> None:
     uvloop = pytest.importorskip("uvloop")
 
-    async def main() -> TextOf:
+    async def main() -> DocumentText:
         async with SandboxPool(worker=WORKER) as sandbox:
-            return await sandbox.run(reading("size", b"x" * 3_000_000))
+            return await sandbox.run(read_job("size", b"x" * 3_000_000))
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         assert runner.run(main()).text == "3000000"
@@ -136,11 +136,11 @@ def test_it_works_on_the_loop_of_the_server() -> None:
 async def test_without_the_packages_the_user_is_told_which() -> None:
     needs = 'Reading such files needs packages that are not installed: pip install "footnote[documents]"'
     async with SandboxPool(worker="sandbox.lacking:run") as sandbox:
-        with pytest.raises(Unworkable) as raised:
-            await sandbox.run(Conversion(target="pdf", markdown="x", filename="a.md"))
+        with pytest.raises(UnprocessableFile) as raised:
+            await sandbox.run(ConvertDocument(target="pdf", markdown="x", filename="a.md"))
         for media_type, content in ((XLSX, xlsx({"A": cells(1, 1)})), ("application/pdf", b"%PDF-1.7")):
-            with pytest.raises(NotNow) as lacking:
-                await sandbox.run(Reading(content=content, filename="a", media_type=media_type))
+            with pytest.raises(JobFailed) as lacking:
+                await sandbox.run(ReadText(content=content, filename="a", media_type=media_type))
             assert lacking.value.message == needs
     assert raised.value.message == 'Converting needs packages that are not installed: pip install "footnote[convert]"'
 
@@ -173,9 +173,9 @@ MISTAKE = "could not be read: it is damaged, or there is a mistake in Footnote."
 async def test_whatever_a_job_does_the_user_gets_a_sentence_and_the_next_job_its_turn(
     deed: str, message: str, forks: bool
 ) -> None:
-    async with SandboxPool(worker=WORKER, forks=forks) as sandbox:
+    async with SandboxPool(worker=WORKER, use_fork=forks) as sandbox:
         assert await refusal(sandbox, deed) == message
-        assert (await sandbox.run(reading("size"))).text == "7"
+        assert (await sandbox.run(read_job("size"))).text == "7"
 
 
 @pytest.mark.parametrize(
@@ -196,8 +196,8 @@ async def test_a_mistake_of_ours_is_logged(deed: str, message: str, caplog: pyte
 
 async def test_halves_of_characters_are_refused_before_they_are_sent() -> None:
     async with SandboxPool(worker=WORKER) as sandbox:
-        with pytest.raises(Unworkable, match=r"^a\.md holds characters that are none: remove them\.$"):
-            await sandbox.run(Conversion(target="pdf", markdown="\ud800", filename="a.md"))
+        with pytest.raises(UnprocessableFile, match=r"^a\.md holds characters that are none: remove them\.$"):
+            await sandbox.run(ConvertDocument(target="pdf", markdown="\ud800", filename="a.md"))
 
 
 # Ends ----------------------------------------------------------------------------------------------------------------
@@ -205,25 +205,25 @@ async def test_halves_of_characters_are_refused_before_they_are_sent() -> None:
 
 @FORKS
 async def test_a_job_that_hangs_is_killed_and_what_it_wrote_is_removed(witness: Witness, forks: bool) -> None:
-    async with SandboxPool(worker=WORKER, environ=witness.environ, forks=forks) as sandbox:
+    async with SandboxPool(worker=WORKER, environ=witness.environ, use_fork=forks) as sandbox:
         # One that starts from nothing has to do so within this time.
         job = asyncio.create_task(refusal(sandbox, "hang", 2.0 if forks else 6.0))
-        await witness.begun()
+        await witness.wait_started()
         assert await job == "hang takes too long to be read: split it into smaller files."
-        await witness.gone()
+        await witness.wait_gone()
 
 
 @FORKS
 async def test_cancelling_kills_the_job_and_the_next_has_its_turn(witness: Witness, forks: bool) -> None:
-    async with SandboxPool(worker=WORKER, environ=witness.environ, forks=forks, at_once=1) as sandbox:
-        job = asyncio.create_task(sandbox.run(reading("hang")))
-        await witness.begun()
-        following = asyncio.create_task(sandbox.run(reading("hang")))
+    async with SandboxPool(worker=WORKER, environ=witness.environ, use_fork=forks, max_processes=1) as sandbox:
+        job = asyncio.create_task(sandbox.run(read_job("hang")))
+        await witness.wait_started()
+        following = asyncio.create_task(sandbox.run(read_job("hang")))
         job.cancel()
         with pytest.raises(asyncio.CancelledError):
             await job
-        await witness.gone()
-        await witness.begun()
+        await witness.wait_gone()
+        await witness.wait_started()
         following.cancel()
         await asyncio.wait([following])
 
@@ -232,24 +232,24 @@ async def test_jobs_cancelled_while_their_process_starts_leave_the_turns_free_an
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    async with SandboxPool(worker=WORKER, at_once=1) as sandbox:
+    async with SandboxPool(worker=WORKER, max_processes=1) as sandbox:
         for rounds in range(12):
-            job = asyncio.create_task(sandbox.run(reading("size")))
+            job = asyncio.create_task(sandbox.run(read_job("size")))
             for _ in range(rounds):
                 await asyncio.sleep(0)
             job.cancel()
             await asyncio.gather(job, return_exceptions=True)
-        assert (await sandbox.run(reading("size"))).text == "7"
+        assert (await sandbox.run(read_job("size"))).text == "7"
     assert list(tmp_path.iterdir()) == []
 
 
 @FORKS
 async def test_closing_ends_a_job_that_is_under_way(witness: Witness, forks: bool) -> None:
-    sandbox = SandboxPool(worker=WORKER, environ=witness.environ, forks=forks)
+    sandbox = SandboxPool(worker=WORKER, environ=witness.environ, use_fork=forks)
     job = asyncio.create_task(refusal(sandbox, "hang"))
-    await witness.begun()
+    await witness.wait_started()
     await sandbox.close()
-    await witness.gone()
+    await witness.wait_gone()
     stopped = "was not read: the server is being stopped. Try again later."
     assert await job == f"hang {stopped}"
     assert await refusal(sandbox, "size") == f"size {stopped}"
@@ -262,8 +262,8 @@ async def test_closing_while_the_first_process_starts_leaves_nothing(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     before = children()
     for rounds in range(8):
-        sandbox = SandboxPool(worker=WORKER, forks=forks)
-        job = asyncio.create_task(sandbox.run(reading("size")))
+        sandbox = SandboxPool(worker=WORKER, use_fork=forks)
+        job = asyncio.create_task(sandbox.run(read_job("size")))
         for _ in range(rounds):
             await asyncio.sleep(0)
         await sandbox.close()
@@ -274,31 +274,31 @@ async def test_closing_while_the_first_process_starts_leaves_nothing(
 
 @pytest.mark.parametrize("noticed", [True, False])
 async def test_a_parent_that_died_between_two_jobs_is_replaced(noticed: bool) -> None:
-    async with SandboxPool(worker=WORKER, at_once=2) as sandbox:
-        parent = int((await sandbox.run(reading("size"))).author or 0)
+    async with SandboxPool(worker=WORKER, max_processes=2) as sandbox:
+        parent = int((await sandbox.run(read_job("size"))).author or 0)
         os.kill(parent, signal.SIGKILL)
-        while exists(parent):
+        while is_running(parent):
             time.sleep(0.001)  # so that nobody hears of it yet
         if noticed:
             assert sandbox._server is not None
             await asyncio.wait([sandbox._server._listening])
-        following = await sandbox.run(reading("size"))
+        following = await sandbox.run(read_job("size"))
     assert following.text == "7"
     assert int(following.author or 0) != parent
 
 
 async def test_a_job_whose_parent_died_is_done_again(witness: Witness) -> None:
     async with SandboxPool(worker=WORKER, environ=witness.environ) as sandbox:
-        parent = int((await sandbox.run(reading("size"))).author or 0)
+        parent = int((await sandbox.run(read_job("size"))).author or 0)
         # It is done at once, not when the time of the first is over.
-        job = asyncio.create_task(sandbox.run(reading("hang"), 20 * LONG))
-        await witness.begun()
+        job = asyncio.create_task(sandbox.run(read_job("hang"), 20 * TIMEOUT_SECONDS))
+        await witness.wait_started()
         before = witness.pid
         os.kill(parent, signal.SIGKILL)
-        await witness.begun()
+        await witness.wait_started()
         assert witness.pid != before
-        async with asyncio.timeout(LONG):
-            while exists(before):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            while is_running(before):
                 await asyncio.sleep(0.001)
         job.cancel()
         await asyncio.wait([job])
@@ -306,21 +306,21 @@ async def test_a_job_whose_parent_died_is_done_again(witness: Witness) -> None:
 
 async def test_a_job_whose_parent_died_twice_may_be_tried_another_time(witness: Witness) -> None:
     async with SandboxPool(worker=WORKER, environ=witness.environ) as sandbox:
-        job = asyncio.create_task(sandbox.run(reading("hang")))
+        job = asyncio.create_task(sandbox.run(read_job("hang")))
         for _ in range(2):
-            await witness.begun()
+            await witness.wait_started()
             parent = Path(f"/proc/{witness.pid}/stat").read_text().rpartition(")")[2].split()[1]
             os.kill(int(parent), signal.SIGKILL)
-        with pytest.raises(NotNow, match="could not be read: the process that does it was ended from outside"):
+        with pytest.raises(JobFailed, match="could not be read: the process that does it was ended from outside"):
             await job
 
 
 async def test_ctrl_c_does_not_reach_the_processes() -> None:
     async with SandboxPool(worker=WORKER) as sandbox:
-        parent = int((await sandbox.run(reading("size"))).author or 0)
+        parent = int((await sandbox.run(read_job("size"))).author or 0)
         assert os.getpgid(parent) != os.getpgid(0)
         os.kill(parent, signal.SIGINT)
-        assert int((await sandbox.run(reading("size"))).author or 0) == parent
+        assert int((await sandbox.run(read_job("size"))).author or 0) == parent
 
 
 async def test_a_module_in_the_current_folder_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -328,17 +328,17 @@ async def test_a_module_in_the_current_folder_is_not_run(tmp_path: Path, monkeyp
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", ["", *sys.path])
     async with SandboxPool(worker=WORKER) as sandbox:
-        assert (await sandbox.run(reading("size"))).text == "7"
+        assert (await sandbox.run(read_job("size"))).text == "7"
 
 
 SERVER = """
 import asyncio, sys
-from footnote.sandbox.jobs import Reading
+from footnote.sandbox.jobs import ReadText
 from footnote.sandbox.pool import SandboxPool
 
 async def main(folder):
     async with SandboxPool(worker="sandbox.workers:work", environ={"TMPDIR": folder}) as sandbox:
-        await sandbox.run(Reading(content=b"", filename="hang", media_type=""))
+        await sandbox.run(ReadText(content=b"", filename="hang", media_type=""))
 
 asyncio.run(main(sys.argv[1]))
 """
@@ -347,10 +347,10 @@ asyncio.run(main(sys.argv[1]))
 async def test_all_processes_end_with_the_server_also_when_it_is_killed(witness: Witness, tmp_path: Path) -> None:
     environ = {"PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen([sys.executable, "-c", SERVER, str(tmp_path)], env=environ) as server:
-        await witness.begun()
+        await witness.wait_started()
         (parent,) = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
         server.kill()
-        await witness.gone()
-        async with asyncio.timeout(LONG):
-            while exists(int(parent)) or witness.left.parents[2].exists():
+        await witness.wait_gone()
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            while is_running(int(parent)) or witness.leftover.parents[2].exists():
                 await asyncio.sleep(0.001)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 import pytest
 
 from footnote.protocol.errors import LimitReached
-from footnote.sandbox.jobs import Conversion, Reading, TextOf
+from footnote.sandbox.jobs import ConvertDocument, DocumentText, ReadText
 from footnote.sandbox.pool import SandboxPool
 from footnote.sandbox.queue import JobQueue, QueueLimits
 from sandbox.witness import Witness
@@ -21,13 +21,13 @@ async def queue() -> JobQueue:
     return queue
 
 
-async def begun(*waits: Awaitable[None]) -> list[asyncio.Task[None]]:
+async def start_waiting(*waits: Awaitable[None]) -> list[asyncio.Task[None]]:
     tasks = [asyncio.ensure_future(wait) for wait in waits]
     await asyncio.sleep(0)
     return tasks
 
 
-async def refused(queue: JobQueue, user: str) -> LimitReached:
+async def refusal(queue: JobQueue, user: str) -> LimitReached:
     with pytest.raises(LimitReached) as raised:
         await queue.acquire(user)
     return raised.value
@@ -41,7 +41,7 @@ async def test_users_take_turns_however_many_jobs_one_of_them_has(queue: JobQueu
         order.append(user)
         queue.release()
 
-    tasks = await begun(job("many"), job("many"), job("many"), job("one"), job("other"))
+    tasks = await start_waiting(job("many"), job("many"), job("many"), job("one"), job("other"))
     queue.release()
     await asyncio.gather(*tasks)
     assert order == ["many", "one", "other", "many", "many"]
@@ -49,14 +49,14 @@ async def test_users_take_turns_however_many_jobs_one_of_them_has(queue: JobQueu
 
 
 async def test_a_user_with_too_many_waiting_jobs_is_told_what_to_do_and_others_are_not_held_up(queue: JobQueue) -> None:
-    tasks = await begun(*(queue.acquire("many") for _ in range(3)))
-    error = await refused(queue, "many")
+    tasks = await start_waiting(*(queue.acquire("many") for _ in range(3)))
+    error = await refusal(queue, "many")
     assert error.message == (
         "3 files of yours are waiting to be converted already: wait until one of them is done, then try again."
     )
     assert (error.retry_after, error.retryable) == (30.0, True)
-    tasks += await begun(queue.acquire("one"), queue.acquire("other"))
-    assert (await refused(queue, "third")).message == "Too many files are waiting to be converted: try again later."
+    tasks += await start_waiting(queue.acquire("one"), queue.acquire("other"))
+    assert (await refusal(queue, "third")).message == "Too many files are waiting to be converted: try again later."
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -64,7 +64,7 @@ async def test_a_user_with_too_many_waiting_jobs_is_told_what_to_do_and_others_a
 
 
 async def test_a_job_that_is_given_up_leaves_the_queue_and_gives_back_a_turn_that_just_came(queue: JobQueue) -> None:
-    waiting, given = await begun(queue.acquire("one"), queue.acquire("other"))
+    waiting, given = await start_waiting(queue.acquire("one"), queue.acquire("other"))
     waiting.cancel()
     await asyncio.wait([waiting])
     assert queue.waiting == 1
@@ -77,14 +77,14 @@ async def test_a_job_that_is_given_up_leaves_the_queue_and_gives_back_a_turn_tha
 
 async def test_conversions_that_hang_hold_up_no_other_kind_of_job(tmp_path) -> None:
     witness = Witness(tmp_path)
-    async with SandboxPool(worker="sandbox.workers:work", at_once=1, environ=witness.environ) as sandbox:
+    async with SandboxPool(worker="sandbox.workers:work", max_processes=1, environ=witness.environ) as sandbox:
         hanging = [
-            asyncio.create_task(sandbox.run(Conversion(target="pdf", markdown=f"hang {number}", filename="a.md")))
+            asyncio.create_task(sandbox.run(ConvertDocument(target="pdf", markdown=f"hang {number}", filename="a.md")))
             for number in range(3)
         ]
-        await witness.begun()
-        read = await sandbox.run(Reading(content=b"words", filename="text 3", media_type="text/plain"))
-        assert read == TextOf(text="xxx")
+        await witness.wait_started()
+        read = await sandbox.run(ReadText(content=b"words", filename="text 3", media_type="text/plain"))
+        assert read == DocumentText(text="xxx")
         for task in hanging:
             task.cancel()
         await asyncio.gather(*hanging, return_exceptions=True)

@@ -5,7 +5,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-LONG = 30.0
+TIMEOUT_SECONDS = 30.0
 
 
 class Witness:
@@ -18,30 +18,30 @@ class Witness:
         self._fifo = os.open(path, os.O_RDWR | os.O_NONBLOCK)
         self.environ = {"TMPDIR": str(folder)}
         self.pid = 0
-        self.left = Path()
+        self.leftover = Path()
 
-    async def begun(self) -> None:
+    async def wait_started(self) -> None:
         said = b""
-        async with asyncio.timeout(LONG):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             while not said.endswith(b"\n"):
                 with suppress(BlockingIOError):
                     said += os.read(self._fifo, 1000)
                 await asyncio.sleep(0.001)
         pid, left = said.decode().split()
-        self.pid, self.left = int(pid), Path(left)
-        assert self.left.read_text() == "over"
+        self.pid, self.leftover = int(pid), Path(left)
+        assert self.leftover.read_text() == "over"
 
-    async def gone(self) -> None:
+    async def wait_gone(self) -> None:
         """The process, and what it wrote."""
-        async with asyncio.timeout(LONG):
-            while exists(self.pid) or self.left.exists():
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            while is_running(self.pid) or self.leftover.exists():
                 await asyncio.sleep(0.001)
 
     def close(self) -> None:
         os.close(self._fifo)
 
 
-def exists(pid: int) -> bool:
+def is_running(pid: int) -> bool:
     """A process that nobody has buried counts as gone."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import IO, NoReturn
 
 from footnote.documents.worker import run
-from footnote.sandbox.jobs import Conversion, Converted, Job, Reading, Refused, Result, TextOf
+from footnote.sandbox.jobs import ConvertDocument, ConvertedDocument, DocumentText, Job, JobRefused, ReadText, Result
 
-_WITNESS = Path(os.environ.get("TMPDIR", "/nowhere"), "witness")
-_witness = os.open(_WITNESS, os.O_WRONLY) if _WITNESS.is_fifo() else -1
+_FIFO_PATH = Path(os.environ.get("TMPDIR", "/nowhere"), "witness")
+_fifo = os.open(_FIFO_PATH, os.O_WRONLY) if _FIFO_PATH.is_fifo() else -1
 
 
 class Panic(BaseException):
@@ -26,85 +26,85 @@ class Panic(BaseException):
 def work(work: Job, file: IO[bytes] | None = None) -> Result:
     if file is not None:
         return run(work, file)
-    if isinstance(work, Conversion) and work.markdown.startswith("hang"):
+    if isinstance(work, ConvertDocument) and work.markdown.startswith("hang"):
         _hang(work, "")
-    if isinstance(work, Conversion):
-        return Converted(content=b"".join(work.images.values()) + work.markdown.encode(), notes=(*work.images,))
+    if isinstance(work, ConvertDocument):
+        return ConvertedDocument(content=b"".join(work.images.values()) + work.markdown.encode(), notes=(*work.images,))
     name, _, argument = work.filename.partition(" ")
-    return DEEDS[name](work, argument)
+    return ACTIONS[name](work, argument)
 
 
-def _size(reading: Reading, _: str) -> TextOf:
-    return TextOf(text=str(len(reading.content)), title=str(os.getpid()), author=str(os.getppid()))
+def _size(reading: ReadText, _: str) -> DocumentText:
+    return DocumentText(text=str(len(reading.content)), title=str(os.getpid()), author=str(os.getppid()))
 
 
-def _text(_: Reading, size: str) -> TextOf:
-    return TextOf(text="x" * int(size))
+def _text(_: ReadText, size: str) -> DocumentText:
+    return DocumentText(text="x" * int(size))
 
 
 def _hang(_: Job, __: str) -> NoReturn:
     left = Path(tempfile.mkdtemp(), "left")
     left.write_text("over")
-    os.write(_witness, f"{os.getpid()} {left}\n".encode())
+    os.write(_fifo, f"{os.getpid()} {left}\n".encode())
     while True:
         pass
 
 
-def _killed(_: Reading, name: str) -> NoReturn:
+def _raise_signal(_: ReadText, name: str) -> NoReturn:
     signal.raise_signal(signal.Signals[name])
     signal.pause()
     raise AssertionError
 
 
-def _memory(_: Reading, __: str) -> TextOf:
-    return TextOf(text=str(len(bytearray(8_000_000_000))))
+def _memory(_: ReadText, __: str) -> DocumentText:
+    return DocumentText(text=str(len(bytearray(8_000_000_000))))
 
 
-def _fail(_: Reading, __: str) -> NoReturn:
+def _fail(_: ReadText, __: str) -> NoReturn:
     raise ValueError("of ours")
 
 
-def _panic(_: Reading, __: str) -> NoReturn:
+def _panic(_: ReadText, __: str) -> NoReturn:
     raise Panic("at the library")
 
 
-def _deep(_: Reading, __: str) -> NoReturn:
+def _deep(_: ReadText, __: str) -> NoReturn:
     raise RecursionError
 
 
-def _missing(_: Reading, __: str) -> NoReturn:
+def _missing(_: ReadText, __: str) -> NoReturn:
     raise ModuleNotFoundError("No module named 'typst'")
 
 
-def _refuse(_: Reading, __: str) -> Refused:
-    return Refused("It is hostile.")
+def _refuse(_: ReadText, __: str) -> JobRefused:
+    return JobRefused("It is hostile.")
 
 
-def _quit(_: Reading, __: str) -> NoReturn:
+def _quit(_: ReadText, __: str) -> NoReturn:
     os._exit(0)
 
 
-def _noise(_: Reading, __: str) -> TextOf:
+def _noise(_: ReadText, __: str) -> DocumentText:
     sys.stdout.write("noise")
     sys.stdout.flush()
     os.write(1, b"more noise")
-    return TextOf(text="quiet")
+    return DocumentText(text="quiet")
 
 
-def _lie(_: Reading, __: str) -> Converted:
-    return Converted(content=b"no text")
+def _return_wrong_type(_: ReadText, __: str) -> ConvertedDocument:
+    return ConvertedDocument(content=b"no text")
 
 
-def _environment(_: Reading, __: str) -> TextOf:
-    return TextOf(text=" ".join(sorted(os.environ)))
+def _environment(_: ReadText, __: str) -> DocumentText:
+    return DocumentText(text=" ".join(sorted(os.environ)))
 
 
-def _write(_: Reading, path: str) -> TextOf:
+def _write(_: ReadText, path: str) -> DocumentText:
     Path(path or tempfile.mkdtemp(), "written").write_text("here")
-    return TextOf(text=tempfile.gettempdir())
+    return DocumentText(text=tempfile.gettempdir())
 
 
-def _probe(_: Reading, path: str) -> TextOf:
+def _probe(_: ReadText, path: str) -> DocumentText:
     """Tries all that must not work, and says what came of it."""
     deeds = {
         "socket": lambda: socket.socket().close(),
@@ -125,18 +125,18 @@ def _probe(_: Reading, path: str) -> TextOf:
         "create": lambda: Path(path).with_name("new").write_text("new"),
         "remove": lambda: Path(path).unlink(),
         "link": lambda: Path(tempfile.mkdtemp(), "link").hardlink_to(path),
-        "read through a link": _through_a_link(path),
+        "read through a link": _read_through_link(path),
         "limit": lambda: resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY)),
         "chown": lambda: os.chown(tempfile.mkdtemp(), 1, 1),
-        "thread": _in_a_thread,
+        "thread": _start_thread,
         "temporary": lambda: Path(tempfile.mkdtemp(), "file").write_text("x"),
         "random": lambda: os.urandom(1),
         "module": lambda: __import__("calendar"),
     }
-    return TextOf(text="\n".join(f"{name}: {_outcome(deed)}" for name, deed in deeds.items()))
+    return DocumentText(text="\n".join(f"{name}: {_outcome(deed)}" for name, deed in deeds.items()))
 
 
-def _through_a_link(path: str):
+def _read_through_link(path: str):
     def read() -> None:
         link = Path(tempfile.mkdtemp(), "link")
         link.symlink_to(path)
@@ -145,7 +145,7 @@ def _through_a_link(path: str):
     return read
 
 
-def _in_a_thread() -> None:
+def _start_thread() -> None:
     thread = threading.Thread(target=int)
     thread.start()
     thread.join()
@@ -157,9 +157,9 @@ def _call(name: str, *arguments: int) -> None:
         raise OSError(ctypes.get_errno(), "")
 
 
-def _outcome(deed) -> str:
+def _outcome(action) -> str:
     try:
-        deed()
+        action()
     except (PermissionError, ValueError):
         return "refused"
     except OSError as error:
@@ -167,11 +167,11 @@ def _outcome(deed) -> str:
     return "done"
 
 
-DEEDS = {
+ACTIONS = {
     "size": _size,
     "text": _text,
     "hang": _hang,
-    "killed": _killed,
+    "killed": _raise_signal,
     "memory": _memory,
     "fail": _fail,
     "panic": _panic,
@@ -180,7 +180,7 @@ DEEDS = {
     "refuse": _refuse,
     "quit": _quit,
     "noise": _noise,
-    "lie": _lie,
+    "lie": _return_wrong_type,
     "environment": _environment,
     "write": _write,
     "probe": _probe,

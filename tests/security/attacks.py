@@ -8,7 +8,7 @@ from re import _constants as sre
 from re import _parser as parser
 from typing import Any, NamedTuple
 
-MOST_CHARACTERS = 10
+MAX_CHARACTERS = 10
 POOL = "a7 \n\t_-.,:/\"'<>()[]{}|*#`\\&=%\u4e00\u00e9Z\u3002\u201c"
 
 
@@ -44,8 +44,8 @@ class _Maker:
         self.groups: dict[int, Any] = {}
         own = dict.fromkeys(self._letters(tree))
         self.pool = "".join(dict.fromkeys([*own, *POOL]))
-        characters = [" ", "\n", *list(own)[: MOST_CHARACTERS - 2], "a", "7"]
-        self.alphabet = list(dict.fromkeys(characters))[:MOST_CHARACTERS]
+        characters = [" ", "\n", *list(own)[: MAX_CHARACTERS - 2], "a", "7"]
+        self.alphabet = list(dict.fromkeys(characters))[:MAX_CHARACTERS]
         self.ends = ("", "\x00", "\n\x00")
 
     def _letters(self, tree: Any) -> Iterator[str]:
@@ -74,7 +74,7 @@ class _Maker:
             case sre.ANY | sre.ANY_ALL:
                 return "a"
             case sre.IN:
-                fitting = self.fitting(value)
+                fitting = self.matching_letters(value)
                 return fitting[choice % len(fitting)] if fitting else "a"
             case sre.BRANCH:
                 return self.sample(value[1][choice % len(value[1])], choice)
@@ -91,7 +91,7 @@ class _Maker:
             case _:
                 return ""
 
-    def fitting(self, members: Any) -> list[str]:
+    def matching_letters(self, members: Any) -> list[str]:
         fits = [letter for letter in self.pool if _is_in(letter, members)]
         ranges = [chr(what[0]) for kind, what in members if kind is sre.RANGE and (sre.NEGATE, None) not in members]
         return (fits or ranges)[:6]

@@ -20,7 +20,7 @@ async def traps() -> AsyncIterator[tuple[Trap, Trap]]:
 @pytest.fixture
 def internet(monkeypatch: pytest.MonkeyPatch) -> Internet:
     internet = Internet()
-    internet.bend(monkeypatch)
+    internet.install(monkeypatch)
     return internet
 
 
@@ -28,12 +28,12 @@ def internet(monkeypatch: pytest.MonkeyPatch) -> Internet:
 async def site(internet: Internet) -> AsyncIterator[Web]:
     """The small web, at a public address and under the name `site.test`."""
     async with Web() as web:
-        internet.lead(SITE, web)
-        internet.name("site.test", [SITE])
+        internet.serve_at(SITE, web)
+        internet.add_name("site.test", [SITE])
         yield web
 
 
 @pytest.fixture
 async def net(internet: Internet) -> AsyncIterator[Net]:
-    async with Net(look_up=internet.look_up) as net:
+    async with Net(resolve_host=internet.resolve_host) as net:
         yield net

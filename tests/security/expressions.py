@@ -23,11 +23,11 @@ from attacks import attacks
 SMALL, LARGE = 2_000, 32_000
 """Lengths of the runs. Sixteen times the text is sixteen times the work where the cost is linear, 256 times where it is
 quadratic."""
-TOO_STEEP = 60
-UNSUSPICIOUS_SECONDS = 0.002
+MAX_RATIO = 60
+NEGLIGIBLE_SECONDS = 0.002
 """Of CPU, for a run of `MIDDLE`: what takes less cannot be quadratic. A quadratic one takes ten times as long."""
 MIDDLE = 2_000
-LONGEST_SECONDS = 4.0
+MAX_SECONDS = 4.0
 """Of CPU, for a single text. A linear expression needs some milliseconds."""
 SCANNING = ("search", "finditer", "findall", "sub", "subn", "split")
 METHODS = (*SCANNING, "match", "fullmatch")
@@ -48,17 +48,21 @@ LOCAL = "*"
 """Stands for all names that are no module's own: arguments, variables of a loop."""
 
 
-def expressions(package: str) -> Iterator[Expression]:
+def find_expressions(package: str) -> Iterator[Expression]:
     """All of them: those that modules hold, wherever in their values, and those that are made inside of functions."""
     made = _Recorder(package)
     modules = list(_modules(package))
     made.is_on = True
-    _ask_the_reader()
+    _warm_reader_patterns()
     trees = {module.__name__: ast.parse(inspect.getsource(module)) for module in modules}
     used = _methods_by_name(trees)
     seen: set[tuple[Any, int, frozenset[str]]] = set()
     for module in modules:
-        for expression in (*_held(module, used), *_written(module, trees[module.__name__]), *made.of(module, used)):
+        for expression in (
+            *_module_patterns(module, used),
+            *_inline_patterns(module, trees[module.__name__]),
+            *made.of(module, used),
+        ):
             key = expression.pattern.pattern, expression.pattern.flags, expression.methods
             if key not in seen:
                 seen.add(key)
@@ -100,19 +104,19 @@ class _Recorder:
                 yield Expression(name, function, pattern, frozenset(methods) or frozenset(SCANNING[:2]))
 
 
-def _ask_the_reader() -> None:
+def _warm_reader_patterns() -> None:
     """Its tables of phrases become expressions when they are first needed."""
     from footnote.models.reader import query, question  # noqa: PLC0415 - after the recorder is in place
 
     texts = ("hello, what is the GDP of Korea today, please?", "viết báo cáo về Hà Nội", "写一份关于茶的报告", "2 + 2")
     for text in texts:
-        asked = question.understand(text)
-        list(query.searches(asked.parts or (text,), query.Subject("tea in China", ("Tea | A site",))))
-        query.is_telling(text)
-    list(query.searches(("and in Vietnam?", "its population", "summarise it", "它多大"), query.Subject("Korea")))
+        asked = question.parse_question(text)
+        list(query.build_searches(asked.parts or (text,), query.Subject("tea in China", ("Tea | A site",))))
+        query.has_topic(text)
+    list(query.build_searches(("and in Vietnam?", "its population", "summarise it", "它多大"), query.Subject("Korea")))
 
 
-def _held(module: Any, used: _Used) -> Iterator[Expression]:
+def _module_patterns(module: Any, used: _Used) -> Iterator[Expression]:
     own = (None, "builtins", "re", module.__name__)
     for name, value in vars(module).items():
         if name.startswith("__") or inspect.ismodule(value) or getattr(value, "__module__", None) not in own:
@@ -173,7 +177,7 @@ def _names(node: ast.expr) -> list[str]:
             return []
 
 
-def _written(module: Any, tree: ast.Module) -> Iterator[Expression]:
+def _inline_patterns(module: Any, tree: ast.Module) -> Iterator[Expression]:
     """`re.sub("…", …)` inside of functions, where the text of it can be known."""
     functions = (
         node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
@@ -209,7 +213,7 @@ def _stop(*_: object) -> None:
 
 
 def _cost(use: Callable[[Any], object], text: Any) -> float:
-    signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST_SECONDS)
+    signal.setitimer(signal.ITIMER_VIRTUAL, MAX_SECONDS)
     began = time.thread_time()
     try:
         use(text)
@@ -232,13 +236,13 @@ def _uses(expression: Expression) -> list[tuple[str, Callable[[Any], object]]]:
     return uses
 
 
-def offence(expression: Expression) -> list[Any] | None:
+def find_slow_text(expression: Expression) -> list[Any] | None:
     """The first text over which an expression is slow, if there is one."""
     is_bytes = isinstance(expression.pattern.pattern, bytes)
     for attack in attacks(expression.pattern):
         for method, use in _uses(expression):
             ratio = _ratio(use, lambda length, attack=attack: attack.of(length, is_bytes=is_bytes))
-            if ratio > TOO_STEEP:
+            if ratio > MAX_RATIO:
                 pattern = str(expression.pattern.pattern)
                 return [expression.module, expression.name, pattern[:2000], method, attack, round(ratio)]
     return None
@@ -247,7 +251,7 @@ def offence(expression: Expression) -> list[Any] | None:
 def _ratio(use: Callable[[Any], object], made: Callable[[int], Any]) -> float:
     """How many times the cost of a short text a long one has. 0: it is cheap."""
     try:
-        if _cost(use, made(MIDDLE)) < UNSUSPICIOUS_SECONDS:
+        if _cost(use, made(MIDDLE)) < NEGLIGIBLE_SECONDS:
             return 0
         short = min(_cost(use, made(SMALL)) for _ in range(5))
         return min(_cost(use, made(LARGE)) for _ in range(2)) / max(short, 1e-6)
@@ -257,9 +261,9 @@ def _ratio(use: Callable[[Any], object], made: Callable[[int], Any]) -> float:
 
 def main() -> None:
     signal.signal(signal.SIGVTALRM, _stop)
-    every = sorted(expressions("footnote"), key=lambda expression: (expression.module, expression.name))
+    every = sorted(find_expressions("footnote"), key=lambda expression: (expression.module, expression.name))
     part, parts = int(sys.argv[1]), int(sys.argv[2])
-    found = [offence(expression) for expression in every[part::parts]]
+    found = [find_slow_text(expression) for expression in every[part::parts]]
     names = [f"{expression.module}.{expression.name}" for expression in every[part::parts]]
     json.dump({"looked_at": names, "slow": [each for each in found if each]}, sys.stdout)
 

@@ -23,7 +23,7 @@ class Trap:
 
 
 @asynccontextmanager
-async def trapping() -> AsyncIterator[Trap]:
+async def run_trap() -> AsyncIterator[Trap]:
     trap = Trap()
     server = await asyncio.start_server(trap.answer, "127.0.0.1", 0)
     async with server:
@@ -32,7 +32,7 @@ async def trapping() -> AsyncIterator[Trap]:
     assert trap.connections == 0
 
 
-def planted(folder: Path) -> Path:
+def plant_canary(folder: Path) -> Path:
     """A text that must not come out anywhere, with pictures of it beside it."""
     path = folder / "secret.txt"
     path.write_text(CANARY)

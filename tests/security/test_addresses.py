@@ -29,7 +29,7 @@ async def test_a_name_that_leads_to_the_address_is_refused(
 ):
     for number, address in enumerate(NOT_PUBLIC):
         name = f"evil{number}.test"
-        internet.name(name, [address])
+        internet.add_name(name, [address])
         for trap, scheme in itertools.product(traps, ("http", "https")):
             with (
                 subtests.test(address=address, trap=trap.url("/"), scheme=scheme),
@@ -43,7 +43,7 @@ async def test_a_name_with_one_such_address_among_public_ones_is_refused(
 ):
     for number, address in enumerate(NOT_PUBLIC):
         name = f"mixed{number}.test"
-        internet.name(name, [SITE, address], [address, SITE])
+        internet.add_name(name, [SITE, address], [address, SITE])
         for order in ("last", "first"):
             with subtests.test(address=address, order=order):
                 with pytest.raises(AddressRefused, match=MESSAGE):
@@ -55,9 +55,9 @@ async def test_a_name_with_one_such_address_among_public_ones_is_refused(
 async def test_a_public_address_is_connected_to(address: str, net: Net, internet: Internet):
     known = ipaddress.ip_address(address)
     async with Web({"/": own_name}, address=loopback(known.version)) as web:
-        internet.lead(known.compressed, web)
-        internet.lead(address, web)
-        internet.name("good.test", [address])
+        internet.serve_at(known.compressed, web)
+        internet.serve_at(address, web)
+        internet.add_name("good.test", [address])
         bodies: list[bytes] = []
         for url in (literal(address, 80), "http://good.test/"):
             response = await net.open_page(url)

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from cli.searching import article, small_web
-from footnote.citations.numbering import Sources
+from footnote.evidence.sources import Sources
 from footnote.protocol.errors import ToolFailed
-from footnote.protocol.messages import Message, ToolResultMessage, user
+from footnote.protocol.messages import Message, ToolResultMessage, user_message
 from footnote.protocol.sources import Link, Snapshot, Source
-from footnote.tools.addresses import MAX_A_TURN, Addresses
-from footnote.workspace.in_memory import workspace_in_memory
+from footnote.tools.provenance import MAX_PER_TURN, Addresses
+from footnote.workspace.in_memory import in_memory_workspace
 from server.house import House, open_house
 from server.test_attachments import upload
 from upstream import Request, Upstream, call, reply, say, stop, together
@@ -38,7 +38,7 @@ def opened(tmp_path: Path, upstream: Upstream, web: Web) -> Callable[[], Any]:
     return lambda: open_house(tmp_path, upstream, FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS=web.host)
 
 
-class Obedient:
+class ObedientModel:
     """A model that reads the addresses that it is told, round by round."""
 
     def __init__(self, upstream: Upstream) -> None:
@@ -53,23 +53,23 @@ class Obedient:
         calls = [call("read_page", {"url": url}, id=f"c{done}n{at}") for at, url in enumerate(self._rounds[done])]
         return reply(together(*calls) if len(calls) > 1 else calls[0], stop("toolUse"))
 
-    async def asked(
+    async def run_rounds(
         self, house: House, session_id: str, question: str, *rounds: Sequence[str]
     ) -> list[tuple[str, str]]:
         """What came of its calls."""
         self._rounds = rounds
-        told = await house.local.told(session_id, question)
+        told = await house.local.ask_for_events(session_id, question)
         blocks = [event["content_block"] for event in told if event["type"] == "content_block_start"]
         return [(block["status"], block["content"]) for block in blocks if block["type"] == "tool_result"]
 
 
 @pytest.fixture
-def model(upstream: Upstream) -> Obedient:
-    return Obedient(upstream)
+def model(upstream: Upstream) -> ObedientModel:
+    return ObedientModel(upstream)
 
 
 async def test_a_model_that_obeys_a_hostile_page_sends_no_file_out_in_an_address(
-    opened: Callable[[], Any], model: Obedient, web: Web
+    opened: Callable[[], Any], model: ObedientModel, web: Web
 ) -> None:
     leaks = [
         web.url(f"/collect?d={SECRET}"),
@@ -83,7 +83,7 @@ async def test_a_model_that_obeys_a_hostile_page_sends_no_file_out_in_an_address
         session_id = await house.local.session()
         await upload(house, session_id, "plan.txt", SECRET.encode())
         question = f"What does {web.url('/hostile')} say of my plan?"
-        results = await model.asked(house, session_id, question, [web.url("/hostile")], leaks, [web.url("/next")])
+        results = await model.run_rounds(house, session_id, question, [web.url("/hostile")], leaks, [web.url("/next")])
     statuses = [status for status, _ in results]
     assert statuses == ["success", *["error"] * len(leaks), "success"], "what the user named and what a page links to"
     assert all(
@@ -94,7 +94,7 @@ async def test_a_model_that_obeys_a_hostile_page_sends_no_file_out_in_an_address
 
 
 async def test_a_known_address_is_read_as_it_is_known_whatever_a_model_adds_to_it(
-    opened: Callable[[], Any], model: Obedient, web: Web
+    opened: Callable[[], Any], model: ObedientModel, web: Web
 ) -> None:
     added = [
         web.url(f"/oxygen?utm_source={SECRET}"),
@@ -104,43 +104,43 @@ async def test_a_known_address_is_read_as_it_is_known_whatever_a_model_adds_to_i
     async with opened() as house:
         session_id = await house.local.session()
         await upload(house, session_id, "plan.txt", SECRET.encode())
-        results = await model.asked(house, session_id, f"Read <{web.url('/oxygen')}>, please.", added)
+        results = await model.run_rounds(house, session_id, f"Read <{web.url('/oxygen')}>, please.", added)
     assert [status for status, _ in results] == ["success"] * 3
     assert {request.path for request in web.requests} <= {"/oxygen", "/robots.txt"}
 
 
 async def test_an_address_that_a_model_knows_is_read_in_a_session_without_files_if_it_is_plain(
-    opened: Callable[[], Any], model: Obedient, web: Web
+    opened: Callable[[], Any], model: ObedientModel, web: Web
 ) -> None:
     long = [web.url(f"/collect?d={'x' * 101}"), web.url(f"/collect/{'x' * 200}"), f"http://{'x.' * 50}test/"]
     async with opened() as house:
         session_id = await house.local.session()
-        results = await model.asked(house, session_id, "What is oxygen?", [web.url("/oxygen"), *long])
+        results = await model.run_rounds(house, session_id, "What is oxygen?", [web.url("/oxygen"), *long])
     assert [status for status, _ in results] == ["success", "error", "error", "error"]
     assert all("so long" in content for _, content in results[1:])
     assert not [request for request in web.requests if request.path.startswith("/collect")]
 
 
 async def test_of_many_short_addresses_of_a_models_own_only_some_are_read_in_a_turn(
-    opened: Callable[[], Any], model: Obedient, web: Web
+    opened: Callable[[], Any], model: ObedientModel, web: Web
 ) -> None:
     many = [web.url(f"/collect?d={number}") for number in range(30)]
     async with opened() as house:
-        results = await model.asked(house, await house.local.session(), "Go on.", many)
-    assert [status for status, _ in results].count("success") == MAX_A_TURN
-    assert sum(request.path.startswith("/collect") for request in web.requests) == MAX_A_TURN
+        results = await model.run_rounds(house, await house.local.session(), "Go on.", many)
+    assert [status for status, _ in results].count("success") == MAX_PER_TURN
+    assert sum(request.path.startswith("/collect") for request in web.requests) == MAX_PER_TURN
 
 
 async def test_what_a_session_knows_of_addresses_outlives_a_restart(
-    opened: Callable[[], Any], model: Obedient, web: Web
+    opened: Callable[[], Any], model: ObedientModel, web: Web
 ) -> None:
     async with opened() as house:
         session_id = await house.local.session()
-        await model.asked(house, session_id, f"Read {web.url('/hostile')}", [web.url("/hostile")])
+        await model.run_rounds(house, session_id, f"Read {web.url('/hostile')}", [web.url("/hostile")])
     async with opened() as house:
         await upload(house, session_id, "plan.txt", SECRET.encode())
         urls = [web.url("/next"), web.url("/hostile"), web.url(f"/collect?d={SECRET}")]
-        results = await model.asked(house, session_id, "Go on.", urls)
+        results = await model.run_rounds(house, session_id, "Go on.", urls)
     assert [status for status, _ in results] == ["success", "success", "error"]
 
 
@@ -148,7 +148,7 @@ def _found(url: str, snapshot: Snapshot | None = None) -> tuple[Message, Sources
     source = Source(url=url, title="", snippet="", domain="a", number=1, snapshot_id=snapshot.id if snapshot else None)
     listed = {"url": url, "title": "", "snippet": "", "domain": "a", "number": 1, "snapshot_id": source.snapshot_id}
     message = ToolResultMessage("c1", "web_search", (), artifact={"sources": [listed]})
-    return message, Sources.of([message], {snapshot.id: snapshot} if snapshot else {})
+    return message, Sources.from_messages([message], {snapshot.id: snapshot} if snapshot else {})
 
 
 @pytest.mark.parametrize(
@@ -178,14 +178,14 @@ async def test_an_address_is_known_from_the_users_words_from_searches_and_from_p
     text = "A link, and https://spelled.test/out, spelled out."
     page = Snapshot(url="https://found.test/page", text=text, links=(Link("https://linked.test/", 2, 6),))
     message, sources = _found("https://found.test/page?utm_medium=x", page)
-    workspace = workspace_in_memory()
+    workspace = in_memory_workspace()
     await workspace.write("/plan.md", SECRET, message_id="m1")
-    addresses = Addresses([user(said), message], sources, workspace)
+    addresses = Addresses([user_message(said), message], sources, workspace)
     if read is not None:
-        assert await addresses.allowed(asked) == read
+        assert await addresses.resolve_allowed(asked) == read
     else:
         with pytest.raises(ToolFailed, match="this session holds files"):
-            await addresses.allowed(asked)
+            await addresses.resolve_allowed(asked)
 
 
 async def test_calls_of_one_round_all_know_the_links_of_a_long_page() -> None:
@@ -196,11 +196,11 @@ async def test_calls_of_one_round_all_know_the_links_of_a_long_page() -> None:
         links=tuple(Link(f"https://linked.test/{number}", 0, 5) for number in numbers),
     )
     message, sources = _found("https://found.test/page", page)
-    workspace = workspace_in_memory()
+    workspace = in_memory_workspace()
     await workspace.write("/plan.md", SECRET, message_id="m1")
-    addresses = Addresses([user(""), message], sources, workspace)
+    addresses = Addresses([user_message(""), message], sources, workspace)
     wanted = [f"https://linked.test/{number}" for number in numbers[-8:]]
-    assert await asyncio.gather(*map(addresses.allowed, wanted)) == wanted
+    assert await asyncio.gather(*map(addresses.resolve_allowed, wanted)) == wanted
 
 
 @pytest.mark.parametrize("url", ["http://[x]/", "http://a\u2100b/d=x", "http://[1.2.3.4]/"])
@@ -208,8 +208,8 @@ async def test_calls_of_one_round_all_know_the_links_of_a_long_page() -> None:
 async def test_what_cannot_be_taken_apart_as_an_address_is_not_read_and_the_model_is_told_so(
     url: str, holds_files: bool
 ) -> None:
-    workspace = workspace_in_memory()
+    workspace = in_memory_workspace()
     if holds_files:
         await workspace.write("/plan.md", SECRET, message_id="m1")
     with pytest.raises(ToolFailed, match="is not the address of a page"):
-        await Addresses([user("")], Sources(), workspace).allowed(url)
+        await Addresses([user_message("")], Sources(), workspace).resolve_allowed(url)

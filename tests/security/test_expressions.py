@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from footnote.models.reader.conversation import turn_of
-from footnote.models.reader.question import understand
-from footnote.protocol.messages import user
+from footnote.models.reader.conversation import parse_turn
+from footnote.models.reader.question import parse_question
+from footnote.protocol.messages import user_message
 
 PARTS = 2
 SECONDS = 900
 """Far more than it takes, which is less than a minute on an idle machine: it ends a hang, and measures nothing."""
 
 
-async def _looked_at(part: int) -> dict[str, list[object]]:
+async def _expressions_of(part: int) -> dict[str, list[object]]:
     program = Path(__file__).with_name("expressions.py")
     process = await asyncio.create_subprocess_exec(
         sys.executable, str(program), str(part), str(PARTS), stdout=asyncio.subprocess.PIPE
@@ -36,7 +36,7 @@ async def _looked_at(part: int) -> dict[str, list[object]]:
 async def test_no_regular_expression_of_the_package_takes_more_than_linear_time_over_runs_of_its_own_characters() -> (
     None
 ):
-    reports = await asyncio.gather(*map(_looked_at, range(PARTS)))
+    reports = await asyncio.gather(*map(_expressions_of, range(PARTS)))
     assert sum(len(report["looked_at"]) for report in reports) > 400, "it finds those that there are"
     assert [slow for report in reports for slow in report["slow"]] == []
 
@@ -56,8 +56,8 @@ async def test_no_regular_expression_of_the_package_takes_more_than_linear_time_
 )
 def test_a_question_of_any_characters_is_understood_in_a_moment(text: str) -> None:
     began = time.thread_time()
-    turn = turn_of((user(text),))
-    understand(turn.question)
+    turn = parse_turn((user_message(text),))
+    parse_question(turn.question)
     assert time.thread_time() - began < 5, "milliseconds; an expression that backtracks takes minutes"
 
 
@@ -69,4 +69,6 @@ def test_a_path_is_taken_out_of_a_question_with_the_words_that_lead_to_it() -> N
         "viết báo cáo vào tệp /tra.md": ("viết báo cáo", "/tra.md"),
         "What is https://a.b/c.md?": ("What is https://a.b/c.md?", None),
     }
-    assert {text: (turn_of((user(text),)).question, turn_of((user(text),)).path) for text in asked} == asked
+    assert {
+        text: (parse_turn((user_message(text),)).question, parse_turn((user_message(text),)).path) for text in asked
+    } == asked

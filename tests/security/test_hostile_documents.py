@@ -13,12 +13,12 @@ import pypdfium2
 import pytest
 import pytest_asyncio
 
-from documents.office import LAUGHS, OUTSIDE
-from footnote.protocol.errors import Unworkable
-from footnote.sandbox.jobs import Conversion, Target
+from documents.office import BILLION_LAUGHS, EXTERNAL_ENTITY
+from footnote.protocol.errors import UnprocessableFile
+from footnote.sandbox.jobs import ConvertDocument, Target
 from footnote.sandbox.pool import SandboxPool
 from responsive import responsive
-from security.hostile import CANARY, Trap, planted, png, svg, trapping
+from security.hostile import CANARY, Trap, plant_canary, png, run_trap, svg
 
 # One sandbox for all of them, as in a server.
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -33,24 +33,24 @@ async def sandbox() -> AsyncIterator[SandboxPool]:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def trap() -> AsyncIterator[Trap]:
-    async with trapping() as trap:
+    async with run_trap() as trap:
         yield trap
 
 
 @pytest.fixture
 def canary(tmp_path: Path) -> Path:
-    return planted(tmp_path)
+    return plant_canary(tmp_path)
 
 
-async def made(
+async def convert(
     sandbox: SandboxPool, target: Target, markdown: str, images: dict[str, bytes] | None = None, seconds: float = 30.0
 ) -> bytes:
-    conversion = Conversion(target=target, markdown=markdown, filename="report.md", images=images or {})
+    conversion = ConvertDocument(target=target, markdown=markdown, filename="report.md", images=images or {})
     async with responsive():
         return (await sandbox.run(conversion, seconds)).content
 
 
-def words_of(target: Target, content: bytes) -> str:
+def text_of(target: Target, content: bytes) -> str:
     """The text of a good document, with single spaces and without the numbers of its pages."""
     if target == "pdf":
         document = pypdfium2.PdfDocument(content)
@@ -64,7 +64,7 @@ def words_of(target: Target, content: bytes) -> str:
     return " ".join(text.split())
 
 
-def everything_in(target: Target, content: bytes) -> bytes:
+def all_bytes(target: Target, content: bytes) -> bytes:
     """All bytes of a document, and all that are packed in it."""
     if target == "docx":
         archive = zipfile.ZipFile(io.BytesIO(content))
@@ -102,7 +102,7 @@ def _unpacked(stream: bytes) -> bytes:
 async def test_large_and_deep_markdown_is_a_document(
     sandbox: SandboxPool, target: Target, markdown: str, said: str
 ) -> None:
-    assert said in words_of(target, await made(sandbox, target, markdown))
+    assert said in text_of(target, await convert(sandbox, target, markdown))
 
 
 @pytest.mark.slow
@@ -110,20 +110,20 @@ async def test_large_and_deep_markdown_is_a_document(
 async def test_a_line_of_two_megabytes_is_a_document_or_takes_too_long(sandbox: SandboxPool, target: Target) -> None:
     content = b""
     # How far a slow machine comes in the time that there is nobody knows.
-    with suppress(Unworkable) if target == "pdf" else nullcontext():
-        content = await made(sandbox, target, "a" * 1_999_990)
-    assert not content or "aaaaaaaaaa" in words_of(target, content)
+    with suppress(UnprocessableFile) if target == "pdf" else nullcontext():
+        content = await convert(sandbox, target, "a" * 1_999_990)
+    assert not content or "aaaaaaaaaa" in text_of(target, content)
 
 
 @TARGETS
 async def test_markdown_beyond_the_limits_is_a_sentence(sandbox: SandboxPool, target: Target) -> None:
-    with pytest.raises(Unworkable, match=r"^report\.md is larger than 2 MB"):
-        await made(sandbox, target, "x" * 2_000_001)
+    with pytest.raises(UnprocessableFile, match=r"^report\.md is larger than 2 MB"):
+        await convert(sandbox, target, "x" * 2_000_001)
 
 
 async def test_markdown_that_takes_too_long_is_a_sentence(sandbox: SandboxPool) -> None:
-    with pytest.raises(Unworkable) as raised:
-        await made(sandbox, "pdf", "```\n" + "x = 1\n" * 300_000 + "```", seconds=2.0)
+    with pytest.raises(UnprocessableFile) as raised:
+        await convert(sandbox, "pdf", "```\n" + "x = 1\n" * 300_000 + "```", seconds=2.0)
     assert raised.value.message == "report.md takes too long to be converted: split it into smaller files."
 
 
@@ -150,9 +150,9 @@ $#read("/etc/passwd")$ $\\input{/etc/passwd}$
 async def test_markup_of_web_pages_and_typesetters_comes_out_as_it_was_written(
     sandbox: SandboxPool, target: Target
 ) -> None:
-    content = await made(sandbox, target, TYPESETTERS)
+    content = await convert(sandbox, target, TYPESETTERS)
     said = (
-        words_of(target, content).replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&amp;", "&")
+        text_of(target, content).replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&amp;", "&")
     )
     for written in (
         '#read("/etc/passwd")',
@@ -164,7 +164,7 @@ async def test_markup_of_web_pages_and_typesetters_comes_out_as_it_was_written(
         "write18",
     ):
         assert written in said
-    assert b"root:" not in everything_in(target, content)
+    assert b"root:" not in all_bytes(target, content)
 
 
 @TARGETS
@@ -174,11 +174,11 @@ async def test_scripts_and_frames_are_words_or_nothing(sandbox: SandboxPool, tar
         "<img src=x onerror=alert(1)>\n\n[click](javascript:alert(1)) [data](data:text/html,x) "
         "[file](file:///etc/passwd) [vb](vbscript:x)\n\nafter"
     )
-    content = await made(sandbox, target, markdown)
-    said = words_of(target, content)
+    content = await convert(sandbox, target, markdown)
+    said = text_of(target, content)
     assert said.startswith("before")
     assert said.endswith("after")
-    inside = everything_in(target, content)
+    inside = all_bytes(target, content)
     for scheme in (rb"/URI\s*\(\s*(?:javascript|data|file|vbscript)", rb'Target="(?:javascript|data|file|vbscript)'):
         assert re.search(scheme, inside) is None
     assert b"root:" not in inside
@@ -202,10 +202,10 @@ async def test_no_file_and_no_server_is_touched(sandbox: SandboxPool, trap: Trap
         f"![picture {at}]({url})\n\n![p][{at}]\n\n[{at}]: {url}" for at, url in enumerate(where)
     )
     markdown += f"\n\n<img src='{trap.url}/raw.png'><link rel=stylesheet href='{trap.url}/x.css'>\n\nafter"
-    content = await made(sandbox, target, markdown)
-    assert "Report" in words_of(target, content)
-    assert words_of(target, content).rstrip().endswith("after")
-    inside = everything_in(target, content)
+    content = await convert(sandbox, target, markdown)
+    assert "Report" in text_of(target, content)
+    assert text_of(target, content).rstrip().endswith("after")
+    inside = all_bytes(target, content)
     assert CANARY.encode() not in inside
     assert b"root:x" not in inside
 
@@ -225,8 +225,8 @@ async def test_pictures_that_are_bombs_or_reach_out_do_no_harm(
 ) -> None:
     pictures = {
         "uses.svg": svg(uses()),
-        "laughs.svg": svg("<text>&j;</text>", LAUGHS),
-        "outside.svg": svg("<text>&x;</text>", OUTSIDE.replace("/etc/passwd", str(canary))),
+        "laughs.svg": svg("<text>&j;</text>", BILLION_LAUGHS),
+        "outside.svg": svg("<text>&x;</text>", EXTERNAL_ENTITY.replace("/etc/passwd", str(canary))),
         "image.svg": svg(f"<image href='file://{canary.with_suffix('.png')}' width='9' height='9'/>"),
         "near.svg": svg(f"<image xlink:href='{canary.with_suffix('.png')}' width='9' height='9'/>"),
         "trap.svg": svg(
@@ -241,8 +241,8 @@ async def test_pictures_that_are_bombs_or_reach_out_do_no_harm(
         "good.png": png(10, 10),
     }
     markdown = "# Report\n\n" + "\n\n".join(f"![picture of {name}]({name})" for name in pictures) + "\n\nafter"
-    content = await made(sandbox, target, markdown, pictures)
-    said = words_of(target, content)
+    content = await convert(sandbox, target, markdown, pictures)
+    said = text_of(target, content)
     assert "Report" in said
     assert said.rstrip().endswith("after")
-    assert CANARY.encode() not in everything_in(target, content)
+    assert CANARY.encode() not in all_bytes(target, content)

@@ -6,29 +6,29 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from documents.extract.papers import lines, paper
+from documents.extract.papers import lines, make_pdf
 from documents.office import (
-    LAUGHS,
-    OUTSIDE,
+    BILLION_LAUGHS,
+    EXTERNAL_ENTITY,
     S,
     cells,
-    claiming,
     docx,
-    encrypted,
-    overlapping,
+    make_zip,
+    mark_encrypted,
+    overlapping_zip,
     paragraph,
     pptx,
-    relations,
+    relationships_xml,
     shape,
+    with_claimed_size,
     xlsx,
-    zipped,
 )
 from footnote.documents.inspection.inspection import DOCX, ODS, PPTX, XLSX
-from footnote.protocol.errors import Unworkable, UsageError
-from footnote.sandbox.jobs import Inspection, Reading, TextOf
+from footnote.protocol.errors import UnprocessableFile, UsageError
+from footnote.sandbox.jobs import DocumentText, Inspection, ReadText
 from footnote.sandbox.pool import SandboxPool
 from responsive import responsive
-from security.hostile import CANARY, planted, svg, trapping
+from security.hostile import CANARY, plant_canary, run_trap, svg
 
 # One sandbox for all of them, as in a server.
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -40,9 +40,9 @@ async def sandbox() -> AsyncIterator[SandboxPool]:
         yield sandbox
 
 
-async def read(sandbox: SandboxPool, filename: str, media_type: str, content: bytes) -> TextOf:
+async def read(sandbox: SandboxPool, filename: str, media_type: str, content: bytes) -> DocumentText:
     async with responsive():
-        return await sandbox.run(Reading(content=content, filename=filename, media_type=media_type))
+        return await sandbox.run(ReadText(content=content, filename=filename, media_type=media_type))
 
 
 def spreadsheet(rows: str) -> bytes:
@@ -53,7 +53,7 @@ def spreadsheet(rows: str) -> bytes:
         "</table:table></office:spreadsheet></office:body></office:document-content>"
     )
     manifest = f'<manifest:manifest xmlns:manifest="{space}manifest:1.0"/>'
-    return zipped({"mimetype": ODS, "content.xml": content, "META-INF/manifest.xml": manifest}, packed=False)
+    return make_zip({"mimetype": ODS, "content.xml": content, "META-INF/manifest.xml": manifest}, packed=False)
 
 
 FAR = (
@@ -62,7 +62,7 @@ FAR = (
 )
 CORNERS = '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>2</v></c></row>'
 ENCODED = CORNERS.replace("XFD1048576", "&#88;FD1048576").replace('r="1048576"', 'r="&#49;048576"')
-SELF = relations(("rId1", "slide", "presentation.xml"), ("rId2", "notesSlide", "slides/slide1.xml"))
+SELF = relationships_xml(("rId1", "slide", "presentation.xml"), ("rId2", "notesSlide", "slides/slide1.xml"))
 
 
 def strings() -> str:
@@ -71,38 +71,38 @@ def strings() -> str:
 
 def pages(count: int) -> bytes:
     """A PDF that says it has so many."""
-    return paper(lines("words")).replace(b"/Count 1", f"/Count {count}".encode())
+    return make_pdf(lines("words")).replace(b"/Count 1", f"/Count {count}".encode())
 
 
 # Made when they are needed: together they are 200 MB and take a second.
 UPLOADS: dict[str, Callable[[], bytes]] = {
     "bomb.docx": lambda: docx(paragraph(" " * 50_000_000)),
-    "bomb.zip": lambda: zipped({"a": bytes(50_000_000)}),
-    "claims.docx": lambda: claiming(docx(paragraph("x")), 2_000_000_000),
-    "claims less.docx": lambda: claiming(docx(paragraph("x" * 100_000)), 5),
-    "claims.xlsx": lambda: claiming(xlsx({"A": cells(1, 1)}), 0xFFFFFFFE),
-    "overlap.zip": lambda: overlapping(500),
-    "laughs.docx": lambda: docx(paragraph("&j;"), beginning=LAUGHS),
-    "laughs.pptx": lambda: pptx(shape("&j;"), beginning=LAUGHS),
+    "bomb.zip": lambda: make_zip({"a": bytes(50_000_000)}),
+    "claims.docx": lambda: with_claimed_size(docx(paragraph("x")), 2_000_000_000),
+    "claims less.docx": lambda: with_claimed_size(docx(paragraph("x" * 100_000)), 5),
+    "claims.xlsx": lambda: with_claimed_size(xlsx({"A": cells(1, 1)}), 0xFFFFFFFE),
+    "overlap.zip": lambda: overlapping_zip(500),
+    "laughs.docx": lambda: docx(paragraph("&j;"), beginning=BILLION_LAUGHS),
+    "laughs.pptx": lambda: pptx(shape("&j;"), beginning=BILLION_LAUGHS),
     "laughs.xlsx": lambda: xlsx(
-        {"A": '<row r="1"><c r="A1" t="s"><v>0</v></c></row>'}, sharedStrings=f"{LAUGHS}<sst>&j;</sst>"
+        {"A": '<row r="1"><c r="A1" t="s"><v>0</v></c></row>'}, sharedStrings=f"{BILLION_LAUGHS}<sst>&j;</sst>"
     ),
-    "laughs.svg": lambda: svg("&j;", LAUGHS),
-    "laughs.xml": f"{LAUGHS}<a>&j;</a>".encode,
-    "laughs.html": f"{LAUGHS}<html><p>&j;&j;&j;</p></html>".encode,
+    "laughs.svg": lambda: svg("&j;", BILLION_LAUGHS),
+    "laughs.xml": f"{BILLION_LAUGHS}<a>&j;</a>".encode,
+    "laughs.html": f"{BILLION_LAUGHS}<html><p>&j;&j;&j;</p></html>".encode,
     "sparse.xlsx": lambda: xlsx({"A": CORNERS}),
     "encoded.xlsx": lambda: xlsx({"A": ENCODED}),
     "strings.xlsx": lambda: xlsx({"A": cells(1, 1)}, sharedStrings=strings()),
     "far.ods": lambda: spreadsheet(FAR),
     "self.pptx": lambda: pptx(shape("x"), **{"_rels__presentation.xml.rels": SELF}),
     "macros.docx": lambda: docx(paragraph("x"), **{"vbaProject.bin": "x"}),
-    "password.docx": lambda: encrypted(docx(paragraph("x"))),
+    "password.docx": lambda: mark_encrypted(docx(paragraph("x"))),
     "deep.docx": lambda: docx("<w:tbl><w:tr><w:tc>" * 30_000),
     "truncated.docx": lambda: docx(paragraph("words " * 1000))[:900],
-    "truncated.pdf": lambda: paper(lines("words"))[:300],
+    "truncated.pdf": lambda: make_pdf(lines("words"))[:300],
     "pages.pdf": lambda: pages(2_000_000_000),
-    "circle.pdf": lambda: paper(lines("words")).replace(b"/Kids [6 0 R]", b"/Kids [2 0 R]"),
-    "deep.pdf": lambda: paper(lines("words")).replace(b"/Count 1", b"/Count 1 /X " + b"[" * 200_000),
+    "circle.pdf": lambda: make_pdf(lines("words")).replace(b"/Kids [6 0 R]", b"/Kids [2 0 R]"),
+    "deep.pdf": lambda: make_pdf(lines("words")).replace(b"/Count 1", b"/Count 1 /X " + b"[" * 200_000),
     "deep.html": lambda: b"<div>" * 300_000 + b"words",
     "deep.json": lambda: b"[" * 1_000_000,
     "quote.csv": lambda: b'"' + b"a,b\n" * 500_000,
@@ -125,7 +125,7 @@ async def test_a_hostile_upload_is_a_text_or_a_sentence(sandbox: SandboxPool, tm
     except UsageError as error:
         said.append(error.message)
     (one,) = said
-    if isinstance(one, TextOf):
+    if isinstance(one, DocumentText):
         assert len(one.text or one.reason) <= 2_000_000
     else:
         assert str(one).startswith(filename)
@@ -144,8 +144,8 @@ async def test_what_was_never_looked_at_does_no_harm_either(
     sandbox: SandboxPool, filename: str, media_type: str
 ) -> None:
     try:
-        assert isinstance(await read(sandbox, filename, media_type, UPLOADS[filename]()), TextOf)
-    except Unworkable as error:
+        assert isinstance(await read(sandbox, filename, media_type, UPLOADS[filename]()), DocumentText)
+    except UnprocessableFile as error:
         assert error.message.startswith(filename)  # noqa: PT017 - either is right
 
 
@@ -170,13 +170,13 @@ async def test_what_was_never_looked_at_does_no_harm_either(
 async def test_no_upload_reads_a_file_or_asks_a_server(
     sandbox: SandboxPool, tmp_path: Path, media_type: str, make
 ) -> None:
-    canary = planted(tmp_path)
-    async with trapping() as trap:
+    canary = plant_canary(tmp_path)
+    async with run_trap() as trap:
         for place in (f"file://{canary}", str(canary), f"{trap.url}/x"):
-            content = make(OUTSIDE.replace("file:///etc/passwd", place))
+            content = make(EXTERNAL_ENTITY.replace("file:///etc/passwd", place))
             try:
                 said = await read(sandbox, "a", media_type, content)
-            except Unworkable as error:
+            except UnprocessableFile as error:
                 assert CANARY not in error.message  # noqa: PT017 - either is right
             else:
                 assert CANARY not in (said.text or "")

@@ -23,7 +23,7 @@ async def test_an_opened_ipv6_host_is_read_however_it_is_spelled(net: Net):
 
 
 async def test_an_opened_name_is_read_whatever_it_resolves_to(net: Net, internet: Internet):
-    internet.name("wiki.internal", ["127.0.0.1"])
+    internet.add_name("wiki.internal", ["127.0.0.1"])
     async with Web() as intranet:
         opened = [f"Wiki.Internal:{intranet.port}"]
         response = await net.open_page(intranet.url("/en/Oxygen", name="wiki.internal"), private_hosts=opened)
@@ -33,8 +33,8 @@ async def test_an_opened_name_is_read_whatever_it_resolves_to(net: Net, internet
 
 async def test_the_usual_port_need_not_stand_in_the_url_but_does_in_the_setting(net: Net, internet: Internet):
     async with Web() as intranet:
-        internet.name("wiki.internal", ["127.0.0.77"])
-        internet.lead("127.0.0.77", intranet)
+        internet.add_name("wiki.internal", ["127.0.0.77"])
+        internet.serve_at("127.0.0.77", intranet)
         with pytest.raises(AddressRefused):
             await net.open_page("http://wiki.internal/", private_hosts=["wiki.internal:443", "wiki.internal"])
         response = await net.open_page("http://wiki.internal/en/", private_hosts=["wiki.internal:80"])
@@ -66,6 +66,6 @@ async def test_nothing_beside_what_is_named_is_opened(opened: str, net: Net, tra
 async def test_opening_an_address_does_not_open_names_that_lead_to_it(
     net: Net, internet: Internet, traps: tuple[Trap, Trap]
 ):
-    internet.name("evil.test", ["127.0.0.1"])
+    internet.add_name("evil.test", ["127.0.0.1"])
     with pytest.raises(AddressRefused):
         await net.open_page(traps[0].url("/", name="evil.test"), private_hosts=[traps[0].host])

@@ -12,16 +12,16 @@ from web import Trap, Web, page
 from web.internet import SITE, Internet
 
 
-def behind(proxy: Web, internet: Internet, *exceptions: str) -> Net:
+def net_behind(proxy: Web, internet: Internet, *exceptions: str) -> Net:
     address = f"http://{proxy.host}"
-    return Net(Proxies(address, address, exceptions), look_up=internet.look_up)
+    return Net(Proxies(address, address, exceptions), resolve_host=internet.resolve_host)
 
 
 @pytest.mark.parametrize("answers", [[SITE], []], ids=["known here", "known to the proxy alone"])
 async def test_a_public_page_is_asked_of_the_proxy_and_nobody_else(answers: list[str], internet: Internet):
     if answers:
-        internet.name("site.test", answers)
-    async with Web({"http://site.test/a": page("By proxy.")}) as proxy, behind(proxy, internet) as net:
+        internet.add_name("site.test", answers)
+    async with Web({"http://site.test/a": page("By proxy.")}) as proxy, net_behind(proxy, internet) as net:
         response = await net.open_page("http://site.test/a")
         assert b"By proxy." in await response.read_all(1000)
         response.close()
@@ -29,8 +29,8 @@ async def test_a_public_page_is_asked_of_the_proxy_and_nobody_else(answers: list
 
 
 async def test_an_encrypted_page_is_tunnelled_through_the_proxy(internet: Internet):
-    internet.name("site.test", [SITE])
-    async with Web({}) as proxy, behind(proxy, internet) as net:
+    internet.add_name("site.test", [SITE])
+    async with Web({}) as proxy, net_behind(proxy, internet) as net:
         with pytest.raises(ConnectionFailed, match="the proxy refused the connection"):
             await net.open_page("https://site.test/a")
     assert [(request.method, request.path) for request in proxy.requests] == [("CONNECT", "site.test:443")]
@@ -42,10 +42,10 @@ async def test_what_is_private_here_is_not_asked_of_the_proxy(
 ):
     hosts = ["localhost", "db.internal", "intranet"]
     for number, address in enumerate(NOT_PUBLIC):
-        internet.name(f"evil{number}.test", [address])
-        internet.name(f"mixed{number}.test", [SITE, address])
+        internet.add_name(f"evil{number}.test", [address])
+        internet.add_name(f"mixed{number}.test", [SITE, address])
         hosts += [f"[{address}]" if ":" in address else address, f"evil{number}.test", f"mixed{number}.test"]
-    async with Web({}) as proxy, behind(proxy, internet) as net:
+    async with Web({}) as proxy, net_behind(proxy, internet) as net:
         for host, scheme in itertools.product(hosts, ("http", "https")):
             with subtests.test(host=host, scheme=scheme):
                 with pytest.raises(AddressRefused):
@@ -54,15 +54,15 @@ async def test_what_is_private_here_is_not_asked_of_the_proxy(
 
 
 async def test_an_exception_of_the_proxy_is_no_exception_of_the_guard(internet: Internet, traps: tuple[Trap, Trap]):
-    internet.name("wiki.test", ["127.0.0.1"])
-    async with Web({}) as proxy, behind(proxy, internet, "wiki.test") as net:
+    internet.add_name("wiki.test", ["127.0.0.1"])
+    async with Web({}) as proxy, net_behind(proxy, internet, "wiki.test") as net:
         with pytest.raises(AddressRefused):
             await net.open_page(traps[0].url("/", name="wiki.test"))
     assert proxy.requests == []
 
 
 async def test_an_opened_host_is_asked_of_the_proxy_as_of_anybody(internet: Internet):
-    async with Web({"http://wiki.internal/": page("Inside.")}) as proxy, behind(proxy, internet) as net:
+    async with Web({"http://wiki.internal/": page("Inside.")}) as proxy, net_behind(proxy, internet) as net:
         response = await net.open_page("http://wiki.internal/", private_hosts=["wiki.internal:80"])
         response.close()
-    assert (response.status, internet.asked) == (200, [])
+    assert (response.status, internet.resolved) == (200, [])

@@ -13,14 +13,14 @@ from web import Trap, Web
 from web.internet import Internet
 
 
-async def everything_is_here(host: str) -> Sequence[str]:
+async def resolve_to_loopback(host: str) -> Sequence[str]:
     """The worst name server: whatever it is asked for, it is this machine."""
     return ["127.0.0.1", "::1"]
 
 
 async def test_a_hostile_url_reaches_nobody(traps: tuple[Trap, Trap], subtests: pytest.Subtests):
     four, six = traps
-    async with Net(look_up=everything_is_here) as net:
+    async with Net(resolve_host=resolve_to_loopback) as net:
         for template in HOSTILE:
             url = template.replace("{four}", str(four.port)).replace("{six}", str(six.port))
             with subtests.test(template=template):
@@ -36,7 +36,7 @@ async def test_a_url_that_can_be_read_in_two_ways_is_refused_before_anybody_is_a
         with subtests.test(url=url):
             with pytest.raises(AddressRefused):
                 await net.open_page(url)
-            assert (internet.asked, site.connections) == ([], 0)
+            assert (internet.resolved, site.connections) == ([], 0)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ async def test_a_url_that_can_be_read_in_two_ways_is_refused_before_anybody_is_a
 async def test_a_refusal_says_what_is_wrong(url: str, reason: str, net: Net):
     with pytest.raises(AddressRefused) as refusal:
         await net.open_page(url)
-    assert (refusal.value.message, refusal.value.trouble, refusal.value.retryable) == (reason, "refused_address", False)
+    assert (refusal.value.message, refusal.value.kind, refusal.value.retryable) == (reason, "refused_address", False)
 
 
 def test_there_are_enough_of_them():
@@ -85,10 +85,10 @@ async def test_an_ordinary_url_is_asked_for_as_it_is_meant(
     url: str, host: str, path: str, net: Net, internet: Internet, site: Web
 ):
     name = host.partition(":")[0]
-    internet.name(name, ["93.184.215.14"])
+    internet.add_name(name, ["93.184.215.14"])
     (await net.open_page(url)).close()
     [request] = site.requests
-    assert (request.headers["host"], request.path, internet.asked) == (host, path, [name])
+    assert (request.headers["host"], request.path, internet.resolved) == (host, path, [name])
 
 
 texts = st.text(st.sampled_from("http://ex.am-ple_1:80[]@#?\\/%2e0x٣①。\t é"), max_size=30)
@@ -101,7 +101,7 @@ def test_what_is_accepted_is_read_again_as_the_same(text: str):
     except AddressRefused:
         return
     again = PageUrl.parse(str(url))
-    assert (again, again.origin, again.path) == (url, url.origin, url.path)
+    assert (again, again.origin, again.path_and_query) == (url, url.origin, url.path_and_query)
 
 
 @pytest.mark.parametrize(

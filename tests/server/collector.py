@@ -10,7 +10,7 @@ from aiohttp import web
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-ENDED = 60.0
+TIMEOUT_SECONDS = 60.0
 """What a test waits for has come by then, or never will."""
 
 
@@ -28,7 +28,7 @@ class Collector:
     over: asyncio.Event = field(default_factory=asyncio.Event)
     news: asyncio.Condition = field(default_factory=asyncio.Condition)
 
-    async def take(self, request: web.Request) -> web.Response:
+    async def handle_request(self, request: web.Request) -> web.Response:
         body = await request.read()
         async with self.news:
             self.requests += 1
@@ -36,12 +36,12 @@ class Collector:
         if self.hang:
             await self.over.wait()
         if self.status == 200:
-            self.read(body)
+            self.record_spans(body)
         async with self.news:
             self.news.notify_all()
         return web.Response(status=self.status, content_type="application/x-protobuf")
 
-    def read(self, body: bytes) -> None:
+    def record_spans(self, body: bytes) -> None:
         self.bodies.append(body)
         message = ExportTraceServiceRequest()
         message.ParseFromString(body)
@@ -50,22 +50,22 @@ class Collector:
             for scope in resource.scope_spans:
                 self.spans.extend(scope.spans)
 
-    async def until(self, name: str, times: int = 1) -> None:
+    async def wait_for_spans(self, name: str, times: int = 1) -> None:
         """So many spans of this name are there, and all that ended before them."""
-        async with asyncio.timeout(ENDED), self.news:
-            await self.news.wait_for(lambda: len(self.named(name)) >= times)
+        async with asyncio.timeout(TIMEOUT_SECONDS), self.news:
+            await self.news.wait_for(lambda: len(self.spans_named(name)) >= times)
 
-    async def asked(self) -> None:
-        async with asyncio.timeout(ENDED), self.news:
+    async def wait_for_request(self) -> None:
+        async with asyncio.timeout(TIMEOUT_SECONDS), self.news:
             await self.news.wait_for(lambda: self.requests > 0)
 
-    def named(self, name: str) -> list[Span]:
+    def spans_named(self, name: str) -> list[Span]:
         return sorted((span for span in self.spans if span.name == name), key=lambda span: span.start_time_unix_nano)
 
-    def way(self, span: Span) -> list[str]:
+    def span_path(self, span: Span) -> list[str]:
         """The names of a span and of all above it."""
         above = {one.span_id: one for one in self.spans}.get(span.parent_span_id)
-        return [span.name, *(self.way(above) if above is not None else [])]
+        return [span.name, *(self.span_path(above) if above is not None else [])]
 
 
 def attributes(holder: Any) -> dict[str, Any]:
@@ -78,10 +78,10 @@ def attributes(holder: Any) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def collecting(**facts: Any) -> AsyncIterator[Collector]:
+async def run_collector(**facts: Any) -> AsyncIterator[Collector]:
     collector = Collector(**facts)
     app = web.Application()
-    app.router.add_post("/v1/traces", collector.take)
+    app.router.add_post("/v1/traces", collector.handle_request)
     runner = web.AppRunner(app, shutdown_timeout=1)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from schemathesis.pytest.plugin import SchemathesisFunction
 
-from server.house import House, answers_always, open_house
+from server.house import House, open_house, script_answer
 from upstream import Upstream
 
 
@@ -19,6 +19,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 async def house(tmp_path: Path, upstream: Upstream) -> AsyncIterator[House]:
     """A server whose model answers every question with one word."""
-    answers_always(upstream)
+    script_answer(upstream)
     async with open_house(tmp_path, upstream) as house:
         yield house

@@ -8,7 +8,7 @@ CONTENT_TYPE = f"multipart/form-data; boundary={BOUNDARY}"
 
 def part(filename: str | None, content: bytes, *, name: str = "files", kind: str = "application/octet-stream") -> bytes:
     """`filename` None: a field that is no file."""
-    named = "" if filename is None else f'; filename="{_escaped(filename)}"'
+    named = "" if filename is None else f'; filename="{_escape(filename)}"'
     head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"{named}\r\nContent-Type: {kind}\r\n\r\n'
     return head.encode("utf-8", "surrogatepass") + content + b"\r\n"
 
@@ -20,14 +20,14 @@ def form(*files: tuple[str, bytes]) -> bytes:
 END = f"--{BOUNDARY}--\r\n".encode()
 
 
-def _escaped(filename: str) -> str:
+def _escape(filename: str) -> str:
     """As browsers do it, and nothing else of it."""
     return filename.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
 
 
-async def uploaded(person: Person, session_id: str, *files: tuple[str, bytes]) -> Answer:
+async def upload_files(person: Person, session_id: str, *files: tuple[str, bytes]) -> Answer:
     """The answer to an upload of them in one request."""
-    return await person.house.ask(
+    return await person.house.request(
         "POST",
         f"/v2/sessions/{session_id}/files",
         token=person.token,

@@ -18,10 +18,10 @@ from footnote.accounts.accounts import Accounts
 from footnote.accounts.passwords import Passwords
 from footnote.app import App
 from footnote.protocol.accounts import Login, NewToken, NewUser, UserChanges
-from footnote.server.routes import TABLE
-from footnote.server.serving import Serving, listen
+from footnote.server.route import Route
+from footnote.server.routes import ALL_ROUTES
+from footnote.server.serving import HttpServer, listen
 from footnote.server.site import Site
-from footnote.server.table import Route
 from footnote.sessions import runner
 from upstream import Upstream, reply, say, stop
 
@@ -53,12 +53,12 @@ class House:
 
     app: App
     url: str
-    serving: Serving
+    serving: HttpServer
     http: aiohttp.ClientSession
     running: asyncio.Task[None]
-    answers: list[Answer] = field(default_factory=list[Answer])
+    responses: list[Answer] = field(default_factory=list[Answer])
 
-    async def ask(
+    async def request(
         self,
         method: str,
         path: str,
@@ -82,10 +82,10 @@ class House:
         request = self.http.request(method, self.url + path, data=data, headers=sent, allow_redirects=False)
         async with request as response:
             answer = Answer(response.status, response.headers.copy(), await response.read())
-        self.answers.append(answer)
+        self.responses.append(answer)
         return answer
 
-    async def person(self, name: str, **changes: Any) -> "Person":
+    async def add_user(self, name: str, **changes: Any) -> "Person":
         """A user with a password, a token and a cookie; then changed, if anything is to be."""
         user = await self.app.accounts.add(NewUser(name, PASSWORD))
         token = (await self.app.accounts.issue(user.id, NewToken("test"))).token
@@ -113,23 +113,23 @@ class Person:
     token: str
     cookie: str
 
-    async def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
-        return await self.house.ask(method, path, token=self.token, body=body, **headers)
+    async def request(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+        return await self.house.request(method, path, token=self.token, body=body, **headers)
 
-    async def session(self, **fields: Any) -> str:
+    async def create_session(self, **fields: Any) -> str:
         """The id of a new session."""
-        made = await self.ask("POST", "/v2/sessions", fields)
+        made = await self.request("POST", "/v2/sessions", fields)
         assert made.status == 201, made
         return made.json["id"]
 
-    async def told(self, session_id: str, question: str = "Why?") -> list[dict[str, Any]]:
+    async def ask_for_events(self, session_id: str, question: str = "Why?") -> list[dict[str, Any]]:
         """The events of the answer to a question, to its end."""
-        answer = await self.ask("POST", f"/v2/sessions/{session_id}/messages", {"content": question})
+        answer = await self.request("POST", f"/v2/sessions/{session_id}/messages", {"content": question})
         assert answer.status == 200, answer
-        return events(answer.body)
+        return parse_events(answer.body)
 
 
-def events(body: bytes) -> list[dict[str, Any]]:
+def parse_events(body: bytes) -> list[dict[str, Any]]:
     """The data of server-sent events, each with its `id` where it has one."""
     found: list[dict[str, Any]] = []
     for frame in body.decode().split("\n\n"):
@@ -139,43 +139,43 @@ def events(body: bytes) -> list[dict[str, Any]]:
     return found
 
 
-async def connected(house: House) -> None:
+async def wait_for_bus(house: House) -> None:
     """Returns when the bus is reached, which nobody waits for at the start."""
     async with asyncio.timeout(SECONDS):
         while not house.app.bus.state.is_connected:
             await asyncio.sleep(0.01)
 
 
-async def looked_after(house: House) -> None:
+async def run_maintenance(house: House) -> None:
     """What the server does by itself every few seconds."""
-    keeper = house.app.runner._keeper
-    await keeper._hold()
-    await keeper._look()
+    keeper = house.app.runner._supervisor
+    await keeper._renew_leases()
+    await keeper._maintain()
 
 
-def text_of(told: list[dict[str, Any]]) -> str:
-    return "".join(one["delta"].get("text", "") for one in told if one["type"] == "content_block_delta")
+def answer_text(events: list[dict[str, Any]]) -> str:
+    return "".join(one["delta"].get("text", "") for one in events if one["type"] == "content_block_delta")
 
 
 @asynccontextmanager
 async def open_house(
-    home: Path, upstream: Upstream | None = None, *, table: Iterable[Route] = TABLE, **environ: str
+    home: Path, upstream: Upstream | None = None, *, routes: Iterable[Route] = ALL_ROUTES, **environ: str
 ) -> AsyncIterator[House]:
     """Serves until the block ends, and then stops in good order. Passwords are hashed fast and badly."""
     settings = {**environment(home, upstream), "FOOTNOTE_TOKEN": LOCAL_TOKEN, **environ}
     with pytest.MonkeyPatch.context() as patch:
         # Who cancels a run is to learn how it ended, also when that takes a moment.
         patch.setattr(runner, "CANCEL_SECONDS", SECONDS)
-        async with _opened(home, settings, table) as house:
+        async with _serve(home, settings, routes) as house:
             yield house
 
 
 @asynccontextmanager
-async def _opened(home: Path, settings: dict[str, str], table: Iterable[Route]) -> AsyncIterator[House]:
+async def _serve(home: Path, settings: dict[str, str], routes: Iterable[Route]) -> AsyncIterator[House]:
     async with App.open(home=home / ".footnote", environ=settings) as app:
         app.accounts = Accounts(app._database, local_token=LOCAL_TOKEN, passwords=Passwords(CountingHasher()))
         listener = listen("127.0.0.1", 0)
-        serving = Serving(app, listener, table)
+        serving = HttpServer(app, listener, routes)
         started = asyncio.Event()
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
 
@@ -196,6 +196,6 @@ async def _opened(home: Path, settings: dict[str, str], table: Iterable[Route]) 
                 await running
 
 
-def answers_always(upstream: Upstream, text: str = "Because.") -> None:
+def script_answer(upstream: Upstream, text: str = "Because.") -> None:
     """From now on every question is answered with this."""
     upstream.script(lambda _: reply(say(text), stop()))

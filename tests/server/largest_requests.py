@@ -8,11 +8,11 @@ from urllib.parse import quote
 
 import msgspec
 
-from footnote.server.table import Route
+from footnote.server.route import Route
 from server.forms import BOUNDARY, CONTENT_TYPE, END, form, part
 
 JSON = "application/json"
-LONGEST_PATH = 50_000
+MAX_PATH_LENGTH = 50_000
 """A head may have 64 KB."""
 
 
@@ -27,35 +27,35 @@ class Large:
     content_type: str = JSON
 
 
-def addresses(route: Route, known: dict[str, str]) -> Iterator[Large]:
+def large_addresses(route: Route, known: dict[str, str]) -> Iterator[Large]:
     """A long text in each place of the path, and in each field of the query."""
     names = [one.partition("}")[0] for one in route.path.split("{")[1:]]
     for name in names:
         for fill in ("a", "%25", "../"):
-            long = fill * (LONGEST_PATH // len(fill))
-            yield Large(f"{name} of {fill}", route.method, filled(route.path, {**known, name: long}))
-    path = filled(route.path, known)
+            long = fill * (MAX_PATH_LENGTH // len(fill))
+            yield Large(f"{name} of {fill}", route.method, fill_path(route.path, {**known, name: long}))
+    path = fill_path(route.path, known)
     fields = [one.encode_name for one in msgspec.structs.fields(route.query)] if route.query else ["x"]
     for field in fields:
         for fill in ("a", "%C3%A9", "[1] ", "1"):
-            value = quote(fill, safe="%") * (LONGEST_PATH // len(quote(fill, safe="%")))
+            value = quote(fill, safe="%") * (MAX_PATH_LENGTH // len(quote(fill, safe="%")))
             yield Large(f"{field}={fill}…", route.method, f"{path}?{field}={value}")
     yield Large("fifty fields", route.method, f"{path}?{'&'.join(f'{fields[0]}={number}' for number in range(50))}")
-    yield Large("many fields", route.method, f"{path}?{'&'.join('a=b' for _ in range(LONGEST_PATH // 4))}")
+    yield Large("many fields", route.method, f"{path}?{'&'.join('a=b' for _ in range(MAX_PATH_LENGTH // 4))}")
 
 
-def filled(path: str, known: dict[str, str]) -> str:
+def fill_path(path: str, known: dict[str, str]) -> str:
     for name, value in known.items():
         path = path.replace(f"{{{name}}}", value)
     return path
 
 
-def bodies(route: Route, known: dict[str, str]) -> Iterator[Large]:
+def large_bodies(route: Route, known: dict[str, str]) -> Iterator[Large]:
     """JSON of every shape in every field, as large as the route takes it."""
     assert route.body is not None
-    path, most = filled(route.path, known), route.most_bytes - 1_000
+    path, most = fill_path(route.path, known), route.max_body_bytes - 1_000
     fields = ["not_a_field", *(one.encode_name for one in msgspec.structs.fields(route.body))]
-    every = tuple(shapes(most))
+    every = tuple(large_values(most))
     for number, field in enumerate(fields):
         # All shapes in the first fields, and each in some field of every route.
         for shape, value in every if number < 2 else (every[number % len(every)], every[(number + 5) % len(every)]):
@@ -66,7 +66,7 @@ def bodies(route: Route, known: dict[str, str]) -> Iterator[Large]:
     yield Large("nothing but a list", route.method, path, b"[" * most)
 
 
-def shapes(size: int) -> Iterator[tuple[str, bytes]]:
+def large_values(size: int) -> Iterator[tuple[str, bytes]]:
     yield "a long text", b'"%b"' % (b"word and " * (size // 9))
     yield "a text of escapes", b'"%b"' % (b"\\u00e9" * (size // 6))
     yield "escaped backslashes", b'"%b"' % (b"\\\\u0000" * (size // 7))
@@ -83,7 +83,7 @@ def _keys(size: int) -> bytes:
     return b",".join(b'"%d":0' % number for number in range(size // 11))
 
 
-def forms(path: str) -> Iterator[Large]:
+def large_forms(path: str) -> Iterator[Large]:
     """Uploads that are large, and those that a parser could stumble over."""
     boundary = BOUNDARY.encode()
     head = b'--%b\r\nContent-Disposition: form-data; name="files"; ' % boundary

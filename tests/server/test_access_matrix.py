@@ -15,8 +15,8 @@ import pytest
 from cli.process import with_tool_server
 from cli.searching import small_web
 from footnote.protocol.accounts import Login, NewToken, NewUser
-from footnote.server.routes import TABLE
-from server.forms import CONTENT_TYPE, form, uploaded
+from footnote.server.routes import ALL_ROUTES
+from server.forms import CONTENT_TYPE, form, upload_files
 from server.house import PASSWORD, SECONDS, House, Person, open_house
 from server.images import PNG, picture
 from upstream import Request, Upstream, call, reply, say, stop
@@ -118,7 +118,7 @@ ROWS = {
 
 
 def test_every_route_has_its_row_and_every_row_its_route():
-    assert sorted(route.name for route in TABLE) == sorted(ROWS)
+    assert sorted(route.name for route in ALL_ROUTES) == sorted(ROWS)
 
 
 @dataclass
@@ -139,19 +139,19 @@ class Cast:
         things = {"path:path": "login.css", "number:int": "1"}
         accounts = self.house.app.accounts
         if "{session_id}" in path or "{run_id}" in path:
-            things["session_id"] = await self.owner.session()
+            things["session_id"] = await self.owner.create_session()
             question = READS if "{number:int}" in path else "Why?"
-            message = (await self.owner.told(things["session_id"], question))[0]["message"]
+            message = (await self.owner.ask_for_events(things["session_id"], question))[0]["message"]
             things |= {"run_id": message["run_id"], "message_id": message["id"]}
         if "{tool_use_id}" in path:
             things |= await self._waiting_call()
         if "{domain}" in path:
-            await self.owner.told(await self.owner.session(), READS)
+            await self.owner.ask_for_events(await self.owner.create_session(), READS)
             things["domain"] = "127.0.0.1"
         if "/files" in path or "{token}" in path:
-            things |= await self._files(things.get("session_id") or await self.owner.session())
+            things |= await self._files(things.get("session_id") or await self.owner.create_session())
         if "GET /workspace/" in path or "GET /uploads/" in path:
-            things |= await self._files(await self.owner.session())
+            things |= await self._files(await self.owner.create_session())
             things |= {"user_id": self.owner.id, "path:path": "notes.md", "name:path": "papers.zip"}
         elif "{user_id}" in path:
             things["user_id"] = (await accounts.add(NewUser(f"victim {next(self.numbers)}", PASSWORD))).id
@@ -160,10 +160,12 @@ class Cast:
         return things
 
     async def _waiting_call(self) -> dict[str, str]:
-        path = f"/v2/sessions/{await self.owner.session()}/messages"
-        run_id = (await self.owner.ask("POST", path, {"content": "Shout"}, accept="application/json")).json["run_id"]
+        path = f"/v2/sessions/{await self.owner.create_session()}/messages"
+        run_id = (await self.owner.request("POST", path, {"content": "Shout"}, accept="application/json")).json[
+            "run_id"
+        ]
         async with asyncio.timeout(SECONDS):
-            while (await self.owner.ask("GET", f"/v2/runs/{run_id}")).json["state"] != "waiting":
+            while (await self.owner.request("GET", f"/v2/runs/{run_id}")).json["state"] != "waiting":
                 await asyncio.sleep(0.02)
         return {"run_id": run_id, "tool_use_id": "call_1"}
 
@@ -173,10 +175,10 @@ class Cast:
         workspace = app.sessions.workspace(self.owner.id, session_id)
         for path, text in {"/notes.md": "Notes.", "/table.csv": "a,b", "/page.html": "<p>Hello"}.items():
             await workspace.write(path, text, message_id=None)
-        upload = await uploaded(self.owner, session_id, ("papers.zip", _zip_file()))
+        upload = await upload_files(self.owner, session_id, ("papers.zip", _zip_file()))
         assert upload.status == 201
         content_hash = hashlib.sha256(b"Notes.").hexdigest()
-        url = await app.downloads.url(self.owner.id, session_id, content_hash, "notes.md")
+        url = await app.downloads.create_url(self.owner.id, session_id, content_hash, "notes.md")
         _, _, token, filename = url.strip("/").split("/")
         [file] = upload.json["files"]
         return {"token": token, "filename": filename, "file_id": file["id"]}
@@ -185,13 +187,13 @@ class Cast:
         """A body that is not JSON, and its type."""
         if kind == "form":
             return form(("notes.txt", b"Notes.")), CONTENT_TYPE
-        session_id = await self.owner.session()
-        return (await self.owner.ask("GET", f"/v2/sessions/{session_id}/export")).body, "application/zip"
+        session_id = await self.owner.create_session()
+        return (await self.owner.request("GET", f"/v2/sessions/{session_id}/export")).body, "application/zip"
 
     async def visit(self, person: Person) -> str:
         """A new cookie."""
         accounts = self.house.app.accounts
-        _, cookie = await accounts.log_in(Login(token=await accounts.mint_login(person.id)))
+        _, cookie = await accounts.log_in(Login(token=await accounts.create_login_token(person.id)))
         return cookie
 
 
@@ -227,15 +229,15 @@ async def test_each_route_answers_each_of_them_as_it_should(tmp_path: Path, upst
         async with open_house(tmp_path, upstream, **settings) as house:
             cast = Cast(
                 house,
-                await house.person("owner"),
-                await house.person("other"),
-                await house.person("admin", role="admin"),
-                await house.person("disabled", disabled=True),
+                await house.add_user("owner"),
+                await house.add_user("other"),
+                await house.add_user("admin", role="admin"),
+                await house.add_user("disabled", disabled=True),
                 web.url("/favicon.ico"),
             )
             wrong = {
                 f"{route.name}, {who}": (expected, answered)
-                for route in TABLE
+                for route in ALL_ROUTES
                 for who, expected, answered in await _all_of(cast, route.name)
                 if expected != answered
             }
@@ -315,44 +317,46 @@ async def _status(cast: Cast, name: str, things: dict[str, str], headers: dict[s
     accept = "application/json" if row.owner == 202 else "*/*"
     data, kind = await cast.raw(row.raw) if row.raw else (None, "application/json")
     sent = {"accept": accept, "x_forwarded_for": address, "content_type": kind, **headers}
-    answer = await cast.house.ask(method, path + row.query, body=body, data=data, **sent)
+    answer = await cast.house.request(method, path + row.query, body=body, data=data, **sent)
     if answer.status == 202:
-        await cast.owner.ask("GET", f"/v2/runs/{answer.json['run_id']}/events")
+        await cast.owner.request("GET", f"/v2/runs/{answer.json['run_id']}/events")
     return answer.status
 
 
 async def test_ids_in_bodies_are_held_against_the_owner_too(house: House):
-    ann, bob = await house.person("ann"), await house.person("bob")
-    hers, his = await ann.session(), await bob.session()
-    told = await ann.told(hers)
-    await bob.told(his)
+    ann, bob = await house.add_user("ann"), await house.add_user("bob")
+    hers, his = await ann.create_session(), await bob.create_session()
+    told = await ann.ask_for_events(hers)
+    await bob.ask_for_events(his)
     run = told[0]["message"]
     workspace = house.app.sessions.workspace(ann.id, hers)
     await workspace.write("/notes.md", "hers alone", message_id=run["id"])
 
     tries = {
-        "her message as his head": await bob.ask("PATCH", f"/v2/sessions/{his}", {"head": run["id"]}),
-        "her message again in his session": await bob.ask("POST", f"/v2/sessions/{his}/messages/{run['id']}/retry", {}),
-        "her message changed in his session": await bob.ask(
+        "her message as his head": await bob.request("PATCH", f"/v2/sessions/{his}", {"head": run["id"]}),
+        "her message again in his session": await bob.request(
+            "POST", f"/v2/sessions/{his}/messages/{run['id']}/retry", {}
+        ),
+        "her message changed in his session": await bob.request(
             "POST", f"/v2/sessions/{his}/messages/{run['id']}/edit", {"content": "Why?"}
         ),
-        "her file with his message": await bob.ask(
+        "her file with his message": await bob.request(
             "POST", f"/v2/sessions/{his}/messages", {"content": "Why?", "attachments": ["/notes.md"]}
         ),
     }
 
     assert {what: answer.status for what, answer in tries.items()} == dict.fromkeys(tries, 404)
-    assert all(b"hers alone" not in answer.body for answer in house.answers)
+    assert all(b"hers alone" not in answer.body for answer in house.responses)
 
 
 async def test_a_model_or_an_agent_that_is_not_there_is_the_callers_mistake(house: House):
-    ann = await house.person("ann")
-    session_id = await ann.session()
+    ann = await house.add_user("ann")
+    session_id = await ann.create_session()
 
     tries = [
-        await ann.ask("POST", "/v2/sessions", {"agent_id": "nobody"}),
-        await ann.ask("POST", f"/v2/sessions/{session_id}/messages", {"content": "Why?", "model": "no/such"}),
-        await ann.ask("POST", f"/v2/sessions/{session_id}/messages", {"content": "Why?", "model": "nonsense"}),
+        await ann.request("POST", "/v2/sessions", {"agent_id": "nobody"}),
+        await ann.request("POST", f"/v2/sessions/{session_id}/messages", {"content": "Why?", "model": "no/such"}),
+        await ann.request("POST", f"/v2/sessions/{session_id}/messages", {"content": "Why?", "model": "nonsense"}),
     ]
 
     assert [(answer.status, answer.error) for answer in tries] == [(400, "invalid_request")] * 3

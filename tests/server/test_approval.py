@@ -12,73 +12,73 @@ from cli.test_ask_approval import SHOUT
 from footnote.app import App
 from footnote.protocol.accounts import LOCAL_USER
 from footnote.protocol.sessions import Approval
-from runs.fold import Folded
+from runs.fold import FoldedTurn
 from runs.serving import Client, Process
-from server.house import SECONDS, Person, events, open_house
+from server.house import SECONDS, Person, open_house, parse_events
 from upstream import Upstream, call, reply, say, stop, together
 
 TOOL = "mcp__tools__shout"
 
 
-def _shouts(upstream: Upstream, *calls: Any) -> None:
+def _script_calls(upstream: Upstream, *calls: Any) -> None:
     upstream.script(*[step for one in calls for step in (reply(one, stop("toolUse")), reply(say("Done."), stop()))])
 
 
-async def _begun(person: Person, session_id: str) -> str:
-    asked = await person.ask(
+async def _start_run(person: Person, session_id: str) -> str:
+    asked = await person.request(
         "POST", f"/v2/sessions/{session_id}/messages", {"content": "Shout"}, accept="application/json"
     )
     assert asked.status == 202, asked
     return asked.json["run_id"]
 
 
-async def _state(person: Person, run_id: str, wanted: str) -> None:
+async def _wait_for_state(person: Person, run_id: str, wanted: str) -> None:
     async with asyncio.timeout(SECONDS):
-        while (await person.ask("GET", f"/v2/runs/{run_id}")).json["state"] != wanted:
+        while (await person.request("GET", f"/v2/runs/{run_id}")).json["state"] != wanted:
             await asyncio.sleep(0.02)
 
 
-async def _waiting(person: Person, session_id: str) -> str:
-    run_id = await _begun(person, session_id)
-    await _state(person, run_id, "waiting")
+async def _start_waiting_run(person: Person, session_id: str) -> str:
+    run_id = await _start_run(person, session_id)
+    await _wait_for_state(person, run_id, "waiting")
     return run_id
 
 
 async def _decide(person: Person, run_id: str, decision: str, call_id: str = "call_1", **more: str) -> Any:
-    return await person.ask("POST", f"/v2/runs/{run_id}/approvals/{call_id}", {"decision": decision, **more})
+    return await person.request("POST", f"/v2/runs/{run_id}/approvals/{call_id}", {"decision": decision, **more})
 
 
-async def _told(person: Person, run_id: str) -> list[dict[str, Any]]:
-    return events((await person.ask("GET", f"/v2/runs/{run_id}/events")).body)
+async def _read_events(person: Person, run_id: str) -> list[dict[str, Any]]:
+    return parse_events((await person.request("GET", f"/v2/runs/{run_id}/events")).body)
 
 
-def _result(told: list[dict[str, Any]]) -> dict[str, Any]:
-    blocks = [event["content_block"] for event in told if event["type"] == "content_block_start"]
+def _tool_result(events: list[dict[str, Any]]) -> dict[str, Any]:
+    blocks = [event["content_block"] for event in events if event["type"] == "content_block_start"]
     [result] = [block for block in blocks if block["type"] == "tool_result"]
     return result
 
 
-def _asked(told: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [event for event in told if event["type"] == "approval_required"]
+def _approval_events(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [event for event in events if event["type"] == "approval_required"]
 
 
 async def test_a_call_waits_for_the_user_and_is_made_when_it_is_allowed(upstream: Upstream, tmp_path: Path) -> None:
     with_tool_server(tmp_path, approval=True)
-    _shouts(upstream, SHOUT)
+    _script_calls(upstream, SHOUT)
     async with open_house(tmp_path, upstream) as house:
         me = house.local
-        session_id = await me.session()
-        run_id = await _waiting(me, session_id)
-        history = (await me.ask("GET", f"/v2/sessions/{session_id}/history?turns=true")).json
-        again = await me.ask("POST", f"/v2/sessions/{session_id}/messages", {"content": "And?"})
+        session_id = await me.create_session()
+        run_id = await _start_waiting_run(me, session_id)
+        history = (await me.request("GET", f"/v2/sessions/{session_id}/history?turns=true")).json
+        again = await me.request("POST", f"/v2/sessions/{session_id}/messages", {"content": "And?"})
         allowed = await _decide(me, run_id, "once")
-        told = await _told(me, run_id)
+        told = await _read_events(me, run_id)
 
     assert history["turns"][-1]["state"] == "waiting"
     assert history["active_run"]["run_id"] == run_id
     assert (again.status, again.error) == (409, "run_active")
     assert allowed.status == 200
-    [asked] = _asked(told)
+    [asked] = _approval_events(told)
     assert asked == {
         "type": "approval_required",
         "tool_use_id": "call_1",
@@ -89,16 +89,16 @@ async def test_a_call_waits_for_the_user_and_is_made_when_it_is_allowed(upstream
     }
     order = [event.get("status") or event["type"] for event in told if event.get("tool_use_id") == "call_1"]
     assert order == ["pending", "approval_required", "running", "done"]
-    assert _result(told)["content"] == "HELLO\x1b[2J"
+    assert _tool_result(told)["content"] == "HELLO\x1b[2J"
 
 
 async def test_the_model_is_told_of_a_no_with_the_users_note(upstream: Upstream, tmp_path: Path) -> None:
     with_tool_server(tmp_path, approval=True)
-    _shouts(upstream, SHOUT)
+    _script_calls(upstream, SHOUT)
     async with open_house(tmp_path, upstream) as house:
-        run_id = await _waiting(house.local, await house.local.session())
+        run_id = await _start_waiting_run(house.local, await house.local.create_session())
         denied = await _decide(house.local, run_id, "deny", note="Not on a Friday.")
-        result = _result(await _told(house.local, run_id))
+        result = _tool_result(await _read_events(house.local, run_id))
     assert denied.status == 200
     assert result["status"] == "error"
     said = str(upstream.requests[1].body["messages"][-1])
@@ -111,24 +111,24 @@ async def test_a_decision_holds_for_as_much_as_it_says(
     upstream: Upstream, tmp_path: Path, decision: str, asks_again: bool
 ) -> None:
     with_tool_server(tmp_path, approval=True)
-    _shouts(upstream, *[call(TOOL, {"text": str(number)}, id=f"call_{number}") for number in (1, 2, 3)])
+    _script_calls(upstream, *[call(TOOL, {"text": str(number)}, id=f"call_{number}") for number in (1, 2, 3)])
     async with open_house(tmp_path, upstream) as house:
         me = house.local
-        here = await me.session()
-        first = await _waiting(me, here)
+        here = await me.create_session()
+        first = await _start_waiting_run(me, here)
         assert (await _decide(me, first, decision)).status == 200
-        await _state(me, first, "done")
-        second = await _begun(me, here)
+        await _wait_for_state(me, first, "done")
+        second = await _start_run(me, here)
         if decision == "once":
-            await _state(me, second, "waiting")
+            await _wait_for_state(me, second, "waiting")
             await _decide(me, second, "once", "call_2")
-        told = await _told(me, second)
-        assert bool(_asked(told)) is (decision == "once")
-        assert _result(told)["content"] == "2"
-        third = await _begun(me, await me.session())
-        await _state(me, third, "waiting" if asks_again else "done")
+        told = await _read_events(me, second)
+        assert bool(_approval_events(told)) is (decision == "once")
+        assert _tool_result(told)["content"] == "2"
+        third = await _start_run(me, await me.create_session())
+        await _wait_for_state(me, third, "waiting" if asks_again else "done")
         if asks_again:
-            await me.ask("POST", f"/v2/runs/{third}/cancel")
+            await me.request("POST", f"/v2/runs/{third}/cancel")
 
 
 async def test_what_is_allowed_in_a_session_lets_the_other_calls_that_wait_go_on(
@@ -136,19 +136,19 @@ async def test_what_is_allowed_in_a_session_lets_the_other_calls_that_wait_go_on
 ) -> None:
     with_tool_server(tmp_path, approval=True)
     calls = [call(TOOL, {"text": str(number)}, id=f"call_{number}") for number in (1, 2)]
-    _shouts(upstream, together(*calls))
+    _script_calls(upstream, together(*calls))
     async with open_house(tmp_path, upstream) as house:
-        run_id = await _waiting(house.local, await house.local.session())
+        run_id = await _start_waiting_run(house.local, await house.local.create_session())
         assert (await _decide(house.local, run_id, "session")).status == 200
-        await _state(house.local, run_id, "done")
+        await _wait_for_state(house.local, run_id, "done")
 
 
 async def test_the_same_decision_twice_is_one_and_another_one_is_too_late(upstream: Upstream, tmp_path: Path) -> None:
     with_tool_server(tmp_path, approval=True)
-    _shouts(upstream, SHOUT)
+    _script_calls(upstream, SHOUT)
     async with open_house(tmp_path, upstream) as house:
-        me, other = house.local, await house.person("other")
-        run_id = await _waiting(me, await me.session())
+        me, other = house.local, await house.add_user("other")
+        run_id = await _start_waiting_run(me, await me.create_session())
         refused = [
             await _decide(other, run_id, "once"),
             await _decide(me, run_id, "once", "call_9"),
@@ -157,7 +157,7 @@ async def test_the_same_decision_twice_is_one_and_another_one_is_too_late(upstre
         ]
         assert [answer.status for answer in refused] == [404, 404, 404, 400]
         answers = [await _decide(me, run_id, decision) for decision in ("deny", "deny", "once")]
-        await _state(me, run_id, "done")
+        await _wait_for_state(me, run_id, "done")
         answers += [await _decide(me, run_id, decision) for decision in ("deny", "always")]
     assert [answer.status for answer in answers] == [200, 200, 409, 200, 409]
 
@@ -166,28 +166,28 @@ async def test_a_run_that_waits_can_be_cancelled_and_decides_nothing_after_that(
     upstream: Upstream, tmp_path: Path
 ) -> None:
     with_tool_server(tmp_path, approval=True)
-    _shouts(upstream, SHOUT)
+    _script_calls(upstream, SHOUT)
     async with open_house(tmp_path, upstream) as house:
-        run_id = await _waiting(house.local, await house.local.session())
-        stopped = await house.local.ask("POST", f"/v2/runs/{run_id}/cancel")
+        run_id = await _start_waiting_run(house.local, await house.local.create_session())
+        stopped = await house.local.request("POST", f"/v2/runs/{run_id}/cancel")
         late = await _decide(house.local, run_id, "once")
-        told = await _told(house.local, run_id)
+        told = await _read_events(house.local, run_id)
     assert stopped.json["state"] == "cancelled"
     assert late.status == 409
-    assert _result(told)["content"] == "Stopped on request before this call began."
+    assert _tool_result(told)["content"] == "Stopped on request before this call began."
 
 
 async def test_nobody_waits_for_ever_and_the_model_is_told_that_nobody_answered(
     upstream: Upstream, tmp_path: Path
 ) -> None:
     with_tool_server(tmp_path, approval=True)
-    _shouts(upstream, SHOUT)
+    _script_calls(upstream, SHOUT)
     async with open_house(tmp_path, upstream, FOOTNOTE_LIMITS_APPROVAL_SECONDS="1") as house:
-        run_id = await _begun(house.local, await house.local.session())
-        told = await _told(house.local, run_id)
+        run_id = await _start_run(house.local, await house.local.create_session())
+        told = await _read_events(house.local, run_id)
         late = await _decide(house.local, run_id, "once")
-    assert len(_asked(told)) == 1
-    assert _result(told)["content"].startswith("Nobody answered")
+    assert len(_approval_events(told)) == 1
+    assert _tool_result(told)["content"].startswith("Nobody answered")
     assert late.status == 409
 
 
@@ -195,20 +195,20 @@ async def test_a_run_that_waits_keeps_nobody_else_from_being_answered(upstream: 
     with_tool_server(tmp_path, approval=True)
     upstream.script(reply(SHOUT, stop("toolUse")), reply(say("Because."), stop()), reply(say("Done."), stop()))
     async with open_house(tmp_path, upstream, FOOTNOTE_LIMITS_RUNS_AT_ONCE="1") as house:
-        run_id = await _waiting(house.local, await house.local.session())
-        await house.local.told(await house.local.session())
+        run_id = await _start_waiting_run(house.local, await house.local.create_session())
+        await house.local.ask_for_events(await house.local.create_session())
         await _decide(house.local, run_id, "once")
-        await _state(house.local, run_id, "done")
+        await _wait_for_state(house.local, run_id, "done")
 
 
 async def test_clients_of_other_apis_cannot_be_asked_and_the_model_learns_that(
     upstream: Upstream, tmp_path: Path
 ) -> None:
     with_tool_server(tmp_path, approval=True)
-    _shouts(upstream, SHOUT)
+    _script_calls(upstream, SHOUT)
     async with open_house(tmp_path, upstream) as house:
         body = {"model": "a", "messages": [{"role": "user", "content": "Shout"}]}
-        answer = await house.local.ask("POST", "/v1/chat/completions", body)
+        answer = await house.local.request("POST", "/v1/chat/completions", body)
     assert answer.status == 200
     said = str(upstream.requests[1].body["messages"][-1])
     assert "Nobody could be asked" in said
@@ -217,19 +217,19 @@ async def test_clients_of_other_apis_cannot_be_asked_and_the_model_learns_that(
 
 async def test_what_a_removed_user_always_allowed_is_forgotten(upstream: Upstream, tmp_path: Path) -> None:
     with_tool_server(tmp_path, approval=True)
-    _shouts(upstream, SHOUT)
+    _script_calls(upstream, SHOUT)
     async with open_house(tmp_path, upstream) as house:
-        ann = await house.person("ann")
-        run_id = await _waiting(ann, await ann.session())
+        ann = await house.add_user("ann")
+        run_id = await _start_waiting_run(ann, await ann.create_session())
         await _decide(ann, run_id, "always")
-        await _state(ann, run_id, "done")
-        assert _always(tmp_path) == 1
-        removed = await house.local.ask("DELETE", f"/v2/users/{ann.id}")
+        await _wait_for_state(ann, run_id, "done")
+        assert _count_standing_approvals(tmp_path) == 1
+        removed = await house.local.request("DELETE", f"/v2/users/{ann.id}")
         assert removed.status == 204
-        assert _always(tmp_path) == 0
+        assert _count_standing_approvals(tmp_path) == 0
 
 
-def _always(home: Path) -> int:
+def _count_standing_approvals(home: Path) -> int:
     [(count,)] = engines.rows(home / ".footnote", "SELECT count(*) FROM standing_approval")
     return count
 
@@ -240,7 +240,7 @@ async def test_a_question_outlives_kill_9_and_is_asked_again_only_if_nobody_deci
     upstream: Upstream, tmp_path: Path, decided_before: bool
 ) -> None:
     with_tool_server(tmp_path, approval=True)
-    _shouts(upstream, SHOUT)
+    _script_calls(upstream, SHOUT)
     process = await Process.start(tmp_path, upstream)
     try:
         async with process.client() as client:
@@ -252,15 +252,15 @@ async def test_a_question_outlives_kill_9_and_is_asked_again_only_if_nobody_deci
                 await app.runner.decide(LOCAL_USER, run_id, "call_1", Approval("once"))
         process = await Process.start(tmp_path, upstream)
         async with process.client() as client:
-            folded = Folded()
+            folded = FoldedTurn()
             following = asyncio.create_task(client.follow(run_id, folded))
             async with asyncio.timeout(SECONDS):
                 if not decided_before:
-                    while folded.questions < 2:
+                    while folded.approval_requests < 2:
                         await asyncio.sleep(0.02)
                     await client.json("POST", f"/v2/runs/{run_id}/approvals/call_1", {"decision": "once"})
                 await following
-        assert folded.questions == (1 if decided_before else 2)
+        assert folded.approval_requests == (1 if decided_before else 2)
         assert "HELLO" in str(folded.shown["blocks"])
     finally:
         await process.kill()

@@ -11,7 +11,7 @@ AGENTS = [
 ]
 
 
-def settle(home: Path) -> None:
+def write_settings(home: Path) -> None:
     home.mkdir()
     provider = {"type": "openai", "baseUrl": "http://127.0.0.1:1/v1"}
     models = {"default": "own/large", "providers": {"own": provider}}
@@ -20,9 +20,9 @@ def settle(home: Path) -> None:
 
 
 async def test_agents_are_shown_without_their_instructions(tmp_path: Path):
-    settle(tmp_path / ".footnote")
+    write_settings(tmp_path / ".footnote")
     async with open_house(tmp_path) as house:
-        agents = (await house.local.ask("GET", "/v2/agents")).json["agents"]
+        agents = (await house.local.request("GET", "/v2/agents")).json["agents"]
     first, quiet = agents
     assert first == {
         "id": "first",
@@ -41,9 +41,9 @@ async def test_agents_are_shown_without_their_instructions(tmp_path: Path):
 
 
 async def test_models_say_whether_the_server_can_ask_them(tmp_path: Path):
-    settle(tmp_path / ".footnote")
+    write_settings(tmp_path / ".footnote")
     async with open_house(tmp_path, OPENAI_API_KEY="a-key-of-the-test") as house:
-        models = (await house.local.ask("GET", "/v2/models")).json["models"]
+        models = (await house.local.request("GET", "/v2/models")).json["models"]
     assert [(one["id"], one["available"], one["default"]) for one in models] == [
         ("own/large", True, True),
         ("own/small", True, False),
@@ -54,16 +54,16 @@ async def test_models_say_whether_the_server_can_ask_them(tmp_path: Path):
 
 
 async def _tools(house: House, query: str, language: str) -> dict[str, str]:
-    answer = await house.local.ask("GET", f"/v2/tools{query}", accept_language=language)
+    answer = await house.local.request("GET", f"/v2/tools{query}", accept_language=language)
     return {one["name"]: one["title"] for one in answer.json["tools"]}
 
 
 async def test_tools_are_those_of_the_agent_in_the_language_of_who_asks(tmp_path: Path):
-    settle(tmp_path / ".footnote")
+    write_settings(tmp_path / ".footnote")
     async with open_house(tmp_path) as house:
         first = await _tools(house, "", "vi")
         quiet = await _tools(house, "?agent_id=quiet", "zh")
-        unknown = await house.local.ask("GET", "/v2/tools?agent_id=nobody")
+        unknown = await house.local.request("GET", "/v2/tools?agent_id=nobody")
     assert first["web_search"] == "Tìm kiếm web"
     assert "list_files" in first
     assert quiet == {}

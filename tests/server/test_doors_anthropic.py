@@ -10,7 +10,7 @@ import pytest
 from anthropic import AsyncAnthropic
 
 from cli.searching import FACT, article, env_for
-from server.house import LOCAL_TOKEN, House, events, open_house
+from server.house import LOCAL_TOKEN, House, open_house, parse_events
 from upstream import Upstream, call, cut, reply, say, stall, status, stop, think, usage
 from web import Web
 from web.providers import Hit, SearchServer
@@ -30,7 +30,7 @@ async def client(door: House) -> AsyncIterator[AsyncAnthropic]:
         yield client
 
 
-def asked(text: str = "Why?", **more: Any) -> dict[str, Any]:
+def request_body(text: str = "Why?", **more: Any) -> dict[str, Any]:
     return {"model": "researcher", "max_tokens": 1000, "messages": [{"role": "user", "content": text}], **more}
 
 
@@ -41,7 +41,7 @@ async def test_a_stream_is_the_text_and_the_thoughts_of_the_agent_without_its_ca
         reply(say("I write."), WRITE, usage(20, 7), stop("toolUse")),
         reply(say("Giá của ", "股价 là 42 🙂."), usage(30, 9, cache_read=4, cache_write=2), stop()),
     )
-    async with client.messages.stream(**asked("Giá?")) as stream:
+    async with client.messages.stream(**request_body("Giá?")) as stream:
         events = [event async for event in stream]
         message = await stream.get_final_message()
     assert [event.type for event in events if event.type != "text"] == [
@@ -59,7 +59,7 @@ async def test_a_stream_is_the_text_and_the_thoughts_of_the_agent_without_its_ca
 
 async def test_an_answer_at_once_has_the_same_blocks(client: AsyncAnthropic, upstream: Upstream) -> None:
     upstream.script(reply(think("Hm, ", "well."), say("Because."), usage(10, 5), stop()))
-    answer = await client.messages.with_raw_response.create(**asked())
+    answer = await client.messages.with_raw_response.create(**request_body())
     message = await answer.parse()
     assert [(block.type, getattr(block, block.type)) for block in message.content] == [
         ("thinking", "Hm, well."),
@@ -71,7 +71,7 @@ async def test_an_answer_at_once_has_the_same_blocks(client: AsyncAnthropic, ups
 
 async def test_thoughts_are_streamed_as_thoughts(client: AsyncAnthropic, upstream: Upstream) -> None:
     upstream.script(reply(think("Hm."), say("42"), stop()))
-    async with client.messages.stream(**asked()) as stream:
+    async with client.messages.stream(**request_body()) as stream:
         message = await stream.get_final_message()
     assert [(block.type, getattr(block, block.type)) for block in message.content] == [
         ("thinking", "Hm."),
@@ -81,7 +81,7 @@ async def test_thoughts_are_streamed_as_thoughts(client: AsyncAnthropic, upstrea
 
 async def test_an_answer_that_was_cut_says_so(client: AsyncAnthropic, upstream: Upstream) -> None:
     upstream.script(reply(say("42"), stop("length")))
-    assert (await client.messages.create(**asked())).stop_reason == "max_tokens"
+    assert (await client.messages.create(**request_body())).stop_reason == "max_tokens"
 
 
 async def test_what_was_said_before_is_the_conversation_before_the_question(
@@ -99,7 +99,7 @@ async def test_what_was_said_before_is_the_conversation_before_the_question(
     sent = [(one["role"], one["content"]) for one in upstream.requests[0].body["messages"] if one["role"] != "system"]
     question = "<instructions>\nBe brief.\n</instructions>\n\nSince\n\nwhen?"
     assert sent == [("user", "Who?"), ("assistant", "She."), ("user", question)]
-    history = await door.local.ask("GET", f"/v2/sessions/{answer.headers['footnote-session']}/history")
+    history = await door.local.request("GET", f"/v2/sessions/{answer.headers['footnote-session']}/history")
     assert [(one["role"], one["content"][0]["text"]) for one in history.json["messages"]] == [
         *sent,
         ("assistant", "Since 1999."),
@@ -114,20 +114,20 @@ async def test_the_session_of_a_call_is_not_listed_among_those_of_people(
     client: AsyncAnthropic, door: House, upstream: Upstream
 ) -> None:
     upstream.script(reply(say("42"), stop()))
-    await client.messages.create(**asked())
-    assert (await door.local.ask("GET", "/v2/sessions")).json["sessions"] == []
+    await client.messages.create(**request_body())
+    assert (await door.local.request("GET", "/v2/sessions")).json["sessions"] == []
 
 
 async def test_a_model_of_a_provider_is_used_by_the_first_agent(client: AsyncAnthropic, upstream: Upstream) -> None:
     upstream.script(reply(say("42"), stop()))
-    message = await client.messages.create(**asked(model="openai/gpt-other"))
+    message = await client.messages.create(**request_body(model="openai/gpt-other"))
     assert (message.model, upstream.requests[0].body["model"]) == ("openai/gpt-other", "gpt-other")
 
 
 @pytest.mark.parametrize("model", ["claude-none", "nobody/none", "researchers"])
 async def test_an_unknown_model_is_not_found(client: AsyncAnthropic, model: str) -> None:
     with pytest.raises(anthropic.NotFoundError) as told:
-        await client.messages.create(**asked(model=model))
+        await client.messages.create(**request_body(model=model))
     assert told.value.body["error"]["type"] == "not_found_error"
     assert model.partition("/")[0] in told.value.body["error"]["message"]
 
@@ -135,7 +135,7 @@ async def test_an_unknown_model_is_not_found(client: AsyncAnthropic, model: str)
 async def test_a_wrong_key_is_an_authentication_error(door: House) -> None:
     async with AsyncAnthropic(base_url=door.url, api_key="wrong", max_retries=0) as client:
         with pytest.raises(anthropic.AuthenticationError) as told:
-            await client.messages.create(**asked())
+            await client.messages.create(**request_body())
     assert told.value.body["type"] == "error"
     assert told.value.body["error"]["type"] == "authentication_error"
 
@@ -159,7 +159,7 @@ async def test_what_an_agent_cannot_do_is_refused_by_its_name(
     client: AsyncAnthropic, more: dict[str, Any], named: str
 ) -> None:
     with pytest.raises(anthropic.BadRequestError) as told:
-        await client.messages.create(**asked(**more))
+        await client.messages.create(**request_body(**more))
     assert told.value.body["error"]["type"] == "invalid_request_error"
     assert named in told.value.body["error"]["message"]
 
@@ -168,14 +168,14 @@ async def test_a_failure_at_once_is_an_error_that_is_not_tried_again(door: House
     upstream.script(status(400, "no"))
     async with AsyncAnthropic(base_url=door.url, api_key=LOCAL_TOKEN, max_retries=2) as client:
         with pytest.raises(anthropic.InternalServerError) as told:
-            await client.messages.create(**asked())
+            await client.messages.create(**request_body())
     assert told.value.body["error"]["type"] == "api_error"
     assert len(upstream.requests) == 1
 
 
 async def test_a_failure_in_a_stream_is_an_error_event(client: AsyncAnthropic, upstream: Upstream) -> None:
     upstream.script(reply(say("Half"), cut()))
-    async with client.messages.stream(**asked()) as stream:
+    async with client.messages.stream(**request_body()) as stream:
         with pytest.raises(anthropic.APIStatusError) as told:
             await stream.until_done()
     assert told.value.body["error"]["type"] == "api_error"
@@ -183,14 +183,14 @@ async def test_a_failure_in_a_stream_is_an_error_event(client: AsyncAnthropic, u
 
 async def test_a_client_that_goes_away_stops_its_run(client: AsyncAnthropic, door: House, upstream: Upstream) -> None:
     upstream.script(reply(say("Half"), stall()))
-    async with client.messages.stream(**asked()) as stream:
+    async with client.messages.stream(**request_body()) as stream:
         async for word in stream.text_stream:
             assert word == "Half"
             break
         run_id = stream.response.headers["footnote-run"]
     async with asyncio.timeout(30):
         await upstream.requests[0].connection.closed.wait()
-    told = events((await door.local.ask("GET", f"/v2/runs/{run_id}/events")).body)
+    told = parse_events((await door.local.request("GET", f"/v2/runs/{run_id}/events")).body)
     assert [one["delta"]["stop_reason"] for one in told if one["type"] == "message_delta"] == ["aborted"]
 
 
@@ -198,8 +198,8 @@ async def test_a_client_that_does_not_wait_for_the_whole_answer_stops_its_run(
     client: AsyncAnthropic, upstream: Upstream
 ) -> None:
     upstream.script(reply(say("Half"), stall()))
-    asking = asyncio.create_task(client.messages.create(**asked()))
-    request = await upstream.received(1)
+    asking = asyncio.create_task(client.messages.create(**request_body()))
+    request = await upstream.wait_received(1)
     asking.cancel()
     await asyncio.wait([asking])
     async with asyncio.timeout(30):
@@ -219,7 +219,7 @@ async def test_cited_sources_are_listed_at_the_end(tmp_path: Path, upstream: Ups
             open_house(tmp_path, upstream, **settings) as house,
             AsyncAnthropic(base_url=house.url, api_key=LOCAL_TOKEN, max_retries=0) as client,
         ):
-            message = await client.messages.create(**asked("Who isolated oxygen?"))
+            message = await client.messages.create(**request_body("Who isolated oxygen?"))
     *_, answer, sources = [block.text for block in message.content]
     assert answer == f"{FACT} [1]"
     assert sources == f"Sources:\n- [1] Oxygen \\*\\[1\\]\\*: {web.url('/oxygen')}"
@@ -230,12 +230,12 @@ async def test_the_limit_of_runs_is_a_rate_limit_and_leaves_nothing_behind(tmp_p
     async with (
         open_house(tmp_path, upstream, FOOTNOTE_LIMITS_RUNS_PER_USER="1") as house,
         AsyncAnthropic(base_url=house.url, api_key=LOCAL_TOKEN, max_retries=0) as client,
-        client.messages.stream(**asked()) as stream,
+        client.messages.stream(**request_body()) as stream,
     ):
         async for _ in stream.text_stream:
             break
         with pytest.raises(anthropic.RateLimitError) as told:
-            await client.messages.create(**asked())
+            await client.messages.create(**request_body())
     assert told.value.body["error"]["type"] == "rate_limit_error"
 
 

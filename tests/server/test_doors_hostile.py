@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from server.house import LOCAL_TOKEN, House, answers_always, open_house
+from server.house import LOCAL_TOKEN, House, open_house, script_answer
 from upstream import Upstream
 
 VALUES: list[Any] = [
@@ -24,7 +24,7 @@ DOORS = {
 
 @pytest.fixture
 async def door(tmp_path: Path, upstream: Upstream) -> AsyncIterator[House]:
-    answers_always(upstream)
+    script_answer(upstream)
     async with open_house(tmp_path, upstream, FOOTNOTE_LIMITS_REQUESTS_PER_MINUTE="100000") as house:
         yield house
 
@@ -34,17 +34,17 @@ async def test_any_value_in_any_field_is_answered_or_refused(door: House, path: 
     usual = {"model": "researcher", "messages": [{"role": "user", "content": "?"}]}
     for field in DOORS[path]:
         for value in VALUES:
-            answer = await door.local.ask("POST", path, {**usual, field: value})
+            answer = await door.local.request("POST", path, {**usual, field: value})
             assert answer.status in (200, 400, 404), (field, value, answer)
             if answer.status != 200:
                 assert answer.json["error"]["message"], (field, value)
-    assert not any(LOCAL_TOKEN.encode() in answer.body for answer in door.answers)
+    assert not any(LOCAL_TOKEN.encode() in answer.body for answer in door.responses)
 
 
 @pytest.mark.parametrize("path", DOORS)
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff", b"5", b"[" * 100_000, b'{"messages":' + b"[" * 100_000])
 async def test_what_is_no_request_is_refused_in_the_shape_of_the_api(door: House, path: str, data: bytes) -> None:
-    answer = await door.ask("POST", path, token=LOCAL_TOKEN, data=data)
+    answer = await door.request("POST", path, token=LOCAL_TOKEN, data=data)
     assert answer.status == 400
     assert json.loads(answer.body)["error"]["type"] == "invalid_request_error"
 
@@ -54,10 +54,10 @@ async def test_an_event_is_one_line_also_for_those_who_end_lines_at_odd_signs(
     tmp_path: Path, upstream: Upstream, path: str
 ) -> None:
     said = "a\u2028b\u2029c\x85d ậ"
-    answers_always(upstream, said)
+    script_answer(upstream, said)
     async with open_house(tmp_path, upstream) as house:
         ask = {"model": "researcher", "messages": [{"role": "user", "content": "?"}], "stream": True, "max_tokens": 99}
-        answer = await house.local.ask("POST", path, ask)
+        answer = await house.local.request("POST", path, ask)
     events = [line.removeprefix("data: ") for line in answer.body.decode().splitlines() if line.startswith("data: {")]
     assert said in "".join(str(value) for event in events for value in _texts(json.loads(event)))
     assert len(answer.body.decode().splitlines()) == answer.body.count(b"\n")

@@ -9,7 +9,7 @@ import openai
 import pytest
 from openai import AsyncOpenAI
 
-from server.house import LOCAL_TOKEN, House, events, open_house
+from server.house import LOCAL_TOKEN, House, open_house, parse_events
 from upstream import Upstream, call, cut, reply, say, stall, status, stop, think, usage
 
 WRITE = call("write_file", {"file_path": "/report.md", "content": "# R\n"})
@@ -27,7 +27,7 @@ async def client(door: House) -> AsyncIterator[AsyncOpenAI]:
         yield client
 
 
-def asked(text: str = "Why?", **more: Any) -> dict[str, Any]:
+def request_body(text: str = "Why?", **more: Any) -> dict[str, Any]:
     return {"model": "researcher", "messages": [{"role": "user", "content": text}], **more}
 
 
@@ -38,7 +38,7 @@ async def test_a_stream_is_the_text_and_the_thoughts_of_the_agent_without_its_ca
         reply(think("Hm."), say("I write."), WRITE, usage(20, 7), stop("toolUse")),
         reply(say("Giá của ", "股价 là 42 🙂."), usage(30, 9, cache_read=4, reasoning=3), stop()),
     )
-    stream = await client.chat.completions.create(**asked(stream=True, stream_options={"include_usage": True}))
+    stream = await client.chat.completions.create(**request_body(stream=True, stream_options={"include_usage": True}))
     chunks = [chunk async for chunk in stream]
     deltas = [chunk.choices[0].delta for chunk in chunks if chunk.choices]
     assert [(delta.role, delta.content, getattr(delta, "reasoning_content", None)) for delta in deltas] == [
@@ -63,13 +63,13 @@ async def test_a_stream_is_the_text_and_the_thoughts_of_the_agent_without_its_ca
 
 async def test_without_the_wish_for_it_no_chunk_speaks_of_usage(client: AsyncOpenAI, upstream: Upstream) -> None:
     upstream.script(reply(say("42"), stop()))
-    stream = await client.chat.completions.create(**asked(stream=True))
+    stream = await client.chat.completions.create(**request_body(stream=True))
     assert [(len(chunk.choices), chunk.usage) async for chunk in stream] == [(1, None)] * 3
 
 
 async def test_the_helper_of_the_client_puts_the_stream_together(client: AsyncOpenAI, upstream: Upstream) -> None:
     upstream.script(reply(say("Giá ", "42"), stop()))
-    async with client.chat.completions.stream(**asked()) as stream:
+    async with client.chat.completions.stream(**request_body()) as stream:
         completion = await stream.get_final_completion()
     assert completion.choices[0].message.content == "Giá 42"
 
@@ -78,7 +78,9 @@ async def test_an_answer_at_once(client: AsyncOpenAI, upstream: Upstream) -> Non
     upstream.script(
         reply(think("Hm."), say("One."), WRITE, usage(10, 5), stop("toolUse")), reply(say("Two."), stop("length"))
     )
-    completion = await client.chat.completions.create(**asked(temperature=0.1, max_tokens=3, stop=["x"], user="u"))
+    completion = await client.chat.completions.create(
+        **request_body(temperature=0.1, max_tokens=3, stop=["x"], user="u")
+    )
     (choice,) = completion.choices
     assert (choice.message.role, choice.message.content) == ("assistant", "One.\n\nTwo.")
     assert choice.message.reasoning_content == "Hm."
@@ -113,14 +115,14 @@ async def test_what_was_said_before_is_the_conversation_before_the_question(
 @pytest.mark.parametrize("model", ["gpt-none", "nobody/none"])
 async def test_an_unknown_model_is_not_found(client: AsyncOpenAI, model: str) -> None:
     with pytest.raises(openai.NotFoundError) as told:
-        await client.chat.completions.create(**asked(model=model))
+        await client.chat.completions.create(**request_body(model=model))
     assert (told.value.code, told.value.type) == ("model_not_found", "invalid_request_error")
 
 
 async def test_a_wrong_key_is_an_authentication_error(door: House) -> None:
     async with AsyncOpenAI(base_url=f"{door.url}/v1", api_key="wrong", max_retries=0) as client:
         with pytest.raises(openai.AuthenticationError) as told:
-            await client.chat.completions.create(**asked())
+            await client.chat.completions.create(**request_body())
         assert told.value.code == "invalid_api_key"
         with pytest.raises(openai.AuthenticationError):
             await client.models.list()
@@ -145,7 +147,7 @@ async def test_what_an_agent_cannot_do_is_refused_by_its_name(
     client: AsyncOpenAI, more: dict[str, Any], named: str
 ) -> None:
     with pytest.raises(openai.BadRequestError) as told:
-        await client.chat.completions.create(**asked(**more))
+        await client.chat.completions.create(**request_body(**more))
     assert told.value.type == "invalid_request_error"
     assert named in told.value.message
 
@@ -154,7 +156,7 @@ async def test_a_failure_at_once_is_an_error_that_is_not_tried_again(door: House
     upstream.script(status(400, "no"))
     async with AsyncOpenAI(base_url=f"{door.url}/v1", api_key=LOCAL_TOKEN, max_retries=2) as client:
         with pytest.raises(openai.InternalServerError) as told:
-            await client.chat.completions.create(**asked())
+            await client.chat.completions.create(**request_body())
     assert told.value.type == "server_error"
     assert len(upstream.requests) == 1
 
@@ -162,14 +164,14 @@ async def test_a_failure_at_once_is_an_error_that_is_not_tried_again(door: House
 async def test_a_failure_in_a_stream_is_an_error(client: AsyncOpenAI, upstream: Upstream) -> None:
     upstream.script(reply(say("Half"), cut()))
     with pytest.raises(openai.APIError) as told:
-        async for _ in await client.chat.completions.create(**asked(stream=True)):
+        async for _ in await client.chat.completions.create(**request_body(stream=True)):
             pass
     assert told.value.type == "server_error"
 
 
 async def test_a_client_that_goes_away_stops_its_run(client: AsyncOpenAI, door: House, upstream: Upstream) -> None:
     upstream.script(reply(say("Half"), stall()))
-    stream = await client.chat.completions.create(**asked(stream=True))
+    stream = await client.chat.completions.create(**request_body(stream=True))
     async for chunk in stream:
         if chunk.choices[0].delta.content == "Half":
             break
@@ -177,7 +179,7 @@ async def test_a_client_that_goes_away_stops_its_run(client: AsyncOpenAI, door: 
     await stream.close()
     async with asyncio.timeout(30):
         await upstream.requests[0].connection.closed.wait()
-    told = events((await door.local.ask("GET", f"/v2/runs/{run_id}/events")).body)
+    told = parse_events((await door.local.request("GET", f"/v2/runs/{run_id}/events")).body)
     assert [one["delta"]["stop_reason"] for one in told if one["type"] == "message_delta"] == ["aborted"]
 
 

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 
 from server.desk import Desk, hash_of
-from server.forms import CONTENT_TYPE, END, part, uploaded
+from server.forms import CONTENT_TYPE, END, part, upload_files
 from server.house import House, open_house
 
 
 @pytest.fixture
 async def desk(house: House) -> Desk:
-    return Desk(house.local, await house.local.session(title="Báo cáo: các nguồn"))
+    return Desk(house.local, await house.local.create_session(title="Báo cáo: các nguồn"))
 
 
 async def test_an_upload_is_listed_with_a_record_as_clients_know_it(desk: Desk):
-    answer = await uploaded(desk.person, desk.session_id, ("notes.txt", b"hello"), ("số liệu.csv", b"a,b\n1,2\n"))
+    answer = await upload_files(desk.person, desk.session_id, ("notes.txt", b"hello"), ("số liệu.csv", b"a,b\n1,2\n"))
     assert answer.status == 201
     first, second = answer.json["files"]
     assert {**first, "id": "", "path": "", "url": "", "created_at": ""} == {
@@ -34,33 +34,33 @@ async def test_an_upload_is_listed_with_a_record_as_clients_know_it(desk: Desk):
     assert first["url"] == f"uploads/local/{first['id']}/notes.txt"
     assert first["path"] == f"{desk.person.house.app.storage.address}{first['url']}"
     assert (second["filename"], second["icon_type"]) == ("số liệu.csv", "csv")
-    listed = (await desk.ask("GET")).json["files"]
+    listed = (await desk.request("GET")).json["files"]
     assert sorted(listed, key=lambda one: one["filename"]) == [first, second]
 
 
 async def test_the_same_file_again_is_the_one_that_is_there(desk: Desk):
-    first = await uploaded(desk.person, desk.session_id, ("notes.txt", b"hello"))
-    again = await uploaded(desk.person, desk.session_id, ("notes.txt", b"hello"))
+    first = await upload_files(desk.person, desk.session_id, ("notes.txt", b"hello"))
+    again = await upload_files(desk.person, desk.session_id, ("notes.txt", b"hello"))
     assert again.json == first.json
     assert await desk.names() == ["notes.txt"]
 
 
 async def test_fields_beside_the_files_are_passed_over(desk: Desk):
     body = part(None, b"x", name="title") + part("a.txt", b"a", name="whatever") + part("", b"") + END
-    answer = await desk.person.house.ask(
+    answer = await desk.person.house.request(
         "POST", desk.path, token=desk.person.token, data=body, content_type=CONTENT_TYPE
     )
     assert (answer.status, [one["filename"] for one in answer.json["files"]]) == (201, ["a.txt"])
 
 
 async def test_a_form_without_a_file_is_the_senders_mistake(desk: Desk):
-    answer = await uploaded(desk.person, desk.session_id)
+    answer = await upload_files(desk.person, desk.session_id)
     assert (answer.status, answer.error) == (400, "invalid_request")
     assert "no file in it" in answer.json["error"]["message"]
 
 
 async def test_one_file_of_several_that_is_refused_is_named_and_the_others_are_kept(desk: Desk):
-    answer = await uploaded(
+    answer = await upload_files(
         desk.person, desk.session_id, ("a.txt", b"a"), ("lying.pdf", b"no PDF at all"), ("b.txt", b"b")
     )
     assert answer.status == 415
@@ -72,8 +72,8 @@ async def test_one_file_of_several_that_is_refused_is_named_and_the_others_are_k
 
 async def test_a_file_larger_than_the_limit_is_too_large_and_those_before_it_stay(tmp_path: Path):
     async with open_house(tmp_path, FOOTNOTE_LIMITS_UPLOAD_BYTES="1000") as house:
-        desk = Desk(house.local, await house.local.session())
-        answer = await uploaded(
+        desk = Desk(house.local, await house.local.create_session())
+        answer = await upload_files(
             house.local, desk.session_id, ("a.txt", b"a" * 1000), ("b.txt", b"b" * 1001), ("c.txt", b"c")
         )
         assert (answer.status, answer.error) == (413, "too_large")
@@ -85,9 +85,9 @@ async def test_a_file_larger_than_the_limit_is_too_large_and_those_before_it_sta
 
 async def test_a_user_who_has_no_room_left_is_told_so(tmp_path: Path):
     async with open_house(tmp_path, FOOTNOTE_LIMITS_STORAGE_BYTES_PER_USER="1500") as house:
-        desk = Desk(house.local, await house.local.session())
-        first = await uploaded(house.local, desk.session_id, ("a.txt", b"a" * 1000))
-        second = await uploaded(house.local, desk.session_id, ("b.txt", b"b" * 1000))
+        desk = Desk(house.local, await house.local.create_session())
+        first = await upload_files(house.local, desk.session_id, ("a.txt", b"a" * 1000))
+        second = await upload_files(house.local, desk.session_id, ("b.txt", b"b" * 1000))
         assert (first.status, second.status, second.error) == (201, 429, "limit_reached")
         assert await desk.names() == ["a.txt"]
 
@@ -95,7 +95,7 @@ async def test_a_user_who_has_no_room_left_is_told_so(tmp_path: Path):
 async def test_a_text_is_shown_exactly_as_it_was_written(desk: Desk):
     text = "\ufeffZeile 1\r\nchữ Việt 中文 🎉\n\n\u2028 end"
     written = await desk.write("/notes/báo cáo.md", text)
-    shown = await desk.ask("GET", "/content", file_path="/notes/báo cáo.md")
+    shown = await desk.request("GET", "/content", file_path="/notes/báo cáo.md")
     assert (written.status, shown.status) == (201, 200)
     assert shown.json == {
         "content": text,
@@ -120,8 +120,8 @@ async def test_a_text_is_shown_exactly_as_it_was_written(desk: Desk):
     ],
 )
 async def test_a_text_in_another_encoding_is_shown_as_a_text(desk: Desk, name: str, content: bytes, text: str):
-    path = (await uploaded(desk.person, desk.session_id, (name, content))).json["files"][0]["path"]
-    shown = (await desk.ask("GET", "/content", file_path=path)).json
+    path = (await upload_files(desk.person, desk.session_id, (name, content))).json["files"][0]["path"]
+    shown = (await desk.request("GET", "/content", file_path=path)).json
     assert shown == {"content": text, "filename": name, "file_path": path, "download_url": None}
 
 
@@ -136,20 +136,20 @@ async def test_a_text_in_another_encoding_is_shown_as_a_text(desk: Desk, name: s
     ],
 )
 async def test_what_cannot_be_read_is_kept_and_can_be_fetched(desk: Desk, name: str, content: bytes, icon: str):
-    answer = await uploaded(desk.person, desk.session_id, (name, content))
+    answer = await upload_files(desk.person, desk.session_id, (name, content))
     assert (answer.status, [one["icon_type"] for one in answer.json["files"]]) == (201, [icon])
     path = answer.json["files"][0]["path"]
-    shown = (await desk.ask("GET", "/content", file_path=path)).json
+    shown = (await desk.request("GET", "/content", file_path=path)).json
     assert shown["content"] is None
-    assert (await desk.person.house.ask("GET", shown["download_url"])).body == content
-    said = await desk.ask("GET", "/text", file_path=path)
+    assert (await desk.person.house.request("GET", shown["download_url"])).body == content
+    said = await desk.request("GET", "/text", file_path=path)
     assert (said.status, said.error) == (422, "unprocessable")
     assert said.json["error"]["message"].startswith(f"{name} has no text to be read: it is ")
 
 
 async def test_what_is_no_text_is_fetched_from_an_address(desk: Desk, picture: bytes):
-    path = (await uploaded(desk.person, desk.session_id, ("ảnh.png", picture))).json["files"][0]["path"]
-    shown = (await desk.ask("GET", "/content", file_path=path)).json
+    path = (await upload_files(desk.person, desk.session_id, ("ảnh.png", picture))).json["files"][0]["path"]
+    shown = (await desk.request("GET", "/content", file_path=path)).json
     assert {**shown, "download_url": ""} == {
         "content": None,
         "filename": "ảnh.png",
@@ -157,24 +157,24 @@ async def test_what_is_no_text_is_fetched_from_an_address(desk: Desk, picture: b
         "download_url": "",
     }
     assert shown["download_url"].startswith("/v2/downloads/")
-    assert (await desk.person.house.ask("GET", shown["download_url"])).body == picture
+    assert (await desk.person.house.request("GET", shown["download_url"])).body == picture
 
 
 async def test_a_text_that_is_too_long_to_be_shown_is_fetched_from_an_address(desk: Desk):
     text = "Một dòng.\n" * 250_000
     await desk.write("/long.txt", text)
-    shown = (await desk.ask("GET", "/content", file_path="/long.txt")).json
+    shown = (await desk.request("GET", "/content", file_path="/long.txt")).json
     assert shown["content"] is None
-    assert (await desk.person.house.ask("GET", shown["download_url"])).body == text.encode()
+    assert (await desk.person.house.request("GET", shown["download_url"])).body == text.encode()
 
 
 async def test_an_address_is_whole_where_people_see_another_server(tmp_path: Path, picture: bytes):
     async with open_house(tmp_path, FOOTNOTE_SERVER_PUBLIC_URL="https://footnote.example/") as house:
-        desk = Desk(house.local, await house.local.session())
-        await uploaded(house.local, desk.session_id, ("a.png", picture))
-        shown = (await desk.ask("GET", "/content", file_path="a.png")).json
+        desk = Desk(house.local, await house.local.create_session())
+        await upload_files(house.local, desk.session_id, ("a.png", picture))
+        shown = (await desk.request("GET", "/content", file_path="a.png")).json
         await desk.write("/a.md", "# A")
-        converted = (await desk.ask("POST", "/convert", {"file_path": "/a.md", "convert_type": "md"})).json
+        converted = (await desk.request("POST", "/convert", {"file_path": "/a.md", "convert_type": "md"})).json
     assert shown["download_url"].startswith("https://footnote.example/v2/downloads/")
     assert converted["download_url"].startswith("https://footnote.example/v2/downloads/")
 
@@ -198,30 +198,30 @@ async def test_a_file_or_a_version_that_is_not_there_is_a_404(
     desk: Desk, method: str, path: str, query: dict[str, Any], body: Any
 ):
     await desk.write("/a.md", "one")
-    answer = await desk.ask(method, path, body, **query)
+    answer = await desk.request(method, path, body, **query)
     assert (answer.status, answer.error) == (404, "file_not_found")
 
 
 @pytest.mark.parametrize("path", ["", "/..", "/a/../../etc/passwd", "C:\\x", "a\u202eb", "/" + "x" * 5000])
 async def test_a_path_that_is_none_is_the_callers_mistake(desk: Desk, path: str):
-    assert (await desk.ask("GET", "/content", file_path=path)).status == 400
+    assert (await desk.request("GET", "/content", file_path=path)).status == 400
     assert (await desk.write(path, "x")).status == 400
 
 
 async def test_a_deleted_file_is_gone(desk: Desk):
     await desk.write("/a.md", "one")
-    assert (await desk.ask("DELETE", file_path="/a.md")).status == 204
+    assert (await desk.request("DELETE", file_path="/a.md")).status == 204
     assert await desk.names() == []
-    assert (await desk.ask("GET", "/content", file_path="/a.md")).status == 404
+    assert (await desk.request("GET", "/content", file_path="/a.md")).status == 404
 
 
 async def test_a_file_is_converted_to_a_document_at_an_address(desk: Desk):
     await desk.write("/báo cáo.md", "# Tiêu đề\n\nMột đoạn.\n")
     answers = {
-        kind: (await desk.ask("POST", "/convert", {"file_path": "/báo cáo.md", "convert_type": kind})).json
+        kind: (await desk.request("POST", "/convert", {"file_path": "/báo cáo.md", "convert_type": kind})).json
         for kind in ("md", "pdf", "docx")
     }
-    bodies = {kind: (await desk.person.house.ask("GET", one["download_url"])).body for kind, one in answers.items()}
+    bodies = {kind: (await desk.person.house.request("GET", one["download_url"])).body for kind, one in answers.items()}
     assert answers == {
         kind: {"download_url": one["download_url"], "filename": f"báo cáo.{kind}"} for kind, one in answers.items()
     }
@@ -231,23 +231,23 @@ async def test_a_file_is_converted_to_a_document_at_an_address(desk: Desk):
 
 
 async def test_the_files_of_a_zip_file_become_uploads(desk: Desk):
-    await uploaded(desk.person, desk.session_id, ("papers.zip", _zip(**{"a.txt": b"a", "folder/b.txt": b"b"})))
-    answer = await desk.ask("POST", "/unpack", {"file_path": "papers.zip"})
+    await upload_files(desk.person, desk.session_id, ("papers.zip", _zip(**{"a.txt": b"a", "folder/b.txt": b"b"})))
+    answer = await desk.request("POST", "/unpack", {"file_path": "papers.zip"})
     assert (answer.status, [one["filename"] for one in answer.json["files"]]) == (201, ["a.txt", "b.txt"])
     assert await desk.names() == ["a.txt", "b.txt", "papers.zip"]
 
 
 async def test_what_is_no_zip_file_is_not_unpacked(desk: Desk):
-    await uploaded(desk.person, desk.session_id, ("a.txt", b"a"))
-    answer = await desk.ask("POST", "/unpack", {"file_path": "a.txt"})
+    await upload_files(desk.person, desk.session_id, ("a.txt", b"a"))
+    answer = await desk.request("POST", "/unpack", {"file_path": "a.txt"})
     assert (answer.status, answer.error) == (415, "unsupported_media_type")
 
 
 async def test_everything_comes_as_one_zip_file_named_after_the_session(desk: Desk, picture: bytes):
     await desk.write("/report.md", "# Report")
     await desk.write("/data/a.csv", "a,b")
-    await uploaded(desk.person, desk.session_id, ("ảnh.png", picture))
-    answer = await desk.ask("GET", "/archive")
+    await upload_files(desk.person, desk.session_id, ("ảnh.png", picture))
+    answer = await desk.request("GET", "/archive")
     with zipfile.ZipFile(io.BytesIO(answer.body)) as archive:
         found = {name: archive.read(name) for name in archive.namelist()}
     assert answer.headers["content-type"] == "application/zip"
@@ -261,21 +261,21 @@ async def test_everything_comes_as_one_zip_file_named_after_the_session(desk: De
 
 async def test_no_answer_tells_where_files_are_on_the_host(desk: Desk, tmp_path: Path):
     await desk.write("/a.md", "x" * 100_000)
-    await uploaded(desk.person, desk.session_id, ("b.txt", b"b" * 100_000), ("c.pdf", b"no PDF"))
+    await upload_files(desk.person, desk.session_id, ("b.txt", b"b" * 100_000), ("c.pdf", b"no PDF"))
     for method, path, query in (("GET", "", {}), ("GET", "/content", {"file_path": "/../x"})):
-        await desk.ask(method, path, **query)
+        await desk.request(method, path, **query)
     for kind in ("pdf", "md"):
-        await desk.ask("POST", "/convert", {"file_path": "/a.md", "convert_type": kind})
-    assert [one for one in desk.person.house.answers if str(tmp_path).encode() in one.body] == []
+        await desk.request("POST", "/convert", {"file_path": "/a.md", "convert_type": kind})
+    assert [one for one in desk.person.house.responses if str(tmp_path).encode() in one.body] == []
 
 
 async def test_a_session_goes_out_as_a_bundle_and_comes_back_as_another(desk: Desk):
-    await desk.person.told(desk.session_id)
+    await desk.person.ask_for_events(desk.session_id)
     await desk.write("/report.md", "# Report")
-    bundle = await desk.person.ask("GET", f"/v2/sessions/{desk.session_id}/export")
+    bundle = await desk.person.request("GET", f"/v2/sessions/{desk.session_id}/export")
     assert (bundle.status, bundle.headers["content-type"]) == (200, "application/zip")
 
-    taken = await desk.person.house.ask(
+    taken = await desk.person.house.request(
         "POST", "/v2/bundles", token=desk.person.token, data=bundle.body, content_type="application/zip"
     )
 
@@ -283,12 +283,12 @@ async def test_a_session_goes_out_as_a_bundle_and_comes_back_as_another(desk: De
     assert taken.json["id"] != desk.session_id
     assert taken.json["title"] == "Báo cáo: các nguồn"
     other = Desk(desk.person, taken.json["id"])
-    assert (await other.ask("GET", "/content", file_path="/report.md")).json["content"] == "# Report"
+    assert (await other.request("GET", "/content", file_path="/report.md")).json["content"] == "# Report"
 
 
 @pytest.mark.parametrize(("kind", "status"), [("application/zip", 422), ("application/json", 415), ("text/plain", 415)])
 async def test_what_is_no_bundle_is_not_taken(house: House, kind: str, status: int):
-    answer = await house.ask("POST", "/v2/bundles", token=house.local.token, data=b"no bundle", content_type=kind)
+    answer = await house.request("POST", "/v2/bundles", token=house.local.token, data=b"no bundle", content_type=kind)
     assert answer.status in (status, 400)
 
 
@@ -304,19 +304,19 @@ async def test_what_is_no_bundle_is_not_taken(house: House, kind: str, status: i
     ],
 )
 async def test_the_files_of_somebody_else_are_not_there(house: House, method: str, path: str):
-    ann, bob = await house.person("ann"), await house.person("bob")
-    hers = Desk(ann, await ann.session())
+    ann, bob = await house.add_user("ann"), await house.add_user("bob")
+    hers = Desk(ann, await ann.create_session())
     await hers.write("/a.md", "hers alone")
-    theirs = await bob.ask(method, hers.path + path)
-    nowhere = await bob.ask(method, f"/v2/sessions/nowhere/files{path}")
+    theirs = await bob.request(method, hers.path + path)
+    nowhere = await bob.request(method, f"/v2/sessions/nowhere/files{path}")
     assert (theirs.status, theirs.body) == (404, nowhere.body)
-    assert (await hers.ask("GET", "/content", file_path="/a.md")).json["content"] == "hers alone"
+    assert (await hers.request("GET", "/content", file_path="/a.md")).json["content"] == "hers alone"
 
 
 async def test_nobody_uploads_into_the_session_of_somebody_else(house: House):
-    ann, bob = await house.person("ann"), await house.person("bob")
-    session_id = await ann.session()
-    assert (await uploaded(bob, session_id, ("a.txt", b"a"))).status == 404
+    ann, bob = await house.add_user("ann"), await house.add_user("bob")
+    session_id = await ann.create_session()
+    assert (await upload_files(bob, session_id, ("a.txt", b"a"))).status == 404
     assert await Desk(ann, session_id).names() == []
 
 
@@ -341,11 +341,11 @@ async def test_a_converted_copy_goes_with_its_file(desk: Desk):
     for path in ("/a.md", "/b.txt", "/same as b.txt"):
         await desk.write(path, f"# {path[:2]}\n" + "word " * 20_000)
     addresses = [
-        (await desk.ask("POST", "/convert", {"file_path": path, "convert_type": kind})).json["download_url"]
+        (await desk.request("POST", "/convert", {"file_path": path, "convert_type": kind})).json["download_url"]
         for path in ("/a.md", "/b.txt")
         for kind in ("pdf", "docx")
     ]
-    await desk.ask("POST", "/convert", {"file_path": "/same as b.txt", "convert_type": "pdf"})
+    await desk.request("POST", "/convert", {"file_path": "/same as b.txt", "convert_type": "pdf"})
     for path in ("/a.md", "/same as b.txt"):
-        await desk.ask("DELETE", file_path=path)
-    assert [(await desk.person.ask("GET", address)).status for address in addresses] == [404, 404, 200, 200]
+        await desk.request("DELETE", file_path=path)
+    assert [(await desk.person.request("GET", address)).status for address in addresses] == [404, 404, 200, 200]

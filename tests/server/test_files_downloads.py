@@ -14,10 +14,10 @@ import pytest
 from starlette.datastructures import Headers
 
 from footnote.db.script import Steps, script, sql
-from footnote.server.downloads import FileStream, Span, is_known, span_of
-from footnote.server.table import Call, Route
-from footnote.storage.failures import StorageFailed
-from footnote.workspace.downloads import SECONDS, Downloads
+from footnote.server.downloads import ByteRange, FileStream, is_not_modified, requested_range
+from footnote.server.route import Route, RouteCall
+from footnote.storage.base import StorageFailed
+from footnote.workspace.downloads import EXPIRY_SECONDS, Downloads
 from server.house import LOCAL_TOKEN, House, Person, open_house
 from storage.places import hash_of
 from storage.seaweed import Seaweed, seaweed
@@ -30,16 +30,16 @@ ETAG = f'"{hash_of(CONTENT)}"'
 
 async def address(person: Person, name: str = NAME, content: bytes = CONTENT) -> str:
     """Where a file of a new session can be fetched."""
-    session_id = await person.session()
+    session_id = await person.create_session()
     await person.house.app.sessions.workspace(person.id, session_id).write(f"/{name}", content, message_id=None)
     path = quote(f"/{name}", safe="")
-    shown = await person.ask("GET", f"/v2/sessions/{session_id}/files/content?file_path={path}")
+    shown = await person.request("GET", f"/v2/sessions/{session_id}/files/content?file_path={path}")
     assert shown.json["content"] is None
     return shown.json["download_url"]
 
 
 async def test_a_file_is_saved_under_its_name_and_runs_nowhere(house: House):
-    answer = await house.ask("GET", await address(house.local))
+    answer = await house.request("GET", await address(house.local))
     wanted = {
         "content-type": "application/octet-stream",
         "content-length": "200000",
@@ -59,7 +59,7 @@ async def test_a_file_is_saved_under_its_name_and_runs_nowhere(house: House):
 
 
 async def test_html_is_saved_and_not_shown(house: House):
-    answer = await house.ask("GET", await address(house.local, "page.html", b"<script>alert(1)</script>\0\1\2\3"))
+    answer = await house.request("GET", await address(house.local, "page.html", b"<script>alert(1)</script>\0\1\2\3"))
     assert answer.headers["content-type"].startswith("text/html")
     assert answer.headers["content-disposition"] == 'attachment; filename="page.html"'
     assert answer.headers["content-security-policy"] == "sandbox; default-src 'none'"
@@ -83,7 +83,7 @@ async def test_html_is_saved_and_not_shown(house: House):
 async def test_a_part_is_handed_out_where_one_is_asked_for(
     house: House, wanted: str, status: int, start: int, end: int
 ):
-    answer = await house.ask("GET", await address(house.local), range=wanted)
+    answer = await house.request("GET", await address(house.local), range=wanted)
     assert (answer.status, answer.body) == (status, CONTENT[start:end])
     said = f"bytes {start}-{end - 1}/200000" if status == 206 else None
     assert answer.headers.get("content-range") == said
@@ -92,47 +92,47 @@ async def test_a_part_is_handed_out_where_one_is_asked_for(
 
 @pytest.mark.parametrize("wanted", ["bytes=200000-", "bytes=200000-200001", "bytes=-0"])
 async def test_a_part_behind_the_end_is_none(house: House, wanted: str):
-    answer = await house.ask("GET", await address(house.local), range=wanted)
+    answer = await house.request("GET", await address(house.local), range=wanted)
     assert (answer.status, answer.error) == (416, "range_not_satisfiable")
     assert answer.headers["content-range"] == "bytes */200000"
 
 
 async def test_a_part_of_another_content_is_not_mixed_in(house: House):
     url = await address(house.local)
-    same = await house.ask("GET", url, range="bytes=1-2", if_range=ETAG)
-    other = await house.ask("GET", url, range="bytes=1-2", if_range='"another"')
+    same = await house.request("GET", url, range="bytes=1-2", if_range=ETAG)
+    other = await house.request("GET", url, range="bytes=1-2", if_range='"another"')
     assert (same.status, other.status) == (206, 200)
 
 
 async def test_what_a_browser_has_is_not_sent_again(house: House):
     url = await address(house.local)
-    answer = await house.ask("GET", url, if_none_match=f'"other", W/{ETAG}')
+    answer = await house.request("GET", url, if_none_match=f'"other", W/{ETAG}')
     assert (answer.status, answer.body, answer.headers["etag"]) == (304, b"", ETAG)
 
 
 async def test_a_look_at_the_head_sends_nothing_else(house: House):
-    answer = await house.ask("HEAD", await address(house.local))
+    answer = await house.request("HEAD", await address(house.local))
     assert (answer.status, answer.body, answer.headers["content-length"]) == (200, b"", "200000")
 
 
 async def test_an_empty_file_can_be_fetched(house: House):
-    session_id = await house.local.session()
+    session_id = await house.local.create_session()
     await house.app.sessions.workspace("local", session_id).write("/a.md", "", message_id=None)
-    url = await house.app.downloads.url("local", session_id, hash_of(b""), "a.md")
-    assert (await house.ask("GET", url)).body == b""
-    assert (await house.ask("GET", url, range="bytes=0-")).status == 416
+    url = await house.app.downloads.create_url("local", session_id, hash_of(b""), "a.md")
+    assert (await house.request("GET", url)).body == b""
+    assert (await house.request("GET", url, range="bytes=0-")).status == 416
 
 
 async def test_the_address_is_enough_but_not_for_somebody_else(house: House):
-    ann, bob = await house.person("ann"), await house.person("bob")
+    ann, bob = await house.add_user("ann"), await house.add_user("bob")
     url = await address(ann)
     statuses = {
-        "nobody": (await house.ask("GET", url)).status,
-        "ann": (await ann.ask("GET", url)).status,
-        "ann's browser": (await house.ask("GET", url, cookie=ann.cookie)).status,
-        "bob": (await bob.ask("GET", url)).status,
-        "bob's browser": (await house.ask("GET", url, cookie=bob.cookie)).status,
-        "an admin": (await house.local.ask("GET", url)).status,
+        "nobody": (await house.request("GET", url)).status,
+        "ann": (await ann.request("GET", url)).status,
+        "ann's browser": (await house.request("GET", url, cookie=ann.cookie)).status,
+        "bob": (await bob.request("GET", url)).status,
+        "bob's browser": (await house.request("GET", url, cookie=bob.cookie)).status,
+        "an admin": (await house.local.request("GET", url)).status,
     }
     assert statuses == {
         "nobody": 200,
@@ -146,7 +146,7 @@ async def test_the_address_is_enough_but_not_for_somebody_else(house: House):
 
 async def test_forged_addresses_lead_nowhere(house: House):
     url = await address(house.local)
-    other = await address(await house.person("ann"))
+    other = await address(await house.add_user("ann"))
     prefix, token, name = url.rsplit("/", 2)
     raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
     ticket = json.loads(raw[32:])
@@ -162,35 +162,37 @@ async def test_forged_addresses_lead_nowhere(house: House):
     }
     tokens = {what: base64.urlsafe_b64encode(one).decode().rstrip("=") or "x" for what, one in forged.items()}
     tokens |= {"no base64": "%25%25%25", "odd letters": "ä" * 50, "long": "A" * 6000}
-    statuses = {what: (await house.ask("GET", f"{prefix}/{quote(one)}/{name}")).status for what, one in tokens.items()}
+    statuses = {
+        what: (await house.request("GET", f"{prefix}/{quote(one)}/{name}")).status for what, one in tokens.items()
+    }
     assert statuses == dict.fromkeys(tokens, 404)
-    assert (await house.ask("GET", url)).status == 200
+    assert (await house.request("GET", url)).status == 200
 
 
 async def test_an_address_is_good_for_an_hour(house: House):
     url = await address(house.local)
     now = time.time()
     app = house.app
-    app.downloads = Downloads(app._database, app.blobs, clock=lambda: now + SECONDS - 60)
-    assert (await house.ask("GET", url)).status == 200
-    app.downloads = Downloads(app._database, app.blobs, clock=lambda: now + SECONDS + 5)
-    assert (await house.ask("GET", url)).status == 404
+    app.downloads = Downloads(app._database, app.blobs, clock=lambda: now + EXPIRY_SECONDS - 60)
+    assert (await house.request("GET", url)).status == 200
+    app.downloads = Downloads(app._database, app.blobs, clock=lambda: now + EXPIRY_SECONDS + 5)
+    assert (await house.request("GET", url)).status == 404
 
 
 @pytest.mark.parametrize("deleted", ["file", "session", "user"])
 async def test_an_address_goes_with_what_it_leads_to(house: House, deleted: str):
-    ann = await house.person("ann")
-    session_id = await ann.session()
+    ann = await house.add_user("ann")
+    session_id = await ann.create_session()
     await house.app.sessions.workspace(ann.id, session_id).write("/a.bin", CONTENT, message_id=None)
-    url = await house.app.downloads.url(ann.id, session_id, hash_of(CONTENT), "a.bin")
-    assert (await house.ask("GET", url)).status == 200
+    url = await house.app.downloads.create_url(ann.id, session_id, hash_of(CONTENT), "a.bin")
+    assert (await house.request("GET", url)).status == 200
     path, person = {
         "file": (f"/v2/sessions/{session_id}/files?file_path=/a.bin", ann),
         "session": (f"/v2/sessions/{session_id}", ann),
         "user": (f"/v2/users/{ann.id}", house.local),
     }[deleted]
-    assert (await person.ask("DELETE", path)).status == 204
-    assert (await house.ask("GET", url)).status == 404
+    assert (await person.request("DELETE", path)).status == 204
+    assert (await house.request("GET", url)).status == 404
 
 
 async def test_a_client_that_goes_ends_the_reading(tmp_path: Path):
@@ -204,7 +206,7 @@ async def test_a_client_that_goes_ends_the_reading(tmp_path: Path):
         finally:
             closed.set()
 
-    async def endpoint(_: Call) -> FileStream:
+    async def endpoint(_: RouteCall) -> FileStream:
         return FileStream(endless())
 
     async with open_house(tmp_path, table=(Route("GET", "/endless", endpoint, "Never ends"),)) as house:
@@ -223,12 +225,12 @@ async def test_a_reading_that_fails_in_the_middle_is_seen_by_the_client(
         yield b"some"
         raise StorageFailed("The disk is gone.")
 
-    async def endpoint(_: Call) -> FileStream:
+    async def endpoint(_: RouteCall) -> FileStream:
         return FileStream(failing())
 
     async with open_house(tmp_path, table=(Route("GET", "/failing", endpoint, "Fails"),)) as house:
         with pytest.raises(aiohttp.ClientPayloadError):
-            await house.local.ask("GET", "/failing")
+            await house.local.request("GET", "/failing")
     assert "A download broke off: The disk is gone." in caplog.messages
 
 
@@ -254,27 +256,27 @@ SIZE = 100
     ("wanted", "span"),
     [
         ("", None),
-        ("bytes=0-", Span(0, 100)),
-        ("bytes=5-9", Span(5, 10)),
-        ("bytes=99-", Span(99, 100)),
-        ("bytes=100-", Span(100, 100)),
-        ("bytes=-5", Span(95, 100)),
-        ("bytes=-0", Span(100, 100)),
+        ("bytes=0-", ByteRange(0, 100)),
+        ("bytes=5-9", ByteRange(5, 10)),
+        ("bytes=99-", ByteRange(99, 100)),
+        ("bytes=100-", ByteRange(100, 100)),
+        ("bytes=-5", ByteRange(95, 100)),
+        ("bytes=-0", ByteRange(100, 100)),
         ("bytes=-", None),
         ("bytes=5-4", None),
-        ("bytes= 5 - 9", Span(5, 10)),
+        ("bytes= 5 - 9", ByteRange(5, 10)),
         ("bytes=5-9, 20-30", None),
         ("bytes=" + "9" * 30 + "-", None),
         ("Bytes=5-9", None),
     ],
 )
-def test_a_range_is_read_or_passed_over(wanted: str, span: Span | None):
-    assert span_of(Headers({"range": wanted}), ETAG, SIZE) == span
+def test_a_range_is_read_or_passed_over(wanted: str, span: ByteRange | None):
+    assert requested_range(Headers({"range": wanted}), ETAG, SIZE) == span
 
 
 def test_what_is_known_is_told_by_any_of_the_tags():
     tags = {'"a"': True, 'W/"a"': True, '"b", "a"': True, "*": True, '"b"': False, "": False, "a": False}
-    assert {tag: is_known(Headers({"if-none-match": tag}), '"a"') for tag in tags} == tags
+    assert {tag: is_not_modified(Headers({"if-none-match": tag}), '"a"') for tag in tags} == tags
 
 
 @pytest.fixture(scope="module")
@@ -290,12 +292,12 @@ async def test_from_a_bucket_programs_fetch_the_file_themselves_and_the_page_thr
     settings = {"FOOTNOTE_STORAGE_URL": bucket.url, **bucket.environ}
     async with open_house(tmp_path, upstream, **settings) as house:
         url = await address(house.local)
-        program = await house.ask("GET", url)
-        saved = await house.ask("GET", url, sec_fetch_dest="document")
-        shown = await house.ask("GET", url, sec_fetch_dest="image", range="bytes=10-19")
-        looked = await house.ask("HEAD", url)
-        ann = await house.person("ann")
-        over_http = await house.ask("GET", await address(ann), cookie=ann.cookie)
+        program = await house.request("GET", url)
+        saved = await house.request("GET", url, sec_fetch_dest="document")
+        shown = await house.request("GET", url, sec_fetch_dest="image", range="bytes=10-19")
+        looked = await house.request("HEAD", url)
+        ann = await house.add_user("ann")
+        over_http = await house.request("GET", await address(ann), cookie=ann.cookie)
         async with aiohttp.ClientSession() as http, http.get(house.url + url) as followed:
             headers, body = followed.headers, await followed.read()
         async with aiohttp.ClientSession() as http, http.get(house.url + url, headers={"range": "bytes=5-9"}) as part:
@@ -318,7 +320,7 @@ async def test_a_small_file_is_not_in_the_bucket_and_comes_from_the_server(
     tmp_path: Path, upstream: Upstream, bucket: Seaweed
 ):
     async with open_house(tmp_path, upstream, FOOTNOTE_STORAGE_URL=bucket.url, **bucket.environ) as house:
-        answer = await house.ask("GET", await address(house.local, "a.bin", b"\0\xff"))
+        answer = await house.request("GET", await address(house.local, "a.bin", b"\0\xff"))
     assert (answer.status, answer.body) == (200, b"\0\xff")
 
 
@@ -327,12 +329,12 @@ async def test_a_storage_that_cannot_be_reached_is_told_without_its_address(tmp_
     keys = {"AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": "secret"}
     url = "s3://nowhere-bucket?endpoint=http://127.0.0.1:1"
     async with open_house(tmp_path, upstream, FOOTNOTE_STORAGE_URL=url, **keys) as house:
-        ann = await house.person("ann")
-        session_id = await ann.session()
+        ann = await house.add_user("ann")
+        session_id = await ann.create_session()
         body = {"file_path": "/a.md", "content": "x" * 100_000, "base_hash": None}
-        hers = await ann.ask("PUT", f"/v2/sessions/{session_id}/files/content", body)
-        listed = await ann.ask("GET", f"/v2/sessions/{session_id}/files")
-        small = await ann.ask("PUT", f"/v2/sessions/{session_id}/files/content", {**body, "content": "x"})
+        hers = await ann.request("PUT", f"/v2/sessions/{session_id}/files/content", body)
+        listed = await ann.request("GET", f"/v2/sessions/{session_id}/files")
+        small = await ann.request("PUT", f"/v2/sessions/{session_id}/files/content", {**body, "content": "x"})
     assert (hers.status, hers.error, hers.json["error"]["retryable"]) == (503, "storage_failed", True)
     assert hers.json["error"]["message"] == (
         "The files of the server cannot be reached now. Try again later; who runs it finds out why in its log."
@@ -351,4 +353,4 @@ async def test_a_content_that_is_lost_is_an_error_before_it_is_an_answer(house: 
     url = await address(house.local)
     for place in await house.app._database.read(_places()):
         await house.app.storage.delete(place)
-    assert (await house.ask("GET", url, **part)).error == "storage_failed"
+    assert (await house.request("GET", url, **part)).error == "storage_failed"

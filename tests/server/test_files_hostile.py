@@ -11,9 +11,9 @@ from starlette.datastructures import Headers
 from starlette.types import Message
 
 from footnote.protocol.errors import TooLarge, UsageError
-from footnote.server.incoming import Incoming
+from footnote.server.uploads import RequestBody
 from responsive import responsive
-from server.forms import BOUNDARY, CONTENT_TYPE, END, form, part, uploaded
+from server.forms import BOUNDARY, CONTENT_TYPE, END, form, part, upload_files
 from server.house import LOCAL_TOKEN, House, open_house
 from workspace.hostile import HOSTILE_NAMES
 
@@ -26,7 +26,7 @@ def spool(tmp_path: Path) -> Path:
     return tmp_path / ".footnote" / "spool"
 
 
-async def _begin(house: House, session_id: str, *headers: str) -> Connection:
+async def _begin_upload(house: House, session_id: str, *headers: str) -> Connection:
     """A request for an upload of which only the head was sent."""
     host, _, port = house.url.removeprefix("http://").partition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
@@ -48,30 +48,30 @@ async def _end(writer: asyncio.StreamWriter) -> None:
 
 
 async def _names(house: House, session_id: str) -> list[str]:
-    listed = await house.local.ask("GET", f"/v2/sessions/{session_id}/files")
+    listed = await house.local.request("GET", f"/v2/sessions/{session_id}/files")
     return sorted(one["filename"] for one in listed.json["files"])
 
 
-async def _settled(house: House, folder: Path) -> None:
+async def _wait_until_empty(house: House, folder: Path) -> None:
     async with asyncio.timeout(30):
         while list(folder.glob("*")):
             await asyncio.sleep(0.01)
-    assert (await house.ask("GET", "/healthz")).status == 200
+    assert (await house.request("GET", "/healthz")).status == 200
 
 
 @pytest.mark.slow
 async def test_no_name_of_an_upload_leads_anywhere(house: House, tmp_path: Path):
     before = sorted(tmp_path.rglob("*"))
-    session_id = await house.local.session()
+    session_id = await house.local.create_session()
     names = [name for name in HOSTILE_NAMES if name][::3]
     for at in range(0, len(names), 20):
-        answer = await uploaded(
+        answer = await upload_files(
             house.local,
             session_id,
             *((f"{name}{at + n}.txt", b"%d" % (at + n)) for n, name in enumerate(names[at : at + 20])),
         )
         assert answer.status == 201, answer
-    listed = (await house.local.ask("GET", f"/v2/sessions/{session_id}/files")).json["files"]
+    listed = (await house.local.request("GET", f"/v2/sessions/{session_id}/files")).json["files"]
     assert len(listed) == len(names)
     for one in listed:
         key = f"uploads/local/{one['id']}/{one['filename']}"
@@ -96,52 +96,52 @@ BROKEN = {
 
 @pytest.mark.parametrize(("body", "status"), BROKEN.values(), ids=BROKEN.keys())
 async def test_a_broken_form_is_refused_and_leaves_nothing(house: House, spool: Path, body: bytes, status: int):
-    session_id = await house.local.session()
-    reader, writer = await _begin(house, session_id, f"Content-Length: {len(body)}")
+    session_id = await house.local.create_session()
+    reader, writer = await _begin_upload(house, session_id, f"Content-Length: {len(body)}")
     writer.write(body)
     assert (await reader.readline()).startswith(b"HTTP/1.1 %d" % status)
     await _end(writer)
-    await _settled(house, spool)
+    await _wait_until_empty(house, spool)
 
 
 @pytest.mark.parametrize(
     "kind", ["", "multipart/form-data", "application/json", "text/plain; boundary=x", "multipart/mixed; boundary=x"]
 )
 async def test_what_does_not_say_to_be_a_form_is_refused(house: House, kind: str):
-    session_id = await house.local.session()
-    answer = await house.ask(
+    session_id = await house.local.create_session()
+    answer = await house.request(
         "POST", f"/v2/sessions/{session_id}/files", token=LOCAL_TOKEN, data=form(("a.txt", b"a")), content_type=kind
     )
     assert answer.status == (400 if kind == "multipart/form-data" else 415)
 
 
 async def test_a_client_that_goes_in_the_middle_leaves_nothing(house: House, spool: Path):
-    session_id = await house.local.session()
-    _, writer = await _begin(house, session_id, "Content-Length: 10000000")
+    session_id = await house.local.create_session()
+    _, writer = await _begin_upload(house, session_id, "Content-Length: 10000000")
     writer.write(part("a.txt", b"whole") + part("b.txt", b"x" * 500_000)[:-2])
     await writer.drain()
     async with asyncio.timeout(30):
         while await _names(house, session_id) != ["a.txt"] or not list(spool.iterdir()):
             await asyncio.sleep(0.01)
     await _end(writer)
-    await _settled(house, spool)
+    await _wait_until_empty(house, spool)
     assert await _names(house, session_id) == ["a.txt"]
 
 
 async def test_a_length_that_is_too_small_cuts_the_form(house: House, spool: Path):
-    session_id = await house.local.session()
+    session_id = await house.local.create_session()
     body = form(("a.txt", b"a" * 1000))
-    reader, writer = await _begin(house, session_id, "Content-Length: 500")
+    reader, writer = await _begin_upload(house, session_id, "Content-Length: 500")
     writer.write(body)
     assert (await reader.readline()).startswith(b"HTTP/1.1 400")
     await _end(writer)
-    await _settled(house, spool)
+    await _wait_until_empty(house, spool)
     assert await _names(house, session_id) == []
 
 
 async def test_a_length_that_is_too_large_is_no_reason_to_wait_for_more(house: House):
-    session_id = await house.local.session()
-    reader, writer = await _begin(house, session_id, "Content-Length: 1000000")
+    session_id = await house.local.create_session()
+    reader, writer = await _begin_upload(house, session_id, "Content-Length: 1000000")
     writer.write(form(("a.txt", b"a")))
     await writer.drain()
     async with asyncio.timeout(30):
@@ -153,8 +153,8 @@ async def test_a_length_that_is_too_large_is_no_reason_to_wait_for_more(house: H
 
 async def test_more_than_may_come_is_refused_by_its_length_before_any_of_it_is_read(tmp_path: Path):
     async with open_house(tmp_path, FOOTNOTE_LIMITS_UPLOAD_BYTES="1000") as house:
-        session_id = await house.local.session()
-        reader, writer = await _begin(house, session_id, "Content-Length: 999999999", "Expect: 100-continue")
+        session_id = await house.local.create_session()
+        reader, writer = await _begin_upload(house, session_id, "Content-Length: 999999999", "Expect: 100-continue")
         assert (await reader.readline()).startswith(b"HTTP/1.1 413")
         await _end(writer)
 
@@ -164,13 +164,13 @@ async def test_who_sends_too_much_can_read_why_although_they_send_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, chunked: bool
 ):
     # A busy machine may be silent in the middle of it.
-    monkeypatch.setattr("footnote.server.incoming.LINGER_SILENCE_SECONDS", 30)
+    monkeypatch.setattr("footnote.server.uploads.LINGER_SILENCE_SECONDS", 30)
     async with open_house(tmp_path, FOOTNOTE_LIMITS_UPLOAD_BYTES="100000") as house:
-        session_id = await house.local.session()
+        session_id = await house.local.create_session()
         piece = b"x" * 65_536
         body = part("a.txt", piece * 150)
         how = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {len(body)}"
-        reader, writer = await _begin(house, session_id, how)
+        reader, writer = await _begin_upload(house, session_id, how)
         for at in range(0, len(body), 65_536):
             one = body[at : at + 65_536]
             writer.write(b"%x\r\n%b\r\n" % (len(one), one) if chunked else one)
@@ -186,11 +186,11 @@ async def test_who_sends_too_much_can_read_why_although_they_send_on(
 
 @pytest.mark.slow
 async def test_a_large_upload_is_never_whole_in_memory_and_nobody_waits_for_it(house: House, spool: Path):
-    session_id = await house.local.session()
+    session_id = await house.local.create_session()
     size = 60_000_000
     block = secrets.token_hex(32_768).encode()
     head = part("large.txt", b"")[:-2]
-    reader, writer = await _begin(house, session_id, f"Content-Length: {len(head) + size + 2 + len(END)}")
+    reader, writer = await _begin_upload(house, session_id, f"Content-Length: {len(head) + size + 2 + len(END)}")
     async with responsive():
         tracemalloc.start()
         writer.write(head)
@@ -205,13 +205,13 @@ async def test_a_large_upload_is_never_whole_in_memory_and_nobody_waits_for_it(h
 
     assert peak < 8_000_000
     assert await _names(house, session_id) == ["large.txt"]
-    await _settled(house, spool)
+    await _wait_until_empty(house, spool)
 
 
 async def test_a_connection_is_used_again_after_an_upload(house: House):
-    session_id = await house.local.session()
+    session_id = await house.local.create_session()
     body = form(("a.txt", b"a"))
-    reader, writer = await _begin(house, session_id, f"Content-Length: {len(body)}")
+    reader, writer = await _begin_upload(house, session_id, f"Content-Length: {len(body)}")
     writer.write(body)
     head = await reader.readuntil(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 201")
@@ -222,7 +222,7 @@ async def test_a_connection_is_used_again_after_an_upload(house: House):
 # A body that comes in pieces ------------------------------------------------------------------------------
 
 
-def _incoming(*messages: Message, stall: float = 5.0, **headers: str) -> Incoming:
+def _make_incoming(*messages: Message, stall: float = 5.0, **headers: str) -> RequestBody:
     left = list(messages)
 
     async def receive() -> Message:
@@ -230,7 +230,7 @@ def _incoming(*messages: Message, stall: float = 5.0, **headers: str) -> Incomin
             await asyncio.Event().wait()
         return left.pop(0)
 
-    return Incoming(receive, Headers({"transfer-encoding": "chunked", **headers}), stall=stall)
+    return RequestBody(receive, Headers({"transfer-encoding": "chunked", **headers}), stall=stall)
 
 
 def _piece(body: bytes, *, more: bool = True) -> Message:
@@ -238,20 +238,20 @@ def _piece(body: bytes, *, more: bool = True) -> Message:
 
 
 async def test_a_body_is_handed_on_as_it_comes():
-    incoming = _incoming(_piece(b"a"), _piece(b""), _piece(b"b", more=False))
-    assert [piece async for piece in incoming.up_to(2)] == [b"a", b"", b"b"]
+    incoming = _make_incoming(_piece(b"a"), _piece(b""), _piece(b"b", more=False))
+    assert [piece async for piece in incoming.with_limit(2)] == [b"a", b"", b"b"]
     assert incoming.is_done
 
 
 async def test_a_body_that_stalls_is_given_up():
-    incoming = _incoming(_piece(b"a"), stall=0.05).up_to(10)
+    incoming = _make_incoming(_piece(b"a"), stall=0.05).with_limit(10)
     assert await anext(incoming) == b"a"
     with pytest.raises(UsageError, match=r"Nothing of the body came for 0\.05 seconds"):
         await anext(incoming)
 
 
 async def test_a_body_that_is_too_large_stays_so():
-    incoming = _incoming(_piece(b"abc", more=False), _piece(b"d")).up_to(2)
+    incoming = _make_incoming(_piece(b"abc", more=False), _piece(b"d")).with_limit(2)
     for _ in range(2):
         with pytest.raises(TooLarge):
             await anext(incoming)
@@ -259,14 +259,14 @@ async def test_a_body_that_is_too_large_stays_so():
 
 
 async def test_a_body_says_itself_that_it_is_too_large():
-    incoming = _incoming(**{"content-length": "11"})
+    incoming = _make_incoming(**{"content-length": "11"})
     with pytest.raises(TooLarge):
-        incoming.up_to(10)
-    assert incoming.up_to(11) is incoming
+        incoming.with_limit(10)
+    assert incoming.with_limit(11) is incoming
 
 
 async def test_a_client_that_goes_ends_the_body():
-    incoming = _incoming(_piece(b"a"), {"type": "http.disconnect"}).up_to(10)
+    incoming = _make_incoming(_piece(b"a"), {"type": "http.disconnect"}).with_limit(10)
     assert await anext(incoming) == b"a"
     with pytest.raises(UsageError, match="ended before its body did"):
         await anext(incoming)
@@ -276,4 +276,4 @@ async def test_a_request_without_a_body_has_nothing_to_read():
     async def never() -> Message:
         raise AssertionError
 
-    assert [piece async for piece in Incoming(never, Headers({})).up_to(1)] == []
+    assert [piece async for piece in RequestBody(never, Headers({})).with_limit(1)] == []

@@ -8,17 +8,17 @@ from collections.abc import AsyncIterator, Iterable
 import pytest
 
 from footnote.protocol.errors import TooLarge, UsageError, WrongKind
-from footnote.server.multipart import MOST_FILES, parts_of
+from footnote.server.uploads import MAX_FILES, iter_parts
 from server.forms import BOUNDARY, CONTENT_TYPE, END, form, part
 
 
-async def _pieces(pieces: Iterable[bytes]) -> AsyncIterator[bytes]:
+async def _chunks(pieces: Iterable[bytes]) -> AsyncIterator[bytes]:
     for piece in pieces:
         yield piece
 
 
 async def _read(body: bytes, cuts: Iterable[bytes] | None = None, kind: str = CONTENT_TYPE) -> list[tuple[str, bytes]]:
-    parts = parts_of(kind, _pieces([body] if cuts is None else cuts))
+    parts = iter_parts(kind, _chunks([body] if cuts is None else cuts))
     return [(one.filename, b"".join([piece async for piece in one])) async for one in parts]
 
 
@@ -54,7 +54,7 @@ async def test_fields_and_empty_choices_are_passed_over():
 async def test_a_part_that_is_not_read_to_its_end_is_passed_over():
     body = form(("a.txt", b"a" * 100_000), ("b.txt", b"b"))
     names: list[str] = []
-    async for one in parts_of(CONTENT_TYPE, _pieces(body[at : at + 1000] for at in range(0, len(body), 1000))):
+    async for one in iter_parts(CONTENT_TYPE, _chunks(body[at : at + 1000] for at in range(0, len(body), 1000))):
         names.append(one.filename)
         await anext(one)
     assert names == ["a.txt", "b.txt"]
@@ -119,7 +119,7 @@ async def test_a_broken_form_is_refused_with_a_sentence(body: bytes):
 
 
 async def test_more_files_than_may_come_at_once_are_too_many():
-    body = form(*((f"{number}.txt", b"x") for number in range(MOST_FILES + 1)))
+    body = form(*((f"{number}.txt", b"x") for number in range(MAX_FILES + 1)))
     with pytest.raises(TooLarge, match="More than 20 files"):
         await _read(body)
 
@@ -143,9 +143,9 @@ async def test_what_stands_behind_the_end_is_read_but_not_for_ever():
             given.append(number)
             yield b"x" * 10_000
 
-    assert [one.filename async for one in parts_of(CONTENT_TYPE, body(3))] == ["a.txt"]
+    assert [one.filename async for one in iter_parts(CONTENT_TYPE, body(3))] == ["a.txt"]
     assert given == [0, 1, 2]
-    assert [one.filename async for one in parts_of(CONTENT_TYPE, body(1000))] == ["a.txt"]
+    assert [one.filename async for one in iter_parts(CONTENT_TYPE, body(1000))] == ["a.txt"]
     assert len(given) == 3 + 7
 
 
@@ -160,7 +160,7 @@ async def test_a_large_file_is_never_whole_in_memory():
 
     size = 0
     tracemalloc.start()
-    async for one in parts_of(CONTENT_TYPE, body()):
+    async for one in iter_parts(CONTENT_TYPE, body()):
         async for piece in one:
             size += len(piece)
     _, peak = tracemalloc.get_traced_memory()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from server.house import House, events, open_house
+from server.house import House, open_house, parse_events
 from upstream import Upstream, call, reply, say, stop, together
 from web import Web
 from web.providers import Hit, SearchServer
@@ -31,12 +31,12 @@ async def searching(tmp_path: Path, upstream: Upstream) -> AsyncIterator[House]:
 
 
 async def ask(house: House, session_id: str, question: str) -> list[dict[str, Any]]:
-    answer = await house.local.ask("POST", f"/v2/sessions/{session_id}/messages", {"content": question})
-    return events(answer.body)
+    answer = await house.local.request("POST", f"/v2/sessions/{session_id}/messages", {"content": question})
+    return parse_events(answer.body)
 
 
 async def history(house: House, session_id: str) -> dict[str, Any]:
-    return (await house.local.ask("GET", f"/v2/sessions/{session_id}/history?turns=true")).json
+    return (await house.local.request("GET", f"/v2/sessions/{session_id}/history?turns=true")).json
 
 
 async def two_turns(house: House, upstream: Upstream) -> tuple[str, list[dict[str, Any]]]:
@@ -48,7 +48,7 @@ async def two_turns(house: House, upstream: Upstream) -> tuple[str, list[dict[st
         reply(say(SUMMARY), stop()),
         reply(say("You are welcome."), stop()),
     )
-    session_id = await house.local.session()
+    session_id = await house.local.create_session()
     told = await ask(house, session_id, "Who named oxygen?")
     await ask(house, session_id, "Thanks!")
     return session_id, told
@@ -101,7 +101,7 @@ async def test_an_edit_in_a_later_turn_leaves_a_file_with_the_turn_that_made_it(
         reply(call("edit_file", edit, id="c2"), stop("toolUse")),
         reply(say("Changed."), stop()),
     )
-    session_id = await searching.local.session()
+    session_id = await searching.local.create_session()
     first = (await ask(searching, session_id, "Write."))[0]["message"]["id"]
     second = (await ask(searching, session_id, "Change."))[0]["message"]["id"]
     shown = await history(searching, session_id)
@@ -110,5 +110,5 @@ async def test_an_edit_in_a_later_turn_leaves_a_file_with_the_turn_that_made_it(
     # The later turn shows that it changed the file, and the versions say who wrote what.
     assert shown["messages"][-1]["attachments"] == [file]
     path = f"/v2/sessions/{session_id}/files/versions?file_path=/report.md"
-    versions = (await searching.local.ask("GET", path)).json["versions"]
+    versions = (await searching.local.request("GET", path)).json["versions"]
     assert [version["message_id"] for version in versions] == [second, first]

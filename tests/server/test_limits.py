@@ -2,10 +2,9 @@
 
 import pytest
 
-from footnote.bus.buckets import MOST_BUCKETS
-from footnote.bus.local import LocalBus
+from footnote.bus.local import MAX_BUCKETS, LocalBus
 from footnote.protocol.errors import LimitReached
-from footnote.server.limits import Buckets, LoginLimits, place_of
+from footnote.server.limits import LoginLimits, RequestLimits, client_network
 
 
 class Clock:
@@ -18,37 +17,37 @@ class Clock:
 
 async def test_a_bucket_is_emptied_at_once_and_fills_with_time():
     clock = Clock()
-    buckets = Buckets(LocalBus(clock=clock), "requests", 3, 60)
+    buckets = RequestLimits(LocalBus(clock=clock), "requests", 3, 60)
     for _ in range(3):
-        await buckets.take("ann", "requests")
+        await buckets.acquire("ann", "requests")
     with pytest.raises(LimitReached, match="Too many requests: wait 1 second") as refused:
-        await buckets.take("ann", "requests")
+        await buckets.acquire("ann", "requests")
     assert refused.value.retry_after == pytest.approx(1.0)
-    await buckets.take("bob", "requests")
+    await buckets.acquire("bob", "requests")
     clock.time += 1
-    await buckets.take("ann", "requests")
+    await buckets.acquire("ann", "requests")
     with pytest.raises(LimitReached):
-        await buckets.take("ann", "requests")
+        await buckets.acquire("ann", "requests")
     clock.time += 1000
     for _ in range(3):
-        await buckets.take("ann", "requests")
+        await buckets.acquire("ann", "requests")
     with pytest.raises(LimitReached):
-        await buckets.take("ann", "requests")
+        await buckets.acquire("ann", "requests")
 
 
 async def test_many_strangers_do_not_fill_the_memory_nor_lift_the_limit_of_the_last():
     clock = Clock()
     bus = LocalBus(clock=clock)
-    buckets = Buckets(bus, "requests", 2, 60)
-    for number in range(3 * MOST_BUCKETS):
-        await buckets.take(f"address {number}", "requests")
-    assert len(bus.buckets) <= MOST_BUCKETS
-    await buckets.take("ann", "requests")
-    await buckets.take("ann", "requests")
-    for number in range(MOST_BUCKETS // 4):
-        await buckets.take(f"another {number}", "requests")
+    buckets = RequestLimits(bus, "requests", 2, 60)
+    for number in range(3 * MAX_BUCKETS):
+        await buckets.acquire(f"address {number}", "requests")
+    assert len(bus.buckets) <= MAX_BUCKETS
+    await buckets.acquire("ann", "requests")
+    await buckets.acquire("ann", "requests")
+    for number in range(MAX_BUCKETS // 4):
+        await buckets.acquire(f"another {number}", "requests")
     with pytest.raises(LimitReached):
-        await buckets.take("ann", "requests")
+        await buckets.acquire("ann", "requests")
 
 
 @pytest.mark.parametrize(
@@ -62,23 +61,23 @@ async def test_many_strangers_do_not_fill_the_memory_nor_lift_the_limit_of_the_l
     ],
 )
 def test_a_subscribers_network_counts_as_one(address: str, place: str):
-    assert place_of(address) == place
+    assert client_network(address) == place
 
 
 async def test_logins_are_limited_by_address_and_by_name():
     clock = Clock()
     limits = LoginLimits(LocalBus(clock=clock))
     for _ in range(5):
-        await limits.take("10.0.0.1", "Ann")
+        await limits.acquire("10.0.0.1", "Ann")
     with pytest.raises(LimitReached):
-        await limits.take("10.0.0.1", "ANN")
-    await limits.take("10.0.0.2", "ann")
+        await limits.acquire("10.0.0.1", "ANN")
+    await limits.acquire("10.0.0.2", "ann")
     for number in range(14):
-        await limits.take("10.0.0.1", f"user {number}")
+        await limits.acquire("10.0.0.1", f"user {number}")
     with pytest.raises(LimitReached, match="from here"):
-        await limits.take("10.0.0.1", None)
+        await limits.acquire("10.0.0.1", None)
     for number in range(100):
         if number < 54:
-            await limits.take(f"10.0.1.{number}", "ann")
+            await limits.acquire(f"10.0.1.{number}", "ann")
     with pytest.raises(LimitReached):
-        await limits.take("10.0.2.1", "ann")
+        await limits.acquire("10.0.2.1", "ann")

@@ -11,32 +11,32 @@ from server.house import LOCAL_TOKEN, PASSWORD, Answer, House, open_house
 LOGIN = "/v2/auth/login"
 
 
-def cookie_in(answer: Answer) -> SimpleCookie:
+def parse_cookie(answer: Answer) -> SimpleCookie:
     return SimpleCookie(answer.headers["set-cookie"])
 
 
-async def logged_in(house: House, name: str = "ann") -> str:
-    answer = await house.ask("POST", LOGIN, body={"name": name, "password": PASSWORD})
+async def log_in(house: House, name: str = "ann") -> str:
+    answer = await house.request("POST", LOGIN, body={"name": name, "password": PASSWORD})
     assert answer.status == 200, answer
-    return cookie_in(answer)["footnote_session"].value
+    return parse_cookie(answer)["footnote_session"].value
 
 
 async def test_a_password_gets_a_cookie_that_only_the_page_of_ours_can_use(house: House):
-    ann = await house.person("ann")
-    answer = await house.ask("POST", LOGIN, body={"name": "ann", "password": PASSWORD})
-    cookie = cookie_in(answer)["footnote_session"]
+    ann = await house.add_user("ann")
+    answer = await house.request("POST", LOGIN, body={"name": "ann", "password": PASSWORD})
+    cookie = parse_cookie(answer)["footnote_session"]
 
     assert answer.json == {"user_id": ann.id, "name": "ann", "role": "user", "by": "cookie"}
     assert (cookie["httponly"], cookie["samesite"], cookie["path"], cookie["secure"]) == (True, "strict", "/", "")
-    me = await house.ask("GET", "/v2/auth/me", cookie=cookie.value)
+    me = await house.request("GET", "/v2/auth/me", cookie=cookie.value)
     assert me.json == answer.json
 
 
 async def test_the_cookie_stays_with_tls_where_there_is_tls(tmp_path: Path):
     async with open_house(tmp_path, FOOTNOTE_SERVER_PUBLIC_URL="https://footnote.example") as house:
-        await house.person("ann")
-        answer = await house.ask("POST", LOGIN, body={"name": "ann", "password": PASSWORD})
-        assert cookie_in(answer)["footnote_session"]["secure"] is True
+        await house.add_user("ann")
+        answer = await house.request("POST", LOGIN, body={"name": "ann", "password": PASSWORD})
+        assert parse_cookie(answer)["footnote_session"]["secure"] is True
 
 
 @pytest.mark.parametrize(
@@ -50,59 +50,59 @@ async def test_the_cookie_stays_with_tls_where_there_is_tls(tmp_path: Path):
     ],
 )
 async def test_a_wrong_login_is_a_401_without_a_cookie(house: House, body: dict[str, str]):
-    await house.person("ann")
-    answer = await house.ask("POST", LOGIN, body=body)
+    await house.add_user("ann")
+    answer = await house.request("POST", LOGIN, body=body)
     assert (answer.status, answer.error) == (401, "not_logged_in")
     assert "set-cookie" not in answer.headers
 
 
 async def test_logging_out_ends_the_visit(house: House):
-    await house.person("ann")
-    cookie = await logged_in(house)
-    out = await house.ask("POST", "/v2/auth/logout", cookie=cookie)
+    await house.add_user("ann")
+    cookie = await log_in(house)
+    out = await house.request("POST", "/v2/auth/logout", cookie=cookie)
     assert out.status == 204
-    assert cookie_in(out)["footnote_session"].value == ""
-    assert (await house.ask("GET", "/v2/auth/me", cookie=cookie)).status == 401
+    assert parse_cookie(out)["footnote_session"].value == ""
+    assert (await house.request("GET", "/v2/auth/me", cookie=cookie)).status == 401
 
 
 async def test_a_link_lets_in_whoever_opens_it_first_and_nobody_after(house: House):
-    token = await house.app.accounts.mint_login()
-    first = await house.ask("GET", f"/login?token={token}")
-    second = await house.ask("GET", f"/login?token={token}")
+    token = await house.app.accounts.create_login_token()
+    first = await house.request("GET", f"/login?token={token}")
+    second = await house.request("GET", f"/login?token={token}")
 
     assert (first.status, first.headers["location"], first.body) == (303, "/", b"")
-    cookie = cookie_in(first)["footnote_session"].value
-    assert (await house.ask("GET", "/v2/auth/me", cookie=cookie)).json["user_id"] == "local"
+    cookie = parse_cookie(first)["footnote_session"].value
+    assert (await house.request("GET", "/v2/auth/me", cookie=cookie)).json["user_id"] == "local"
     assert (second.status, "set-cookie" in second.headers) == (401, False)
     assert second.headers["content-type"] == "text/html; charset=utf-8"
     assert b"footnote serve" in second.body
 
 
 async def test_of_many_who_open_a_link_at_once_one_is_let_in(house: House):
-    token = await house.app.accounts.mint_login()
-    answers = await asyncio.gather(*(house.ask("GET", f"/login?token={token}") for _ in range(15)))
+    token = await house.app.accounts.create_login_token()
+    answers = await asyncio.gather(*(house.request("GET", f"/login?token={token}") for _ in range(15)))
     assert sorted(answer.status for answer in answers) == [303] + [401] * 14
 
 
 async def test_looking_at_a_link_does_not_use_it_up(house: House):
-    token = await house.app.accounts.mint_login()
-    head = await house.ask("HEAD", f"/login?token={token}")
+    token = await house.app.accounts.create_login_token()
+    head = await house.request("HEAD", f"/login?token={token}")
     assert (head.status, head.headers["allow"]) == (405, "GET")
-    assert (await house.ask("GET", f"/login?token={token}")).status == 303
+    assert (await house.request("GET", f"/login?token={token}")).status == 303
 
 
 @pytest.mark.parametrize("query", ["", "?token=", "?token=%3Cscript%3E", "?token=fnl_x%22onload"])
 async def test_a_wrong_link_says_what_to_do_and_repeats_nothing(house: House, query: str):
-    answer = await house.ask("GET", f"/login{query}")
+    answer = await house.request("GET", f"/login{query}")
     assert answer.status == 401
     assert b"<script" not in answer.body
     assert b"onload" not in answer.body
 
 
 async def test_a_page_of_another_site_cannot_log_anybody_in(house: House):
-    await house.person("ann")
+    await house.add_user("ann")
     body = {"name": "ann", "password": PASSWORD}
-    answer = await house.ask("POST", LOGIN, body=body, origin="https://evil.example")
+    answer = await house.request("POST", LOGIN, body=body, origin="https://evil.example")
     assert (answer.status, answer.error) == (403, "not_allowed")
 
 
@@ -123,83 +123,83 @@ async def test_a_page_of_another_site_cannot_log_anybody_in(house: House):
     ],
 )
 async def test_a_cookie_changes_something_only_from_a_page_of_ours(house: House, headers: dict[str, str], status: int):
-    await house.person("ann")
-    cookie = await logged_in(house)
+    await house.add_user("ann")
+    cookie = await log_in(house)
     sent = {name: value.replace("{url}", house.url) for name, value in headers.items()}
-    assert (await house.ask("POST", "/v2/sessions", cookie=cookie, body={}, **sent)).status == status
+    assert (await house.request("POST", "/v2/sessions", cookie=cookie, body={}, **sent)).status == status
 
 
 async def test_a_token_is_no_matter_of_sites(house: House):
-    answer = await house.ask("POST", "/v2/sessions", token=LOCAL_TOKEN, body={}, origin="https://evil.example")
+    answer = await house.request("POST", "/v2/sessions", token=LOCAL_TOKEN, body={}, origin="https://evil.example")
     assert answer.status == 201
 
 
 async def test_two_cookies_of_the_name_are_none(house: House):
-    await house.person("ann")
-    cookie = await logged_in(house)
-    answer = await house.ask("GET", "/v2/auth/me", cookie=f"{cookie}; footnote_session=fnc_other")
+    await house.add_user("ann")
+    cookie = await log_in(house)
+    answer = await house.request("GET", "/v2/auth/me", cookie=f"{cookie}; footnote_session=fnc_other")
     assert answer.status == 401
 
 
 async def test_guessing_at_a_password_is_slowed_down_and_says_for_how_long(house: House):
-    await house.person("ann")
+    await house.add_user("ann")
     body = {"name": "ann", "password": "wrong password"}
-    answers = [await house.ask("POST", LOGIN, body=body) for _ in range(7)]
+    answers = [await house.request("POST", LOGIN, body=body) for _ in range(7)]
     assert [answer.status for answer in answers[:5]] == [401] * 5
     assert (answers[-1].status, answers[-1].error) == (429, "limit_reached")
     assert 1 <= int(answers[-1].headers["retry-after"]) <= 12
 
 
 async def test_one_changes_ones_own_password_with_the_old_one_alone(house: House):
-    ann = await house.person("ann")
+    ann = await house.add_user("ann")
     wrong = {"old_password": "wrong password", "password": "another password"}
     right = {"old_password": PASSWORD, "password": "another password"}
 
-    assert (await ann.ask("POST", "/v2/auth/password", wrong)).error == "invalid_request"
-    changed = await house.ask("POST", "/v2/auth/password", cookie=ann.cookie, body=right)
+    assert (await ann.request("POST", "/v2/auth/password", wrong)).error == "invalid_request"
+    changed = await house.request("POST", "/v2/auth/password", cookie=ann.cookie, body=right)
     assert changed.status == 204
-    assert (await house.ask("GET", "/v2/auth/me", cookie=ann.cookie)).status == 401
-    cookie = cookie_in(changed)["footnote_session"].value
-    assert (await house.ask("GET", "/v2/auth/me", cookie=cookie)).status == 200
-    again = await house.ask("POST", LOGIN, body={"name": "ann", "password": "another password"})
+    assert (await house.request("GET", "/v2/auth/me", cookie=ann.cookie)).status == 401
+    cookie = parse_cookie(changed)["footnote_session"].value
+    assert (await house.request("GET", "/v2/auth/me", cookie=cookie)).status == 200
+    again = await house.request("POST", LOGIN, body={"name": "ann", "password": "another password"})
     assert again.status == 200
 
 
 async def test_a_token_is_shown_once_and_works_until_it_is_revoked(house: House):
-    ann = await house.person("ann")
-    issued = (await ann.ask("POST", "/v2/tokens", {"name": "my program"})).json
-    listed = await ann.ask("GET", "/v2/tokens")
+    ann = await house.add_user("ann")
+    issued = (await ann.request("POST", "/v2/tokens", {"name": "my program"})).json
+    listed = await ann.request("GET", "/v2/tokens")
 
     assert [one["name"] for one in listed.json["tokens"]] == ["my program", "test"]
     assert issued["token"].encode() not in listed.body
-    assert (await house.ask("GET", "/v2/auth/me", token=issued["token"])).json["name"] == "ann"
-    assert (await ann.ask("DELETE", f"/v2/tokens/{issued['id']}")).status == 204
-    assert (await house.ask("GET", "/v2/auth/me", token=issued["token"])).status == 401
+    assert (await house.request("GET", "/v2/auth/me", token=issued["token"])).json["name"] == "ann"
+    assert (await ann.request("DELETE", f"/v2/tokens/{issued['id']}")).status == 204
+    assert (await house.request("GET", "/v2/auth/me", token=issued["token"])).status == 401
 
 
 async def test_an_admin_adds_changes_and_removes_people(house: House):
     local = house.local
-    made = await local.ask("POST", "/v2/users", {"name": "bob", "password": PASSWORD})
+    made = await local.request("POST", "/v2/users", {"name": "bob", "password": PASSWORD})
     path = f"/v2/users/{made.json['id']}"
 
     assert made.status == 201
-    assert (await local.ask("POST", "/v2/users", {"name": "BOB", "password": PASSWORD})).error == "conflict"
-    assert (await local.ask("PATCH", path, {"role": "admin"})).json["role"] == "admin"
-    cookie = await logged_in(house, "bob")
-    assert (await local.ask("PATCH", path, {"disabled": True})).json["disabled"] is True
-    assert (await house.ask("GET", "/v2/auth/me", cookie=cookie)).status == 401
-    assert (await local.ask("DELETE", path)).status == 204
-    assert (await local.ask("GET", path)).error == "not_found"
-    assert (await local.ask("DELETE", "/v2/users/local")).error == "not_allowed"
+    assert (await local.request("POST", "/v2/users", {"name": "BOB", "password": PASSWORD})).error == "conflict"
+    assert (await local.request("PATCH", path, {"role": "admin"})).json["role"] == "admin"
+    cookie = await log_in(house, "bob")
+    assert (await local.request("PATCH", path, {"disabled": True})).json["disabled"] is True
+    assert (await house.request("GET", "/v2/auth/me", cookie=cookie)).status == 401
+    assert (await local.request("DELETE", path)).status == 204
+    assert (await local.request("GET", path)).error == "not_found"
+    assert (await local.request("DELETE", "/v2/users/local")).error == "not_allowed"
 
 
 async def test_requests_of_a_user_are_limited_and_those_of_others_go_on(tmp_path: Path):
     async with open_house(tmp_path, FOOTNOTE_LIMITS_REQUESTS_PER_MINUTE="5") as house:
-        ann, bob = await house.person("ann"), await house.person("bob")
-        statuses = [(await ann.ask("GET", "/v2/agents")).status for _ in range(6)]
-        refused = await ann.ask("GET", "/v2/agents")
+        ann, bob = await house.add_user("ann"), await house.add_user("bob")
+        statuses = [(await ann.request("GET", "/v2/agents")).status for _ in range(6)]
+        refused = await ann.request("GET", "/v2/agents")
         assert statuses[:5] == [200] * 5
         assert (refused.status, refused.error) == (429, "limit_reached")
         assert int(refused.headers["retry-after"]) >= 1
-        assert (await bob.ask("GET", "/v2/agents")).status == 200
-        assert [(await house.ask("GET", "/openapi.json")).status for _ in range(6)][-1] == 429
+        assert (await bob.request("GET", "/v2/agents")).status == 200
+        assert [(await house.request("GET", "/openapi.json")).status for _ in range(6)][-1] == 429

@@ -14,22 +14,22 @@ import pytest
 
 from cli.process import Footnote, environment
 from footnote import tracing
-from footnote.config.secrets import secrets_of
+from footnote.config.secrets import collect_secrets
 from footnote.config.settings import (
-    Database,
-    Logs,
+    DatabaseSettings,
+    LogSettings,
     ModelProvider,
-    Models,
+    ModelSettings,
     SearchAccess,
     SearchProviders,
     Settings,
-    Tools,
-    WebSearch,
+    ToolSettings,
+    WebSearchSection,
 )
 from footnote.protocol.errors import UpstreamError
 from footnote.server import logs
-from footnote.tracing import Origin, Standing, Work
-from server.house import events
+from footnote.tracing import HealthLog, Operation, TraceOrigin
+from server.house import parse_events
 from upstream import Upstream, reply, say, status, stop
 
 TOKEN = "a-token-of-the-test-0123456789"
@@ -55,14 +55,14 @@ def lines(written: io.StringIO) -> list[dict[str, Any]]:
     return [json.loads(line) for line in written.getvalue().splitlines()]
 
 
-def written_with(settings: Logs, secrets: tuple[str, ...] = ()) -> io.StringIO:
+def log_to_buffer(settings: LogSettings, secrets: tuple[str, ...] = ()) -> io.StringIO:
     stream = io.StringIO()
-    logs.set_up(settings, secrets, stream)
+    logs.configure_logging(settings, secrets, stream)
     return stream
 
 
 def test_a_json_line_says_when_how_bad_where_from_and_what():
-    written = written_with(Logs(format="json"))
+    written = log_to_buffer(LogSettings(format="json"))
     log.warning("The end of the run %s\ncannot be stored.", "run_1", extra={"run_id": "run_1", "question": "Why?"})
     [line] = lines(written)
     assert RFC_3339.fullmatch(line.pop("time"))
@@ -76,7 +76,7 @@ def test_a_json_line_says_when_how_bad_where_from_and_what():
 
 
 def test_an_exception_is_in_the_same_line_with_its_type():
-    written = written_with(Logs(format="json"))
+    written = log_to_buffer(LogSettings(format="json"))
     try:
         raise KeyError("one")
     except KeyError:
@@ -87,14 +87,14 @@ def test_an_exception_is_in_the_same_line_with_its_type():
 
 
 def test_what_is_logged_in_a_run_names_it():
-    written = written_with(Logs(format="json"))
-    work = Work("test_run", "Of a test.", span="run")
+    written = log_to_buffer(LogSettings(format="json"))
+    work = Operation("test_run", "Of a test.", span="run")
     try:
-        with work(origin=Origin("run_1", "session_1")):
+        with work(origin=TraceOrigin("run_1", "session_1")):
             log.info("Inside.")
         log.info("Outside.")
     finally:
-        del tracing.WORKS["test_run"]
+        del tracing.ALL_OPERATIONS["test_run"]
     assert [(line.get("run_id"), line.get("session_id")) for line in lines(written)] == [
         ("run_1", "session_1"),
         (None, None),
@@ -102,7 +102,7 @@ def test_what_is_logged_in_a_run_names_it():
 
 
 def test_text_is_a_line_for_people():
-    written = written_with(Logs())
+    written = log_to_buffer(LogSettings())
     log.info("The server has stopped.")
     assert re.fullmatch(RFC_3339.pattern + r" INFO The server has stopped\.\n", written.getvalue())
 
@@ -112,7 +112,7 @@ def test_text_is_a_line_for_people():
     [("debug", ["d", "i", "w", "u"]), ("info", ["i", "w", "u"]), ("warning", ["w", "u"]), ("error", [])],
 )
 def test_the_level_is_the_least_that_is_written_and_libraries_only_warn(level: Any, said: list[str]):
-    written = written_with(Logs(format="json", level=level))
+    written = log_to_buffer(LogSettings(format="json", level=level))
     log.debug("d")
     log.info("i")
     log.warning("w")
@@ -122,14 +122,14 @@ def test_the_level_is_the_least_that_is_written_and_libraries_only_warn(level: A
     assert [line["message"] for line in lines(written)] == said
 
 
-def planted() -> tuple[Settings, dict[str, str], set[str]]:
+def settings_with_secrets() -> tuple[Settings, dict[str, str], set[str]]:
     """Settings and an environment with a secret in every place, and the secrets."""
     own = ModelProvider(type="openai", api_key="model-key-0001", base_url="http://user:address-pw-0002@gpu.intranet/v1")
     brave = SearchAccess(api_key="search-key-0003")
     settings = Settings(
-        models=Models(providers={"own": own}),
-        tools=Tools(WebSearch(providers=SearchProviders(brave=brave))),
-        database=Database("postgresql://footnote:db%2Fpw-0004@db/footnote"),
+        models=ModelSettings(providers={"own": own}),
+        tools=ToolSettings(WebSearchSection(providers=SearchProviders(brave=brave))),
+        database=DatabaseSettings("postgresql://footnote:db%2Fpw-0004@db/footnote"),
     )
     environ = {
         "FOOTNOTE_TOKEN": "local-token-0005",
@@ -152,8 +152,8 @@ def planted() -> tuple[Settings, dict[str, str], set[str]]:
 
 
 def test_every_secret_of_the_settings_and_the_environment_is_known():
-    settings, environ, secrets = planted()
-    assert set(secrets_of(settings, environ)) == secrets
+    settings, environ, secrets = settings_with_secrets()
+    assert set(collect_secrets(settings, environ)) == secrets
 
 
 NOBODY_TOLD = (
@@ -168,8 +168,8 @@ NOBODY_TOLD = (
 
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_no_secret_is_written_whether_it_is_said_raised_or_the_cause_of_an_error(form: Any):
-    settings, environ, secrets = planted()
-    written = written_with(Logs(format=form), secrets_of(settings, environ))
+    settings, environ, secrets = settings_with_secrets()
+    written = log_to_buffer(LogSettings(format=form), collect_secrets(settings, environ))
     for secret in (*secrets, *NOBODY_TOLD):
         log.warning("Said: %s", secret)
         try:
@@ -187,10 +187,10 @@ def test_no_secret_is_written_whether_it_is_said_raised_or_the_cause_of_an_error
 
 
 def test_trouble_is_told_once_and_its_end_once():
-    written = written_with(Logs(format="json"))
-    standing = Standing("The storage", calm=0)
+    written = log_to_buffer(LogSettings(format="json"))
+    standing = HealthLog("The storage", recovery_seconds=0)
     for error in (None, UpstreamError("no answer"), UpstreamError("no answer"), None, None):
-        standing.see(error)
+        standing.report(error)
     first, second = lines(written)
     assert (first["message"], first["error"]) == ("The storage fails: no answer", "UpstreamError")
     assert second["message"].startswith("The storage works again")
@@ -205,14 +205,14 @@ async def test_a_server_for_programs_writes_nothing_but_json(tmp_path: Path, ups
         Footnote("serve", "--port", "0", env=env) as process,
         aiohttp.ClientSession(headers={"authorization": f"Bearer {TOKEN}"}) as http,
     ):
-        await process.err.until("users add")
+        await process.err.wait_for_text("users add")
         first = json.loads(process.err.text.splitlines()[0])
         url = first["message"].partition(" answers at ")[2].partition(",")[0]
         async with http.post(f"{url}/v2/sessions", json={}) as response:
             session_id = (await response.json())["id"]
         for _ in range(2):
             async with http.post(f"{url}/v2/sessions/{session_id}/messages", json={"content": "Secretly?"}) as stream:
-                assert events(await stream.read())[-1]["type"] == "message_stop"
+                assert parse_events(await stream.read())[-1]["type"] == "message_stop"
         async with http.get(f"{url}/login?token=fnl_0123456789abcdefABCDEF") as response:
             assert response.status == 401
         process.signal(signal.SIGTERM)

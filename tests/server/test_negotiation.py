@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footnote.server.negotiation import locale_of, wants_json
+from footnote.server.negotiation import locale_of, prefers_json
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from footnote.server.negotiation import locale_of, wants_json
     ],
 )
 def test_json_is_sent_only_where_it_is_wanted_more_than_the_stream(accept: str | None, json: bool):
-    assert wants_json(accept) is json
+    assert prefers_json(accept) is json
 
 
 @pytest.mark.parametrize(
@@ -51,5 +51,5 @@ def test_the_best_of_our_languages_is_chosen(header: str | None, locale: str | N
 
 @given(st.text(max_size=200))
 def test_any_header_can_be_read(header: str):
-    assert wants_json(header) in (True, False)
+    assert prefers_json(header) in (True, False)
     assert locale_of(header) in ("en", "vi", "zh", None)

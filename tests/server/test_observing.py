@@ -13,8 +13,8 @@ from prometheus_client.metrics_core import CounterMetricFamily
 
 import footnote
 from footnote.server import logs
-from footnote.tracing import COUNTS, WORKS
-from server.house import House, connected
+from footnote.tracing import ALL_COUNTERS, ALL_OPERATIONS
+from server.house import House, wait_for_bus
 from shape.tree import ROOT
 
 PAGE = (ROOT / "docs" / "observing.md").read_text(encoding="utf-8")
@@ -28,44 +28,47 @@ PLACES = ("instance", "job", "le")
 """Labels that Prometheus adds, or that every histogram has."""
 
 
-def documented() -> dict[str, list[str]]:
+def documented_metrics() -> dict[str, list[str]]:
     return {name: re.findall(r"`(\w+)`", labels) for name, labels, _ in ROW.findall(PAGE)}
 
 
 def series() -> set[str]:
     """What can be asked for of the metrics on the page."""
     parts = {
-        f"{name}_{part}" for name in documented() for part in ("bucket", "sum", "count") if name.endswith("_seconds")
+        f"{name}_{part}"
+        for name in documented_metrics()
+        for part in ("bucket", "sum", "count")
+        if name.endswith("_seconds")
     }
     process = {"process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds", "process_max_fds"}
-    return {*documented(), *parts, *process, "process_start_time_seconds"}
+    return {*documented_metrics(), *parts, *process, "process_start_time_seconds"}
 
 
 async def test_every_metric_is_on_the_page_with_its_labels_and_no_other_is(house: House):
     for module in pkgutil.walk_packages(footnote.__path__, "footnote."):
         if module.name not in ("footnote.__main__", "footnote.server.traces"):
             importlib.import_module(module.name)
-    await house.local.told(await house.local.session())
+    await house.local.ask_for_events(await house.local.create_session())
     told: dict[str, list[str]] = {}
     for family in house.site.metrics.collect():
         name = f"{family.name}_total" if isinstance(family, CounterMetricFamily) else family.name
         of_samples = family.samples[0].labels if family.samples else {}
         told[name] = [label for label in of_samples if label != "le"]
-    told |= {f"footnote_{work.name}_seconds": [*work.labels, "outcome"] for work in WORKS.values()}
-    told |= {f"footnote_{count.name}_total": list(count.labels) for count in COUNTS.values()}
-    assert told == documented()
+    told |= {f"footnote_{work.name}_seconds": [*work.labels, "outcome"] for work in ALL_OPERATIONS.values()}
+    told |= {f"footnote_{count.name}_total": list(count.labels) for count in ALL_COUNTERS.values()}
+    assert told == documented_metrics()
 
 
 async def test_the_figures_of_the_process_are_there(house: House):
-    text = (await house.local.ask("GET", "/metrics")).body.decode()
+    text = (await house.local.request("GET", "/metrics")).body.decode()
     named = {name for name in NAME.findall(PAGE) if name.startswith("process_")}
     assert {name for name in named if f"\n{name} " not in text} == set()
 
 
 async def test_what_a_run_does_is_counted(house: House):
-    await connected(house)
-    await house.local.told(await house.local.session())
-    text = (await house.local.ask("GET", "/metrics")).body.decode()
+    await wait_for_bus(house)
+    await house.local.ask_for_events(await house.local.create_session())
+    text = (await house.local.request("GET", "/metrics")).body.decode()
     for sample in (
         r'footnote_run_seconds_count{outcome="done"} [1-9]',
         r'footnote_round_seconds_count{outcome="ok"} [1-9]',
@@ -105,7 +108,9 @@ def test_the_dashboard_has_its_rows_and_its_data_source_is_a_choice():
 def test_a_query_asks_for_metrics_and_labels_that_there_are(query: str):
     names = set(NAME.findall(query))
     assert names - series() == set()
-    known = {label for name in names for label in documented().get(re.sub(r"_(bucket|sum|count)$", "", name), ())}
+    known = {
+        label for name in names for label in documented_metrics().get(re.sub(r"_(bucket|sum|count)$", "", name), ())
+    }
     grouped = {label for group in re.findall(r"by \(([^)]*)\)", query) for label in group.split(", ")}
     chosen = set(re.findall(r"(\w+)\s*(?:=~|!=|=)\s*\"", query))
     assert (grouped | chosen) - known - {*PLACES} == set()
@@ -113,7 +118,7 @@ def test_a_query_asks_for_metrics_and_labels_that_there_are(query: str):
 
 def test_every_panel_shows_metrics_of_the_page_and_every_metric_is_in_a_panel():
     shown = {re.sub(r"_(bucket|sum|count)$", "", name) for query in queries() for name in NAME.findall(query)}
-    assert set(documented()) - shown == set()
+    assert set(documented_metrics()) - shown == set()
 
 
 @pytest.mark.parametrize("rule", ALERTS, ids=[rule["alert"] for rule in ALERTS])

@@ -9,8 +9,8 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
-from footnote.server.routes import TABLE
-from server.house import House, answers_always, open_house
+from footnote.server.routes import ALL_ROUTES
+from server.house import House, open_house, script_answer
 from server.test_access_matrix import ROWS
 from upstream import Upstream
 
@@ -61,35 +61,35 @@ def odd_bodies(kind: type[msgspec.Struct], usual: dict[str, Any]) -> Iterator[An
 
 @pytest.mark.slow
 async def test_no_odd_request_is_more_than_the_callers_mistake(tmp_path: Path, upstream: Upstream):
-    answers_always(upstream)
+    script_answer(upstream)
     async with open_house(tmp_path, upstream, FOOTNOTE_LIMITS_REQUESTS_PER_MINUTE="1000000") as house:
-        session_id = await house.local.session()
-        told = await house.local.told(session_id)
+        session_id = await house.local.create_session()
+        told = await house.local.ask_for_events(session_id)
         there = FIXED_PARAMETERS | {"session_id": session_id, "message_id": told[0]["message"]["id"]}
         failed = [
             (route.name, sent)
-            for route in TABLE
+            for route in ALL_ROUTES
             for parameters in (there, FIXED_PARAMETERS)
-            async for sent, status in _tried(house, route.name, parameters)
+            async for sent, status in _send_odd_bodies(house, route.name, parameters)
             if not 200 <= status < 500
         ]
-        alive = await house.ask("GET", "/healthz")
+        alive = await house.request("GET", "/healthz")
     assert failed == []
     assert alive.status == 200
 
 
-async def _tried(house: House, name: str, parameters: dict[str, str]) -> Any:
-    route = next(route for route in TABLE if route.name == name)
+async def _send_odd_bodies(house: House, name: str, parameters: dict[str, str]) -> Any:
+    route = next(route for route in ALL_ROUTES if route.name == name)
     path = route.path
     for key, value in parameters.items():
         path = path.replace(f"{{{key}}}", value)
     bodies = [] if route.body is None else list(odd_bodies(route.body, ROWS[name].body or {}))
     for body in bodies:
         sent = json.dumps(body, ensure_ascii=False)
-        answer = await house.local.ask(route.method, path, body, accept="application/json")
+        answer = await house.local.request(route.method, path, body, accept="application/json")
         yield sent[:200], answer.status
     fields = msgspec.structs.fields(route.query) if route.query is not None else ()
     for field in fields:
         for odd in ("", "x", "-1", "1.5", "null", "true", "[]", "9" * 5000, "\0", "\u2028", "x" * 5000):
             query = f"?{field.encode_name}={quote(odd)}"
-            yield query[:200], (await house.local.ask(route.method, path + query)).status
+            yield query[:200], (await house.local.request(route.method, path + query)).status

@@ -15,11 +15,11 @@ from schemathesis.checks import CheckFunction
 
 from cli.process import environment
 from footnote.protocol.schema import event_schemas
-from footnote.server.openapi import document_of
-from footnote.server.routes import TABLE
-from server.house import LOCAL_TOKEN, House, events
+from footnote.server.openapi import openapi_json
+from footnote.server.routes import ALL_ROUTES
+from server.house import LOCAL_TOKEN, House, parse_events
 
-DOCUMENT: dict[str, Any] = json.loads(document_of(TABLE))
+DOCUMENT: dict[str, Any] = json.loads(openapi_json(ALL_ROUTES))
 schema = schemathesis.openapi.from_dict(DOCUMENT)
 JSON = "application/json"
 CHECKS: list[CheckFunction] = [
@@ -65,45 +65,47 @@ def test_a_route_answers_whatever_its_schema_allows_as_the_document_says(case: s
 
 
 async def test_the_document_is_served_to_everybody_and_describes_every_route(house: House):
-    answer = await house.ask("GET", "/openapi.json")
+    answer = await house.request("GET", "/openapi.json")
     assert answer.json == DOCUMENT
     described = {f"{method.upper()} {path}" for path, one in answer.json["paths"].items() for method in one}
-    assert described == {re.sub(r":\w+}", "}", route.name) for route in TABLE}
+    assert described == {re.sub(r":\w+}", "}", route.name) for route in ALL_ROUTES}
 
 
 async def test_what_is_answered_fits_the_schema_of_its_route(house: House):
     local = house.local
-    session_id = await local.session(title="Reasons")
-    head = (await local.told(session_id))[0]["message"]
-    started = await local.ask("POST", f"/v2/sessions/{session_id}/messages", {"content": "And?"}, accept=JSON)
-    token = (await local.ask("POST", "/v2/tokens", {"name": "one", "expires_in_days": 1})).json
-    user = (await local.ask("POST", "/v2/users", {"name": "ann", "password": "a good password"})).json
+    session_id = await local.create_session(title="Reasons")
+    head = (await local.ask_for_events(session_id))[0]["message"]
+    started = await local.request("POST", f"/v2/sessions/{session_id}/messages", {"content": "And?"}, accept=JSON)
+    token = (await local.request("POST", "/v2/tokens", {"name": "one", "expires_in_days": 1})).json
+    user = (await local.request("POST", "/v2/users", {"name": "ann", "password": "a good password"})).json
     answers = {
         ("/v2/sessions/{session_id}/messages", "post", "202"): started,
-        ("/v2/sessions", "post", "201"): await local.ask("POST", "/v2/sessions", {}),
-        ("/v2/sessions", "get", "200"): await local.ask("GET", "/v2/sessions?query=reasons"),
-        ("/v2/sessions/{session_id}", "get", "200"): await local.ask("GET", f"/v2/sessions/{session_id}"),
-        ("/v2/sessions/{session_id}/history", "get", "200"): await local.ask(
+        ("/v2/sessions", "post", "201"): await local.request("POST", "/v2/sessions", {}),
+        ("/v2/sessions", "get", "200"): await local.request("GET", "/v2/sessions?query=reasons"),
+        ("/v2/sessions/{session_id}", "get", "200"): await local.request("GET", f"/v2/sessions/{session_id}"),
+        ("/v2/sessions/{session_id}/history", "get", "200"): await local.request(
             "GET", f"/v2/sessions/{session_id}/history"
         ),
-        ("/v2/runs/{run_id}", "get", "200"): await local.ask("GET", f"/v2/runs/{head['run_id']}"),
-        ("/v2/runs/{run_id}/cancel", "post", "200"): await local.ask("POST", f"/v2/runs/{head['run_id']}/cancel"),
-        ("/v2/agents", "get", "200"): await local.ask("GET", "/v2/agents"),
-        ("/v2/models", "get", "200"): await local.ask("GET", "/v2/models"),
-        ("/v2/tools", "get", "200"): await local.ask("GET", "/v2/tools"),
-        ("/v2/auth/me", "get", "200"): await local.ask("GET", "/v2/auth/me"),
-        ("/v2/users", "get", "200"): await local.ask("GET", "/v2/users"),
-        ("/v2/users/{user_id}", "patch", "200"): await local.ask("PATCH", f"/v2/users/{user['id']}", {"role": "admin"}),
-        ("/v2/tokens", "get", "200"): await local.ask("GET", "/v2/tokens"),
-        ("/v2/sessions", "get", "401"): await house.ask("GET", "/v2/sessions"),
-        ("/v2/runs/{run_id}", "get", "404"): await local.ask("GET", "/v2/runs/none"),
+        ("/v2/runs/{run_id}", "get", "200"): await local.request("GET", f"/v2/runs/{head['run_id']}"),
+        ("/v2/runs/{run_id}/cancel", "post", "200"): await local.request("POST", f"/v2/runs/{head['run_id']}/cancel"),
+        ("/v2/agents", "get", "200"): await local.request("GET", "/v2/agents"),
+        ("/v2/models", "get", "200"): await local.request("GET", "/v2/models"),
+        ("/v2/tools", "get", "200"): await local.request("GET", "/v2/tools"),
+        ("/v2/auth/me", "get", "200"): await local.request("GET", "/v2/auth/me"),
+        ("/v2/users", "get", "200"): await local.request("GET", "/v2/users"),
+        ("/v2/users/{user_id}", "patch", "200"): await local.request(
+            "PATCH", f"/v2/users/{user['id']}", {"role": "admin"}
+        ),
+        ("/v2/tokens", "get", "200"): await local.request("GET", "/v2/tokens"),
+        ("/v2/sessions", "get", "401"): await house.request("GET", "/v2/sessions"),
+        ("/v2/runs/{run_id}", "get", "404"): await local.request("GET", "/v2/runs/none"),
     }
     assert token["expires_at"]
     for (path, method, status), answer in answers.items():
         assert str(answer.status) == status, (path, answer)
         wanted = DOCUMENT["paths"][path][method]["responses"][status]["content"][JSON]["schema"]
         jsonschema.validate(answer.json, {**wanted, "components": DOCUMENT["components"]})
-    for event in events((await local.ask("GET", f"/v2/runs/{head['run_id']}/events")).body):
+    for event in parse_events((await local.request("GET", f"/v2/runs/{head['run_id']}/events")).body):
         wanted = {"$ref": "#/components/schemas/Event", "components": DOCUMENT["components"]}
         jsonschema.validate({name: value for name, value in event.items() if name != "id"}, wanted)
 
@@ -128,8 +130,8 @@ def test_every_reference_of_the_document_leads_somewhere():
 
 def test_operations_have_names_of_their_own():
     names = [operation["operationId"] for path in DOCUMENT["paths"].values() for operation in path.values()]
-    assert len(names) == len(set(names)) == len(TABLE)
+    assert len(names) == len(set(names)) == len(ALL_ROUTES)
 
 
 async def test_the_schema_of_events_is_published(house: House):
-    assert (await house.local.ask("GET", "/v2/events/schema")).json == event_schemas()
+    assert (await house.local.request("GET", "/v2/events/schema")).json == event_schemas()

@@ -66,32 +66,32 @@ async def _built(tmp_path: Path) -> AsyncIterator[House]:
 
 @pytest.mark.parametrize("path", ["/", "/s/session_of_somebody", "/s/session_of_somebody?source=3&passage=2"])
 async def test_every_address_of_the_page_is_the_page_for_anybody(built: House, path: str):
-    answer = await built.ask("GET", path)
+    answer = await built.request("GET", path)
     assert (answer.status, answer.body) == (200, FILES["index.html"])
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert answer.headers["cache-control"] == "no-cache"
-    again = await built.ask("GET", path, if_none_match=answer.headers["etag"])
+    again = await built.request("GET", path, if_none_match=answer.headers["etag"])
     assert (again.status, again.body, again.headers["etag"]) == (304, b"", answer.headers["etag"])
 
 
 @pytest.mark.parametrize(("name", "kind"), KINDS.items())
 async def test_a_file_is_of_its_kind_however_deep_it_lies(built: House, name: str, kind: str):
-    answer = await built.ask("GET", f"/static/{name}")
+    answer = await built.request("GET", f"/static/{name}")
     assert (answer.status, answer.body, answer.headers["content-type"]) == (200, FILES[name], kind)
 
 
 async def test_what_changes_its_name_with_its_content_is_kept_for_ever(built: House):
-    kept = {name: (await built.ask("GET", f"/static/{name}")).headers["cache-control"] for name in KINDS}
+    kept = {name: (await built.request("GET", f"/static/{name}")).headers["cache-control"] for name in KINDS}
     for_ever = {name for name, control in kept.items() if control == "public, max-age=31536000, immutable"}
     assert for_ever == {name for name in KINDS if name.startswith("assets/")}
     assert set(kept.values()) == {"public, max-age=31536000, immutable", "public, max-age=300"}
 
 
 async def test_a_file_that_the_browser_has_is_not_sent_again(built: House):
-    first = await built.ask("GET", "/static/theme.js")
-    again = await built.ask("GET", "/static/theme.js", if_none_match=f'"other", {first.headers["etag"]}')
+    first = await built.request("GET", "/static/theme.js")
+    again = await built.request("GET", "/static/theme.js", if_none_match=f'"other", {first.headers["etag"]}')
     assert (again.status, again.body) == (304, b"")
-    changed = await built.ask("GET", "/static/theme.js", if_none_match='"other"')
+    changed = await built.request("GET", "/static/theme.js", if_none_match='"other"')
     assert changed.status == 200
 
 
@@ -116,7 +116,7 @@ async def test_it_comes_packed_to_who_takes_that(built: House, taken: str):
     ],
 )
 async def test_it_comes_as_it_is_to_others_and_where_packing_saves_nothing(built: House, name: str, taken: str):
-    answer = await built.ask("GET", f"/static/{name}", accept_encoding=taken)
+    answer = await built.request("GET", f"/static/{name}", accept_encoding=taken)
     assert "content-encoding" not in answer.headers
     assert (answer.body, answer.headers["vary"]) == (FILES[name], "accept-encoding")
 
@@ -146,30 +146,30 @@ async def _connection(house: House):
 
 async def test_a_file_that_was_built_away_is_missing_and_no_failure(tmp_path: Path):
     async with _built(tmp_path) as built:
-        assert (await built.ask("GET", "/static/theme.js")).status == 200
+        assert (await built.request("GET", "/static/theme.js")).status == 200
         (tmp_path / "static" / "icon.svg").unlink()
-        answer = await built.ask("GET", "/static/icon.svg")
+        answer = await built.request("GET", "/static/icon.svg")
         assert (answer.status, answer.error) == (404, "not_found")
 
 
 async def test_without_a_page_the_server_runs_and_says_how_to_build_it(tmp_path: Path):
     async with open_house(tmp_path) as house:
         house.site.assets = Assets(tmp_path / "nowhere")
-        answer = await house.ask("GET", "/")
+        answer = await house.request("GET", "/")
         assert (answer.status, answer.headers["cache-control"]) == (200, "no-store")
         assert b"make page" in answer.body
-        refused = await house.ask("GET", "/login?token=used")
+        refused = await house.request("GET", "/login?token=used")
         assert refused.status == 401
         assert b"{{" not in refused.body
-        assert (await house.ask("GET", "/v2/agents", token=house.local.token)).status == 200
+        assert (await house.request("GET", "/v2/agents", token=house.local.token)).status == 200
 
 
 async def test_the_browsers_own_wish_for_an_icon_is_no_trouble(built: House):
-    assert (await built.ask("GET", "/favicon.ico")).status == 404
+    assert (await built.request("GET", "/favicon.ico")).status == 404
 
 
 async def test_the_page_may_talk_to_nobody_but_its_server(built: House):
-    policy = (await built.ask("GET", "/")).headers["content-security-policy"]
+    policy = (await built.request("GET", "/")).headers["content-security-policy"]
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
     assert rules == {
         "default-src": "'none'",

@@ -12,7 +12,7 @@ from footnote.server.routes import pictures
 from server.house import Answer, House, Person, open_house
 from server.images import GIF, JPEG, PNG, SVG, WEBP, picture
 from upstream import Request, Upstream, call, reply, say, stop
-from web import Reply, Trap, Web, hang, page, redirect
+from web import Reply, Trap, Web, hanging_reply, page, redirect
 
 DOMAIN = "127.0.0.1"
 
@@ -38,21 +38,21 @@ async def reading(tmp_path: Path, upstream: Upstream, web: Web) -> AsyncIterator
 
 
 async def icon(person: Person, domain: str = DOMAIN) -> Answer:
-    return await person.ask("GET", f"/v2/favicons/{domain}")
+    return await person.request("GET", f"/v2/favicons/{domain}")
 
 
 async def image(house: House, url: str) -> Answer:
-    return await house.local.ask("POST", "/v2/images", {"url": url})
+    return await house.local.request("POST", "/v2/images", {"url": url})
 
 
 async def test_the_icon_of_a_source_is_handed_out_and_kept(reading: House, web: Web):
     web.put("/favicon.ico", picture(PNG))
-    await reading.local.told(await reading.local.session())
+    await reading.local.ask_for_events(await reading.local.create_session())
     for _ in range(2):
         answer = await icon(reading.local)
         assert (answer.status, answer.body, answer.headers["content-type"]) == (200, PNG, "image/png")
         assert answer.headers["cache-control"] == "private, max-age=604800"
-    assert len(web.asked_for("/favicon.ico")) == 1
+    assert len(web.requests_for("/favicon.ico")) == 1
     assert len(list((reading.app.configuration.home / "favicons").iterdir())) == 1
 
 
@@ -61,24 +61,24 @@ async def test_the_icon_that_a_page_names_is_in_the_source_and_is_what_is_shown(
     web.put("/oxygen", page("Oxygen is a gas. " * 40, title=f"Oxygen</title>{head}<title>"))
     web.put("/static/icon.png", picture(PNG))
     web.put("/favicon.ico", picture(GIF))
-    session_id = await reading.local.session()
-    await reading.local.told(session_id)
-    shown = (await reading.local.ask("GET", f"/v2/sessions/{session_id}/history")).json
+    session_id = await reading.local.create_session()
+    await reading.local.ask_for_events(session_id)
+    shown = (await reading.local.request("GET", f"/v2/sessions/{session_id}/history")).json
     [source] = shown["workspace"]["sources"][0]["sources"]
     assert source["favicon"] == web.url("/static/icon.png")
     assert (await icon(reading.local)).body == PNG
-    assert web.asked_for("/favicon.ico") == []
+    assert web.requests_for("/favicon.ico") == []
     # Read again from the cache, in another session and for another user, it is still known.
-    ann = await reading.person("ann")
-    other = await ann.session()
-    await ann.told(other)
-    kept = (await ann.ask("GET", f"/v2/sessions/{other}/history")).json["workspace"]["sources"][0]["sources"]
+    ann = await reading.add_user("ann")
+    other = await ann.create_session()
+    await ann.ask_for_events(other)
+    kept = (await ann.request("GET", f"/v2/sessions/{other}/history")).json["workspace"]["sources"][0]["sources"]
     assert [one["favicon"] for one in kept] == [source["favicon"]]
     assert (await icon(ann)).body == PNG
 
 
 async def test_a_source_without_an_icon_is_remembered_for_a_day(reading: House):
-    await reading.local.told(await reading.local.session())
+    await reading.local.ask_for_events(await reading.local.create_session())
     answer = await icon(reading.local)
     assert (answer.status, answer.error) == (404, "not_found")
     assert answer.headers["cache-control"] == "private, max-age=86400"
@@ -86,14 +86,14 @@ async def test_a_source_without_an_icon_is_remembered_for_a_day(reading: House):
 
 async def test_nobody_is_asked_for_the_icon_of_a_site_that_is_no_source_of_ones_own(reading: House, web: Web):
     web.put("/favicon.ico", picture(PNG))
-    await reading.local.told(await reading.local.session())
-    ann = await reading.person("ann")
+    await reading.local.ask_for_events(await reading.local.create_session())
+    ann = await reading.add_user("ann")
     odd = ("127.0.0.1%2F", "127.0.0.1%3Fx", "%2e%2e", "x" * 300, "%00")
     answers = [await icon(reading.local, one) for one in ("127.0.0.2", "example.org", "127.0.0", "1", *odd)]
     answers.append(await icon(ann))
     assert {answer.status for answer in answers} <= {400, 404}
     assert {answer.headers["cache-control"] for answer in answers} == {"no-store"}
-    assert web.asked_for("/favicon.ico") == []
+    assert web.requests_for("/favicon.ico") == []
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ async def test_anything_else_is_refused_with_a_sentence(reading: House, web: Web
 
 async def test_a_site_that_does_not_answer_is_not_waited_for(reading: House, web: Web, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pictures, "SECONDS", 0.1)
-    refused = await image(reading, web.put("/image", hang()))
+    refused = await image(reading, web.put("/image", hanging_reply()))
     assert (refused.status, refused.error) == (502, "upstream_error")
     assert "within 0.1 seconds" in refused.json["error"]["message"]
 
@@ -157,10 +157,10 @@ async def test_addresses_that_nobody_may_choose_are_refused(reading: House):
 
 
 async def test_a_page_of_another_site_cannot_have_an_image_fetched(reading: House, web: Web):
-    ann = await reading.person("ann")
-    refused = await reading.ask(
+    ann = await reading.add_user("ann")
+    refused = await reading.request(
         "POST", "/v2/images", cookie=ann.cookie, body={"url": web.url("/image")}, origin="https://evil.example"
     )
     assert refused.status == 403
-    assert (await reading.local.ask("GET", "/v2/images")).status == 405
-    assert web.asked_for("/image") == []
+    assert (await reading.local.request("GET", "/v2/images")).status == 405
+    assert web.requests_for("/image") == []

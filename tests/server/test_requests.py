@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from footnote.server.heads import MOST_HEAD_BYTES
-from footnote.server.replies import SAFE_HEADERS
-from footnote.server.table import MOST_BODY_BYTES, Call, Route
+from footnote.server.connection_limits import MAX_HEADER_BYTES
+from footnote.server.responses import SECURITY_HEADERS
+from footnote.server.route import MAX_BODY_BYTES, Route, RouteCall
 from server.house import LOCAL_TOKEN, Answer, House, open_house
 
 SESSIONS = "/v2/sessions"
 
 
-def said(answer: Answer) -> tuple[int, str | None]:
+def status_and_error(answer: Answer) -> tuple[int, str | None]:
     return answer.status, answer.error
 
 
@@ -23,37 +23,37 @@ def said(answer: Answer) -> tuple[int, str | None]:
     "path", ["/nothing", "/v2/nothing", "/v2/sessions/", "/v2/sessions/a/b/c", "//", "/v2/agents%0A"]
 )
 async def test_an_unknown_path_is_a_404_in_json(house: House, path: str):
-    answer = await house.local.ask("GET", path)
-    assert said(answer) == (404, "not_found")
+    answer = await house.local.request("GET", path)
+    assert status_and_error(answer) == (404, "not_found")
     assert answer.headers["content-type"] == "application/json"
 
 
 async def test_a_wrong_method_is_told_the_right_ones(house: House):
-    answer = await house.local.ask("PUT", SESSIONS)
-    assert (*said(answer), answer.headers["allow"]) == (405, "method_not_allowed", "GET, HEAD, POST")
+    answer = await house.local.request("PUT", SESSIONS)
+    assert (*status_and_error(answer), answer.headers["allow"]) == (405, "method_not_allowed", "GET, HEAD, POST")
 
 
 async def test_who_is_nobody_does_not_even_learn_the_methods(house: House):
-    answer = await house.ask("PUT", SESSIONS)
-    assert (*said(answer), answer.headers["www-authenticate"]) == (401, "not_logged_in", "Bearer")
+    answer = await house.request("PUT", SESSIONS)
+    assert (*status_and_error(answer), answer.headers["www-authenticate"]) == (401, "not_logged_in", "Bearer")
 
 
 async def test_a_head_is_a_get_without_its_body(house: House):
-    whole, head = await house.local.ask("GET", "/v2/agents"), await house.local.ask("HEAD", "/v2/agents")
+    whole, head = await house.local.request("GET", "/v2/agents"), await house.local.request("HEAD", "/v2/agents")
     assert (head.status, head.body) == (200, b"")
     assert head.headers["content-length"] == str(len(whole.body))
 
 
 async def test_a_head_of_a_stream_ends_at_once(house: House):
-    told = await house.local.told(await house.local.session())
-    head = await house.local.ask("HEAD", f"/v2/runs/{told[0]['message']['run_id']}/events")
+    told = await house.local.ask_for_events(await house.local.create_session())
+    head = await house.local.request("HEAD", f"/v2/runs/{told[0]['message']['run_id']}/events")
     assert (head.status, head.body) == (200, b"")
     assert head.headers["content-type"] == "text/event-stream; charset=utf-8"
 
 
 async def test_a_body_that_is_too_large_is_refused_by_its_length(house: House):
-    answer = await house.ask("POST", SESSIONS, token=LOCAL_TOKEN, data=BytesIO(b" " * (MOST_BODY_BYTES + 1)))
-    assert said(answer) == (413, "too_large")
+    answer = await house.request("POST", SESSIONS, token=LOCAL_TOKEN, data=BytesIO(b" " * (MAX_BODY_BYTES + 1)))
+    assert status_and_error(answer) == (413, "too_large")
 
 
 async def test_a_body_of_unknown_length_is_counted_while_it_comes(house: House):
@@ -61,7 +61,7 @@ async def test_a_body_of_unknown_length_is_counted_while_it_comes(house: House):
     head = f"POST {SESSIONS} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {LOCAL_TOKEN}\r\n"
     writer.write(f"{head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
     piece = b" " * 65536
-    for _ in range(MOST_BODY_BYTES // len(piece) + 2):
+    for _ in range(MAX_BODY_BYTES // len(piece) + 2):
         writer.write(b"%x\r\n%b\r\n" % (len(piece), piece))
         await writer.drain()
     assert (await reader.readline()).startswith(b"HTTP/1.1 413")
@@ -71,12 +71,12 @@ async def test_a_body_of_unknown_length_is_counted_while_it_comes(house: House):
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
 async def test_a_body_that_is_not_json_is_refused(house: House, kind: str):
-    answer = await house.ask("POST", SESSIONS, token=LOCAL_TOKEN, data=b"{}", content_type=kind)
-    assert said(answer) == (415, "unsupported_media_type")
+    answer = await house.request("POST", SESSIONS, token=LOCAL_TOKEN, data=b"{}", content_type=kind)
+    assert status_and_error(answer) == (415, "unsupported_media_type")
 
 
 async def test_a_body_may_say_its_charset(house: House):
-    answer = await house.ask(
+    answer = await house.request(
         "POST", SESSIONS, token=LOCAL_TOKEN, data=b"{}", content_type="Application/JSON; charset=utf-8"
     )
     assert answer.status == 201
@@ -102,19 +102,19 @@ BODIES = {
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES.keys())
 async def test_a_body_that_cannot_be_used_is_a_400_with_a_sentence(house: House, body: bytes):
-    answer = await house.ask("POST", SESSIONS, token=LOCAL_TOKEN, data=body)
-    assert said(answer) == (400, "invalid_request")
+    answer = await house.request("POST", SESSIONS, token=LOCAL_TOKEN, data=body)
+    assert status_and_error(answer) == (400, "invalid_request")
     assert answer.json["error"]["message"].endswith(".")
     assert answer.json["error"]["retryable"] is False
 
 
 async def test_an_escaped_backslash_before_u0000_is_no_nul(house: House):
-    answer = await house.ask("POST", SESSIONS, token=LOCAL_TOKEN, data=rb'{"title": "a\\u0000b"}')
+    answer = await house.request("POST", SESSIONS, token=LOCAL_TOKEN, data=rb'{"title": "a\\u0000b"}')
     assert (answer.status, answer.json["title"]) == (201, r"a\u0000b")
 
 
 async def test_a_body_of_defaults_may_be_left_out(house: House):
-    answer = await house.ask("POST", SESSIONS, token=LOCAL_TOKEN)
+    answer = await house.request("POST", SESSIONS, token=LOCAL_TOKEN)
     assert (answer.status, answer.json["agent_id"]) == (201, "researcher")
 
 
@@ -123,39 +123,42 @@ async def test_a_body_of_defaults_may_be_left_out(house: House):
     ["?limit=0", "?limit=101", "?limit=x", "?limit=5&limit=5", "?what=1", "?query=%00", "?query=%ff", "?cursor=x"],
 )
 async def test_a_query_that_cannot_be_used_is_a_400(house: House, query: str):
-    assert said(await house.local.ask("GET", SESSIONS + query)) == (400, "invalid_request")
+    assert status_and_error(await house.local.request("GET", SESSIONS + query)) == (400, "invalid_request")
 
 
 async def test_a_query_may_hold_any_text(house: House):
-    assert (await house.local.ask("GET", SESSIONS + "?query=%C3%A9%E2%80%A8null&limit=5")).status == 200
+    assert (await house.local.request("GET", SESSIONS + "?query=%C3%A9%E2%80%A8null&limit=5")).status == 200
 
 
 @pytest.mark.parametrize("path", ["/v2/sessions/%00", "/v2/runs/a%00b/events"])
 async def test_a_nul_in_an_address_is_a_400(house: House, path: str):
-    assert said(await house.local.ask("GET", path)) == (400, "invalid_request")
+    assert status_and_error(await house.local.request("GET", path)) == (400, "invalid_request")
 
 
 @pytest.mark.parametrize("number", ["x", "-1", "1.5", "9" * 5000])
 async def test_a_footnote_has_a_number(house: House, number: str):
-    session_id = await house.local.session()
-    assert said(await house.local.ask("GET", f"/v2/sessions/{session_id}/sources/{number}")) == (404, "not_found")
+    session_id = await house.local.create_session()
+    assert status_and_error(await house.local.request("GET", f"/v2/sessions/{session_id}/sources/{number}")) == (
+        404,
+        "not_found",
+    )
 
 
 async def test_every_answer_is_safe_in_a_browser(house: House):
-    told = await house.local.told(await house.local.session())
-    await house.local.ask("GET", f"/v2/runs/{told[0]['message']['run_id']}/events")
+    told = await house.local.ask_for_events(await house.local.create_session())
+    await house.local.request("GET", f"/v2/runs/{told[0]['message']['run_id']}/events")
     for path in ("/", "/static/login.css", "/nothing", "/login?token=x", "/metrics", "/openapi.json"):
-        await house.ask("GET", path)
-    await house.ask("GET", SESSIONS)
-    await house.ask("POST", SESSIONS, token=LOCAL_TOKEN, data=b"{")
-    wanted = {name.decode(): value.decode() for name, value in SAFE_HEADERS}
-    for answer in house.answers:
+        await house.request("GET", path)
+    await house.request("GET", SESSIONS)
+    await house.request("POST", SESSIONS, token=LOCAL_TOKEN, data=b"{")
+    wanted = {name.decode(): value.decode() for name, value in SECURITY_HEADERS}
+    for answer in house.responses:
         assert {name: answer.headers.get(name) for name in wanted} == wanted
         assert "server" not in answer.headers
         assert answer.headers["cache-control"] in ("no-store", "no-cache", "public, max-age=300")
 
 
-async def _fail(_: Call) -> None:
+async def _fail(_: RouteCall) -> None:
     raise RuntimeError("secret of the inside")
 
 
@@ -164,12 +167,12 @@ async def test_a_failure_of_ours_tells_nothing_but_where_it_is_in_the_log(
 ):
     broken = Route("GET", "/v2/broken", _fail, "Fails")
     async with open_house(tmp_path, table=(broken,)) as house:
-        answer = await house.local.ask("GET", "/v2/broken")
+        answer = await house.local.request("GET", "/v2/broken")
 
-    assert said(answer) == (500, "internal_error")
+    assert status_and_error(answer) == (500, "internal_error")
     assert b"secret" not in answer.body
     assert b"Traceback" not in answer.body
-    (record,) = [record for record in caplog.records if record.name == "footnote.server.failures"]
+    (record,) = [record for record in caplog.records if record.name == "footnote.server.errors"]
     assert record.getMessage().split()[2] in answer.json["error"]["message"]
 
 
@@ -179,7 +182,7 @@ async def test_a_request_that_is_no_http_does_not_end_the_server(house: House):
     assert (await reader.read()).startswith(b"HTTP/1.1 400")
     writer.close()
     await writer.wait_closed()
-    assert (await house.ask("GET", "/healthz")).json == {"status": "ok"}
+    assert (await house.request("GET", "/healthz")).json == {"status": "ok"}
 
 
 @pytest.mark.parametrize(
@@ -189,15 +192,15 @@ async def test_a_head_that_does_not_end_is_refused(house: House, beginning: byte
     reader, writer = await _connect(house)
     writer.write(beginning)
     more = b"X-One-More: 12\r\n" if beginning.endswith(b"\n") else b"x" * 16
-    writer.write(more * (MOST_HEAD_BYTES // len(more)))
+    writer.write(more * (MAX_HEADER_BYTES // len(more)))
     assert (await reader.readline()).startswith(b"HTTP/1.1 400")
     writer.transport.abort()
-    assert (await house.ask("GET", "/healthz")).status == 200
+    assert (await house.request("GET", "/healthz")).status == 200
 
 
 async def test_a_large_body_that_comes_with_its_head_is_no_large_head(house: House):
     body = b'{"title": "x"}' + b" " * 500_000
-    assert (await house.ask("POST", SESSIONS, token=LOCAL_TOKEN, data=body)).status == 201
+    assert (await house.request("POST", SESSIONS, token=LOCAL_TOKEN, data=body)).status == 201
 
 
 async def _connect(house: House) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

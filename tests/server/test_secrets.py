@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cli.process import CLOSED
-from footnote.server.routes import TABLE
+from footnote.server.routes import ALL_ROUTES
 from server.house import LOCAL_TOKEN, PASSWORD, House, open_house
 from upstream import Upstream, reply, say, status, stop
 
@@ -18,7 +18,7 @@ SERVER_SECRET = "tool-server-secret-that-nobody-may-see"
 INSTRUCTIONS = "These instructions are between the agent and its operator."
 
 
-def settle(home: Path) -> None:
+def write_settings(home: Path) -> None:
     """Secrets in every place of the settings that may hold one."""
     home.mkdir()
     provider = {
@@ -47,41 +47,41 @@ async def test_planted_secrets_stay_where_they_are(
     tmp_path: Path, upstream: Upstream, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level(logging.DEBUG)
-    settle(tmp_path / ".footnote")
+    write_settings(tmp_path / ".footnote")
     echoed = f"Incorrect API key provided: {upstream.key}"
     upstream.script(reply(say("Because."), stop()), status(401, echoed), lambda _: status(400, echoed))
     async with open_house(tmp_path, upstream, TOOL_SECRET=SERVER_SECRET) as house:
-        ann = await house.person("ann")
-        await _ask_all(house)
-        login = await house.app.accounts.mint_login()
-        issued = (await ann.ask("POST", "/v2/tokens", {"name": "one"})).json["token"]
-        house.answers.pop()  # that one is the only place where it is shown
-        await house.ask("GET", f"/login?token={login}x")
-        await house.ask("POST", "/v2/auth/login", body={"name": "ann", "password": f"{PASSWORD}x"})
-        await house.ask("POST", "/v2/auth/login", body={"name": "ann", "password": [PASSWORD]})
-        await house.ask("GET", "/v2/auth/me", token=f"{issued}x")
-        await ann.ask("POST", "/v2/auth/password", {"old_password": f"{PASSWORD}x", "password": "short"})
+        ann = await house.add_user("ann")
+        await _request_everything(house)
+        login = await house.app.accounts.create_login_token()
+        issued = (await ann.request("POST", "/v2/tokens", {"name": "one"})).json["token"]
+        house.responses.pop()  # that one is the only place where it is shown
+        await house.request("GET", f"/login?token={login}x")
+        await house.request("POST", "/v2/auth/login", body={"name": "ann", "password": f"{PASSWORD}x"})
+        await house.request("POST", "/v2/auth/login", body={"name": "ann", "password": [PASSWORD]})
+        await house.request("GET", "/v2/auth/me", token=f"{issued}x")
+        await ann.request("POST", "/v2/auth/password", {"old_password": f"{PASSWORD}x", "password": "short"})
         secrets = (
             LOCAL_TOKEN, PASSWORD, SEARCH_KEY, OTHER_KEY, ADDRESS_PASSWORD, SERVER_SECRET, INSTRUCTIONS,
             str(upstream.key), ann.token, ann.cookie, issued, login, "$argon2",
         )  # fmt: skip
-    said = b"\n".join(answer.body + repr(answer.headers).encode() for answer in house.answers)
+    said = b"\n".join(answer.body + repr(answer.headers).encode() for answer in house.responses)
     logged = "\n".join(record.getMessage() + str(record.exc_text) for record in caplog.records)
     assert {secret for secret in secrets if secret.encode() in said} == set()
     assert {secret for secret in secrets if secret in logged} == set()
 
 
-async def _ask_all(house: House) -> None:
+async def _request_everything(house: House) -> None:
     """Everything that can be read, and questions that are answered, refused and cannot be asked."""
-    for route in TABLE:
+    for route in ALL_ROUTES:
         if route.method == "GET" and "{" not in route.path:
-            await house.local.ask("GET", route.path)
-            await house.ask("GET", route.path)
+            await house.local.request("GET", route.path)
+            await house.request("GET", route.path)
     for agent in ("plain", "plain", "own", "tools"):
-        session_id = await house.local.session(agent_id=agent)
-        await house.local.ask("POST", f"/v2/sessions/{session_id}/messages", {"content": "Why?"})
-        await house.local.ask("GET", f"/v2/sessions/{session_id}/history")
-    session_id = await house.local.session()
+        session_id = await house.local.create_session(agent_id=agent)
+        await house.local.request("POST", f"/v2/sessions/{session_id}/messages", {"content": "Why?"})
+        await house.local.request("GET", f"/v2/sessions/{session_id}/history")
+    session_id = await house.local.create_session()
     for model in ("brave/x", "anthropic/claude-sonnet-5-5"):
         body = {"content": "Why?", "model": model}
-        await house.local.ask("POST", f"/v2/sessions/{session_id}/messages", body)
+        await house.local.request("POST", f"/v2/sessions/{session_id}/messages", body)

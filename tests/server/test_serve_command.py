@@ -10,8 +10,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from cli.process import IN_FRONT, Footnote, environment, footnote
-from server.house import events, text_of
+from cli.process import FOREGROUND_PROGRAM, Footnote, environment, footnote
+from server.house import answer_text, parse_events
 from upstream import Upstream, hold, reply, say, stop
 
 pytestmark = pytest.mark.slow
@@ -26,10 +26,10 @@ async def http() -> AsyncIterator[aiohttp.ClientSession]:
         yield session
 
 
-async def started(process: Footnote) -> str:
+async def wait_for_address(process: Footnote) -> str:
     """The address that is printed."""
     assert process.out is not None
-    await process.out.until("\n")
+    await process.out.wait_for_text("\n")
     return process.out.text.strip()
 
 
@@ -41,7 +41,7 @@ async def test_the_printed_address_logs_in_once_and_the_server_ends_with_zero(
     tmp_path: Path, http: aiohttp.ClientSession
 ):
     async with Footnote("serve", "--port", "0", env=environment(tmp_path)) as process:
-        url = await started(process)
+        url = await wait_for_address(process)
         async with http.get(url) as response:
             page = await response.text()
         async with http.get(f"{base(url)}/v2/auth/me") as response:
@@ -74,7 +74,7 @@ async def test_an_open_stream_does_not_hold_the_end_up_and_its_run_goes_on_at_th
     env = environment(tmp_path, upstream, FOOTNOTE_TOKEN=TOKEN)
     headers = {"authorization": f"Bearer {TOKEN}"}
     async with Footnote("serve", "--port", "0", env=env) as process:
-        url = base(await started(process))
+        url = base(await wait_for_address(process))
         async with http.post(f"{url}/v2/sessions", json={}, headers=headers) as response:
             session = (await response.json())["id"]
         async with http.post(
@@ -90,20 +90,20 @@ async def test_an_open_stream_does_not_hold_the_end_up_and_its_run_goes_on_at_th
     assert b"message_stop" not in data
 
     async with Footnote("serve", "--port", "0", env=env) as process:
-        url = base(await started(process))
-        last = str(events(data)[-1]["id"])
+        url = base(await wait_for_address(process))
+        last = str(parse_events(data)[-1]["id"])
         resumed = {**headers, "last-event-id": last}
         async with http.get(f"{url}/v2/runs/{run_id}/events", headers=resumed) as stream:
-            rest = events(await stream.read())
+            rest = parse_events(await stream.read())
         process.signal(signal.SIGTERM)
         assert await process.exit_code() == 0
     assert "round_restart" in [one["type"] for one in rest]
-    assert (text_of(rest), rest[-1]["type"]) == ("One, two.", "message_stop")
+    assert (answer_text(rest), rest[-1]["type"]) == ("One, two.", "message_stop")
 
 
 async def test_a_second_signal_ends_it_at_once(tmp_path: Path):
     async with Footnote("serve", "--port", "0", env=environment(tmp_path)) as process:
-        await started(process)
+        await wait_for_address(process)
         process.signal(signal.SIGINT)
         process.signal(signal.SIGINT)
         assert await process.exit_code() in (0, 130)
@@ -135,8 +135,8 @@ async def test_an_address_of_another_machine_cannot_be_listened_at(tmp_path: Pat
 async def test_a_server_for_others_that_has_no_accounts_says_how_to_add_them(tmp_path: Path):
     env = environment(tmp_path, FOOTNOTE_SERVER_PORT="0")
     async with Footnote("serve", "--host", "0.0.0.0", env=env) as process:
-        url = await started(process)
-        await process.err.until("footnote users add")
+        url = await wait_for_address(process)
+        await process.err.wait_for_text("footnote users add")
         process.signal(signal.SIGTERM)
         assert await process.exit_code() == 0
     assert re.match(r"http://127\.0\.0\.1:\d+/login\?token=fnl_", url)
@@ -144,7 +144,7 @@ async def test_a_server_for_others_that_has_no_accounts_says_how_to_add_them(tmp
 
 
 async def test_without_the_packages_of_a_server_it_says_what_to_install(tmp_path: Path):
-    program = f"import sys; sys.modules['uvicorn'] = None\n{IN_FRONT}"
+    program = f"import sys; sys.modules['uvicorn'] = None\n{FOREGROUND_PROGRAM}"
     code, out, err = await footnote("serve", "--port", "0", env=environment(tmp_path), program=program)
     assert (code, out) == (2, "")
     assert 'The server needs uvicorn. Install it with: pip install "footnote[server]"' in err

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from footnote.server.failures import STATUSES
-from footnote.server.routes import TABLE
+from footnote.server.errors import STATUSES
+from footnote.server.routes import ALL_ROUTES
 from shape.tree import ROOT
 
 PAGE = (ROOT / "docs" / "server.md").read_text(encoding="utf-8")
@@ -17,14 +17,14 @@ def _plain(name: str) -> str:
 
 
 def test_the_page_names_every_route_and_no_other():
-    assert sorted(name for name, _ in ROUTE.findall(PAGE)) == sorted(_plain(route.name) for route in TABLE)
+    assert sorted(name for name, _ in ROUTE.findall(PAGE)) == sorted(_plain(route.name) for route in ALL_ROUTES)
 
 
 def test_the_page_says_for_whom_each_route_is():
     marks = {"*open*": "anyone", "*admin*": "admin"}
     said = {name: next((marks[mark] for mark in marks if mark in text), "user") for name, text in ROUTE.findall(PAGE)}
     # Metrics are for admins, and for whoever is at the machine; the table has no word for that.
-    assert said | {"GET /metrics": "anyone"} == {_plain(route.name): route.access for route in TABLE}
+    assert said | {"GET /metrics": "anyone"} == {_plain(route.name): route.access for route in ALL_ROUTES}
 
 
 def test_the_page_names_every_error_of_the_server():
@@ -37,4 +37,4 @@ def test_the_page_names_every_error_of_the_server():
 @pytest.mark.parametrize("block", re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL))
 def test_the_commands_on_the_page_name_routes_that_there_are(block: str):
     paths = {re.sub(r"\$session", "{session_id}", path) for path in re.findall(r"\$api(/\S+)", block)}
-    assert paths <= {route.path.removeprefix("/v2") for route in TABLE}
+    assert paths <= {route.path.removeprefix("/v2") for route in ALL_ROUTES}

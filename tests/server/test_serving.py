@@ -2,7 +2,7 @@
 
 import pytest
 
-from footnote.config.settings import Server
+from footnote.config.settings import ServerSettings
 from footnote.protocol.errors import UsageError
 from footnote.server.serving import address_of, listen
 
@@ -10,7 +10,7 @@ from footnote.server.serving import address_of, listen
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_the_address_is_one_that_a_browser_can_open(host: str):
     with listen(host, 0) as listener:
-        assert address_of(listener, Server()) == f"http://127.0.0.1:{listener.getsockname()[1]}"
+        assert address_of(listener, ServerSettings()) == f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
 def test_an_ipv6_address_stands_in_brackets():
@@ -19,12 +19,14 @@ def test_an_ipv6_address_stands_in_brackets():
     except UsageError:
         pytest.skip("this machine has no IPv6")
     with listener:
-        assert address_of(listener, Server()) == f"http://[::1]:{listener.getsockname()[1]}"
+        assert address_of(listener, ServerSettings()) == f"http://[::1]:{listener.getsockname()[1]}"
 
 
 def test_the_public_address_is_what_people_see():
     with listen("127.0.0.1", 0) as listener:
-        assert address_of(listener, Server(public_url="https://footnote.example/")) == "https://footnote.example"
+        assert (
+            address_of(listener, ServerSettings(public_url="https://footnote.example/")) == "https://footnote.example"
+        )
 
 
 def test_a_host_that_is_none_is_named():

@@ -16,8 +16,8 @@ import aiohttp
 import pytest
 
 from cli.process import Footnote, environment
-from footnote.server.routes import TABLE
-from server.largest_requests import Large, addresses, as_json, bodies, forms
+from footnote.server.routes import ALL_ROUTES
+from server.largest_requests import Large, as_json, large_addresses, large_bodies, large_forms
 from upstream import Upstream, call, reply, say, stop, think
 
 pytestmark = [
@@ -78,7 +78,7 @@ class Watched:
 
 
 @asynccontextmanager
-async def watched(home: Path, upstream: Upstream) -> AsyncIterator[Watched]:
+async def watch_server(home: Path, upstream: Upstream) -> AsyncIterator[Watched]:
     """Fails if the loop stood still, or if the other one was ever not answered."""
     file = home / "stalls"
     file.touch()
@@ -90,10 +90,10 @@ async def watched(home: Path, upstream: Upstream) -> AsyncIterator[Watched]:
         aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(SECONDS), headers=headers) as http,
     ):
         assert process.out is not None
-        await process.out.until("\n")
+        await process.out.wait_for_text("\n")
         url = process.out.text.strip().partition("/login")[0]
         server = Watched(url, http, upstream, file)
-        asking = asyncio.create_task(_ask_after_health(server))
+        asking = asyncio.create_task(_poll_health(server))
         try:
             yield server
         finally:
@@ -102,7 +102,7 @@ async def watched(home: Path, upstream: Upstream) -> AsyncIterator[Watched]:
     assert not server.stalls, "\n".join(server.stalls)
 
 
-async def _ask_after_health(server: Watched) -> None:
+async def _poll_health(server: Watched) -> None:
     while True:
         async with server.http.get(f"{server.url}/healthz") as response:
             assert response.status == 200
@@ -110,21 +110,24 @@ async def _ask_after_health(server: Watched) -> None:
 
 
 def test_bodies_that_are_not_json_are_asked_of_every_route_that_takes_them():
-    assert {route.path for route in TABLE if route.raw} == {"/v2/sessions/{session_id}/files", "/v2/bundles"}
+    assert {route.path for route in ALL_ROUTES if route.raw_media_type} == {
+        "/v2/sessions/{session_id}/files",
+        "/v2/bundles",
+    }
 
 
 async def test_no_address_holds_up_the_event_loop(tmp_path: Path, upstream: Upstream):
-    async with watched(tmp_path, upstream) as server:
-        for route in TABLE:
-            await server.ask_all(addresses(route, {**NAMED, "session_id": await server.session()}))
+    async with watch_server(tmp_path, upstream) as server:
+        for route in ALL_ROUTES:
+            await server.ask_all(large_addresses(route, {**NAMED, "session_id": await server.session()}))
 
 
 async def test_no_body_of_json_holds_up_the_event_loop(tmp_path: Path, upstream: Upstream):
     upstream.script(lambda _: reply(say("Because."), stop()))
-    async with watched(tmp_path, upstream) as server:
-        for route in TABLE:
+    async with watch_server(tmp_path, upstream) as server:
+        for route in ALL_ROUTES:
             if route.body is not None:
-                await server.ask_all(bodies(route, {**NAMED, "session_id": await server.session()}))
+                await server.ask_all(large_bodies(route, {**NAMED, "session_id": await server.session()}))
 
 
 def questions() -> dict[str, str]:
@@ -142,7 +145,7 @@ def questions() -> dict[str, str]:
 
 async def test_no_question_holds_up_the_event_loop(tmp_path: Path, upstream: Upstream):
     upstream.script(lambda _: reply(say("Because."), stop()))
-    async with watched(tmp_path, upstream) as server:
+    async with watch_server(tmp_path, upstream) as server:
         for name, text in questions().items():
             path = f"/v2/sessions/{await server.session()}"
             question = text.encode()[:3_900_000].decode(errors="ignore")
@@ -183,7 +186,7 @@ async def test_no_answer_of_a_model_holds_up_the_event_loop(tmp_path: Path, upst
     known = answers()
     told = list(known.values())[:1]
     upstream.script(lambda _: reply(told[-1], stop()))
-    async with watched(tmp_path, upstream) as server:
+    async with watch_server(tmp_path, upstream) as server:
         for name, answer in known.items():
             told.append(answer)
             path = f"/v2/sessions/{await server.session()}"
@@ -220,7 +223,7 @@ CALLS = {
 async def test_no_call_of_a_tool_holds_up_the_event_loop(tmp_path: Path, upstream: Upstream):
     asked: list[Any] = []
     upstream.script(lambda _: reply(asked.pop(), stop("toolUse")) if asked else reply(say("Done."), stop()))
-    async with watched(tmp_path, upstream) as server:
+    async with watch_server(tmp_path, upstream) as server:
         for name, wanted in CALLS.items():
             path = f"/v2/sessions/{await server.session()}"
             for file, content in (("/ends.txt", "\n" * 19_000_000), ("/a.md", FILES["/large.md"][0])):
@@ -245,7 +248,7 @@ async def test_no_conversation_holds_up_the_event_loop(tmp_path: Path, upstream:
         "parts": [{"role": "user", "content": [{"type": "text", "text": "a"}] * 220_000}],
         "long thoughts": [*last, {"role": "assistant", "content": [{"type": "thinking"}] * 300_000}, *last],
     }
-    async with watched(tmp_path, upstream) as server:
+    async with watch_server(tmp_path, upstream) as server:
         for path in ("/v1/messages", "/v1/chat/completions"):
             for name, messages in conversations.items():
                 asked = {"model": "researcher", "max_tokens": 9, "messages": messages}
@@ -274,10 +277,10 @@ FILES = {
 
 
 async def test_no_file_holds_up_the_event_loop(tmp_path: Path, upstream: Upstream):
-    async with watched(tmp_path, upstream) as server:
+    async with watch_server(tmp_path, upstream) as server:
         session = f"/v2/sessions/{await server.session()}"
         path = f"{session}/files"
-        await server.ask_all(forms(path))
+        await server.ask_all(large_forms(path))
         for name, (older, newer) in FILES.items():
             base = None
             for content in (older, newer):

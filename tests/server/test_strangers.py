@@ -11,9 +11,9 @@ import aiohttp
 import pytest
 
 from cli.process import Footnote, environment
-from footnote.server.heads import MAX_SILENT
+from footnote.server.connection_limits import MAX_IDLE_CONNECTIONS
 from server.house import LOCAL_TOKEN, open_house
-from server.test_serve_command import base, started
+from server.test_serve_command import base, wait_for_address
 from upstream import Upstream, hold, reply, say, stop
 
 MORE = 20
@@ -22,9 +22,9 @@ MORE = 20
 @pytest.fixture
 def _many_descriptors() -> Iterator[None]:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard != resource.RLIM_INFINITY and hard < 2 * MAX_SILENT:
+    if hard != resource.RLIM_INFINITY and hard < 2 * MAX_IDLE_CONNECTIONS:
         pytest.skip("this machine does not let a process have so many connections")
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2 * MAX_SILENT), hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2 * MAX_IDLE_CONNECTIONS), hard))
     yield
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
@@ -35,12 +35,12 @@ async def test_of_too_many_silent_connections_the_oldest_are_closed_and_one_line
     async with AsyncExitStack() as stack:
         process = await stack.enter_async_context(Footnote("serve", "--port", "0", env=environment(tmp_path)))
         http = await stack.enter_async_context(aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60)))
-        url = base(await started(process))
+        url = base(await wait_for_address(process))
         port = int(url.rpartition(":")[2])
-        silent = [stack.enter_context(closing(_connected(port))) for _ in range(MAX_SILENT)]
+        silent = [stack.enter_context(closing(_connect(port))) for _ in range(MAX_IDLE_CONNECTIONS)]
         # One that begins a head and does not go on is as silent as one that never begins.
         silent[0].send(b"GET /healthz HTTP/1.1\r\nHost:")
-        silent += [stack.enter_context(closing(_connected(port))) for _ in range(MORE)]
+        silent += [stack.enter_context(closing(_connect(port))) for _ in range(MORE)]
         async with asyncio.timeout(60):
             loop = asyncio.get_running_loop()
             assert [await loop.sock_recv(one, 1) for one in silent[:MORE]] == [b""] * MORE
@@ -63,10 +63,10 @@ async def test_whoever_falls_silent_after_the_first_words_is_capped_as_well(tmp_
         limits = {"FOOTNOTE_LIMITS_REQUESTS_PER_MINUTE": "1000000"}
         process = await stack.enter_async_context(Footnote("serve", "--port", "0", env=environment(tmp_path, **limits)))
         http = await stack.enter_async_context(aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60)))
-        url = base(await started(process))
+        url = base(await wait_for_address(process))
         silent: list[socket.socket] = []
-        for _ in range(MAX_SILENT + MORE):
-            silent.append(stack.enter_context(closing(_connected(int(url.rpartition(":")[2])))))
+        for _ in range(MAX_IDLE_CONNECTIONS + MORE):
+            silent.append(stack.enter_context(closing(_connect(int(url.rpartition(":")[2])))))
             silent[-1].send(begun)
         async with asyncio.timeout(60):
             loop = asyncio.get_running_loop()
@@ -96,11 +96,13 @@ async def test_silent_connections_close_neither_a_stream_nor_an_upload_that_come
         http = await stack.enter_async_context(
             aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60), headers=headers)
         )
-        url = base(await started(process))
+        url = base(await wait_for_address(process))
         async with http.post(f"{url}/v2/sessions", json={}) as made:
             session = f"{url}/v2/sessions/{(await made.json())['id']}"
         stream = await stack.enter_async_context(http.post(f"{session}/messages", json={"content": "Why?"}))
-        silent = [stack.enter_context(closing(_connected(int(url.rpartition(":")[2])))) for _ in range(MAX_SILENT)]
+        silent = [
+            stack.enter_context(closing(_connect(int(url.rpartition(":")[2])))) for _ in range(MAX_IDLE_CONNECTIONS)
+        ]
         patching = asyncio.create_task(http.patch(session, data=body()).__aenter__())
         async with asyncio.timeout(60):
             assert await asyncio.get_running_loop().sock_recv(silent[0], 1) == b""
@@ -111,7 +113,7 @@ async def test_silent_connections_close_neither_a_stream_nor_an_upload_that_come
             assert (changed.status, (await changed.json())["title"]) == (200, "Tea")
 
 
-def _connected(port: int) -> socket.socket:
+def _connect(port: int) -> socket.socket:
     connection = socket.create_connection(("127.0.0.1", port))
     connection.setblocking(False)
     return connection
@@ -128,7 +130,7 @@ async def test_who_asks_is_taken_from_a_trusted_proxy_alone(tmp_path: Path, trus
     async with open_house(tmp_path, **settings) as house:
         statuses = [
             (
-                await house.ask(
+                await house.request(
                     "POST",
                     "/v2/auth/login",
                     body={"name": f"nobody{number}", "password": "wrong password"},

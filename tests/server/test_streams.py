@@ -10,14 +10,14 @@ import aiohttp
 import pytest
 
 from footnote.protocol.errors import UpstreamError
+from footnote.server.route import Route, RouteCall
 from footnote.server.serving import GRACE_SECONDS
 from footnote.server.stream import PING, EventStream
-from footnote.server.table import Call, Route
-from server.house import LOCAL_TOKEN, House, events, open_house, text_of
+from server.house import LOCAL_TOKEN, House, answer_text, open_house, parse_events
 from upstream import Upstream, call, hold, reply, say, stop
 
 
-def question(session_id: str) -> str:
+def messages_path(session_id: str) -> str:
     return f"/v2/sessions/{session_id}/messages"
 
 
@@ -29,9 +29,9 @@ async def quiet_house(tmp_path: Path, upstream: Upstream) -> AsyncGenerator[Hous
 
 
 async def test_a_question_is_answered_with_the_events_of_its_run(house: House):
-    session_id = await house.local.session()
-    answer = await house.local.ask("POST", question(session_id), {"content": "Why?"})
-    told = events(answer.body)
+    session_id = await house.local.create_session()
+    answer = await house.local.request("POST", messages_path(session_id), {"content": "Why?"})
+    told = parse_events(answer.body)
     head = told[0]["message"]
 
     assert {name: answer.headers[name] for name in ("content-type", "cache-control", "x-accel-buffering")} == {
@@ -40,80 +40,84 @@ async def test_a_question_is_answered_with_the_events_of_its_run(house: House):
         "x-accel-buffering": "no",
     }
     assert (answer.headers["footnote-run"], answer.headers["footnote-session"]) == (head["run_id"], session_id)
-    assert (text_of(told), told[-1]["type"]) == ("Because.", "message_stop")
-    view = (await house.local.ask("GET", f"/v2/runs/{head['run_id']}")).json
+    assert (answer_text(told), told[-1]["type"]) == ("Because.", "message_stop")
+    view = (await house.local.request("GET", f"/v2/runs/{head['run_id']}")).json
     assert (view["state"], view["stop_reason"], view["message_id"]) == ("done", "stop", head["id"])
 
 
 async def test_who_wants_json_gets_the_run_and_follows_it_when_they_like(house: House):
-    session_id = await house.local.session()
-    started = await house.local.ask("POST", question(session_id), {"content": "Why?"}, accept="application/json")
-    followed = await house.local.ask("GET", f"/v2/runs/{started.json['run_id']}/events")
+    session_id = await house.local.create_session()
+    started = await house.local.request(
+        "POST", messages_path(session_id), {"content": "Why?"}, accept="application/json"
+    )
+    followed = await house.local.request("GET", f"/v2/runs/{started.json['run_id']}/events")
 
     assert (started.status, set(started.json)) == (
         202,
         {"run_id", "session_id", "message_id", "question_id", "timestamp"},
     )
-    assert text_of(events(followed.body)) == "Because."
+    assert answer_text(parse_events(followed.body)) == "Because."
 
 
 async def test_who_asks_is_told_the_ids_of_question_and_answer_at_once(house: House):
-    path = question(await house.local.session())
-    asked = (await house.local.ask("POST", path, {"content": "Why?"}, accept="application/json")).json
-    await house.local.ask("GET", f"/v2/runs/{asked['run_id']}/events")
-    again = (await house.local.ask("POST", f"{path}/{asked['message_id']}/retry", {}, accept="application/json")).json
-    await house.local.ask("GET", f"/v2/runs/{again['run_id']}/events")
+    path = messages_path(await house.local.create_session())
+    asked = (await house.local.request("POST", path, {"content": "Why?"}, accept="application/json")).json
+    await house.local.request("GET", f"/v2/runs/{asked['run_id']}/events")
+    again = (
+        await house.local.request("POST", f"{path}/{asked['message_id']}/retry", {}, accept="application/json")
+    ).json
+    await house.local.request("GET", f"/v2/runs/{again['run_id']}/events")
     other = {"content": "How?"}
-    changed = await house.local.ask("POST", f"{path}/{asked['question_id']}/edit", other, accept="application/json")
-    await house.local.ask("GET", f"/v2/runs/{changed.json['run_id']}/events")
+    changed = await house.local.request("POST", f"{path}/{asked['question_id']}/edit", other, accept="application/json")
+    await house.local.request("GET", f"/v2/runs/{changed.json['run_id']}/events")
 
     assert again["question_id"] == asked["question_id"]
     assert again["message_id"] != asked["message_id"]
-    history = (await house.local.ask("GET", path.replace("/messages", "/history"))).json
+    history = (await house.local.request("GET", path.replace("/messages", "/history"))).json
     shown = [(message["role"], message["id"]) for message in history["messages"]]
     assert shown == [("user", changed.json["question_id"]), ("assistant", changed.json["message_id"])]
     assert changed.json["question_id"] != asked["question_id"]
 
 
 async def test_a_stream_goes_on_after_any_event_byte_for_byte(house: House):
-    told = await house.local.told(await house.local.session())
+    told = await house.local.ask_for_events(await house.local.create_session())
     path = f"/v2/runs/{told[0]['message']['run_id']}/events"
-    whole = (await house.local.ask("GET", path)).body
+    whole = (await house.local.request("GET", path)).body
     frames = whole.split(b"\n\n")[:-1]
     for place, event in enumerate(told):
-        rest = await house.local.ask("GET", path, last_event_id=str(event["id"]))
+        rest = await house.local.request("GET", path, last_event_id=str(event["id"]))
         assert rest.body == b"".join(frame + b"\n\n" for frame in frames[place + 1 :])
 
 
 @pytest.mark.parametrize("last", ["x", "-1", "1.0", "1" * 19, "１", "1, 2"])
 async def test_a_last_event_id_that_was_never_one_is_a_400(house: House, last: str):
-    told = await house.local.told(await house.local.session())
+    told = await house.local.ask_for_events(await house.local.create_session())
     sent = last.encode().decode("latin-1")
-    answer = await house.local.ask("GET", f"/v2/runs/{told[0]['message']['run_id']}/events", last_event_id=sent)
+    answer = await house.local.request("GET", f"/v2/runs/{told[0]['message']['run_id']}/events", last_event_id=sent)
     assert (answer.status, answer.error) == (400, "invalid_request")
 
 
 async def test_a_run_goes_on_without_its_client(quiet_house: House, upstream: Upstream):
     go_on = asyncio.Event()
     upstream.script(reply(say("One, "), hold(go_on), say("two."), stop()))
-    session_id = await quiet_house.local.session()
+    session_id = await quiet_house.local.create_session()
     async with _open(quiet_house, session_id) as response:
-        await _until(response, b"One, ")
+        await _read_until(response, b"One, ")
         run_id = response.headers["footnote-run"]
     go_on.set()
-    followed = await quiet_house.local.ask("GET", f"/v2/runs/{run_id}/events")
-    assert text_of(events(followed.body)) == "One, two."
-    history = (await quiet_house.local.ask("GET", f"/v2/sessions/{session_id}/history")).json
+    followed = await quiet_house.local.request("GET", f"/v2/runs/{run_id}/events")
+    assert answer_text(parse_events(followed.body)) == "One, two."
+    history = (await quiet_house.local.request("GET", f"/v2/sessions/{session_id}/history")).json
     assert history["messages"][-1]["content"] == [{"type": "text", "text": "One, two."}]
 
 
 async def test_a_second_question_has_to_wait_for_the_first(quiet_house: House, upstream: Upstream):
     go_on = asyncio.Event()
     upstream.script(reply(say("One."), hold(go_on), stop()))
-    session_id = await quiet_house.local.session()
+    session_id = await quiet_house.local.create_session()
     async with _open(quiet_house, session_id) as response:
-        await _until(response, b"One.")
-        second = await quiet_house.local.ask("POST", question(session_id), {"content": "And?"})
+        await _read_until(response, b"One.")
+        second = await quiet_house.local.request("POST", messages_path(session_id), {"content": "And?"})
         assert (second.status, second.error) == (409, "run_active")
         go_on.set()
         await response.read()
@@ -121,38 +125,38 @@ async def test_a_second_question_has_to_wait_for_the_first(quiet_house: House, u
 
 async def test_a_cancelled_run_ends_its_streams_and_keeps_what_came(quiet_house: House, upstream: Upstream):
     upstream.script(reply(say("One, "), hold(asyncio.Event()), stop()))
-    session_id = await quiet_house.local.session()
+    session_id = await quiet_house.local.create_session()
     async with _open(quiet_house, session_id) as response:
-        await _until(response, b"One, ")
+        await _read_until(response, b"One, ")
         run_id = response.headers["footnote-run"]
-        cancelled = await quiet_house.local.ask("POST", f"/v2/runs/{run_id}/cancel")
+        cancelled = await quiet_house.local.request("POST", f"/v2/runs/{run_id}/cancel")
         rest = await response.read()
     assert (cancelled.json["state"], cancelled.json["stop_reason"]) == ("cancelled", "aborted")
-    assert events(rest)[-1]["type"] == "message_stop"
-    again = await quiet_house.local.ask("POST", f"/v2/runs/{run_id}/cancel")
+    assert parse_events(rest)[-1]["type"] == "message_stop"
+    again = await quiet_house.local.request("POST", f"/v2/runs/{run_id}/cancel")
     assert again.json == cancelled.json
 
 
 async def test_a_session_is_deleted_with_the_run_that_is_active(quiet_house: House, upstream: Upstream):
     upstream.script(reply(say("One, "), hold(asyncio.Event()), stop()))
-    session_id = await quiet_house.local.session()
+    session_id = await quiet_house.local.create_session()
     async with _open(quiet_house, session_id) as response:
-        await _until(response, b"One, ")
+        await _read_until(response, b"One, ")
         run_id = response.headers["footnote-run"]
-        assert (await quiet_house.local.ask("DELETE", f"/v2/sessions/{session_id}")).status == 204
+        assert (await quiet_house.local.request("DELETE", f"/v2/sessions/{session_id}")).status == 204
         await response.read()
-    assert (await quiet_house.local.ask("GET", f"/v2/runs/{run_id}")).error == "not_found"
-    assert (await quiet_house.local.ask("GET", f"/v2/sessions/{session_id}")).error == "not_found"
+    assert (await quiet_house.local.request("GET", f"/v2/runs/{run_id}")).error == "not_found"
+    assert (await quiet_house.local.request("GET", f"/v2/sessions/{session_id}")).error == "not_found"
 
 
 async def test_a_disabled_users_run_ends_at_once(quiet_house: House, upstream: Upstream):
     upstream.script(reply(say("One, "), hold(asyncio.Event()), stop()))
-    ann = await quiet_house.person("ann")
-    session_id = await ann.session()
+    ann = await quiet_house.add_user("ann")
+    session_id = await ann.create_session()
     async with _open(quiet_house, session_id, ann.token) as response:
-        await _until(response, b"One, ")
-        await quiet_house.local.ask("PATCH", f"/v2/users/{ann.id}", {"disabled": True})
-        assert events(await response.read())[-1]["type"] == "message_stop"
+        await _read_until(response, b"One, ")
+        await quiet_house.local.request("PATCH", f"/v2/users/{ann.id}", {"disabled": True})
+        assert parse_events(await response.read())[-1]["type"] == "message_stop"
 
 
 @pytest.mark.parametrize(
@@ -173,10 +177,10 @@ async def test_a_call_is_named_in_the_language_of_who_asks(
     quiet_house: House, upstream: Upstream, fields: dict[str, str | None], language: str, title: str
 ):
     upstream.script(reply(call("list_files", {}), stop("toolUse")), reply(say("None."), stop()))
-    session_id = await quiet_house.local.session()
+    session_id = await quiet_house.local.create_session()
     body = {"content": "Which files?", **fields}
-    answer = await quiet_house.local.ask("POST", question(session_id), body, accept_language=language)
-    blocks = [one["content_block"] for one in events(answer.body) if one["type"] == "content_block_start"]
+    answer = await quiet_house.local.request("POST", messages_path(session_id), body, accept_language=language)
+    blocks = [one["content_block"] for one in parse_events(answer.body) if one["type"] == "content_block_start"]
     assert blocks[0]["tool_content_message"] == title
 
 
@@ -190,41 +194,41 @@ async def test_a_client_that_names_no_language_of_ours_gets_titles_in_the_langua
 ):
     rounds = (reply(call("list_files", {}), stop("toolUse")), reply(say("None."), stop()))
     upstream.script(*rounds, *rounds)
-    session_id = await quiet_house.local.session()
-    asked = await quiet_house.local.ask("POST", question(session_id), {"content": content}, **headers)
-    message_id = events(asked.body)[0]["message"]["id"]
-    again = await quiet_house.local.ask("POST", f"{question(session_id)}/{message_id}/retry", {}, **headers)
+    session_id = await quiet_house.local.create_session()
+    asked = await quiet_house.local.request("POST", messages_path(session_id), {"content": content}, **headers)
+    message_id = parse_events(asked.body)[0]["message"]["id"]
+    again = await quiet_house.local.request("POST", f"{messages_path(session_id)}/{message_id}/retry", {}, **headers)
     for answer in (asked, again):
-        blocks = [one["content_block"] for one in events(answer.body) if one["type"] == "content_block_start"]
+        blocks = [one["content_block"] for one in parse_events(answer.body) if one["type"] == "content_block_start"]
         assert blocks[0]["tool_content_message"] == title
 
 
 @pytest.mark.parametrize("locale", ["vi VN", "-vi", "tiếng Việt", "vi-", "toolonglanguage", "vi" + "-abcdefgh" * 7, 7])
 async def test_what_is_no_language_is_the_senders_mistake(house: House, locale: object):
-    session_id = await house.local.session()
-    message_id = (await house.local.told(session_id))[0]["message"]["id"]
+    session_id = await house.local.create_session()
+    message_id = (await house.local.ask_for_events(session_id))[0]["message"]["id"]
     for path, body in (
         ("", {"content": "Why?"}),
         (f"/{message_id}/retry", {}),
         (f"/{message_id}/edit", {"content": "?"}),
     ):
-        answer = await house.local.ask("POST", f"{question(session_id)}{path}", {**body, "locale": locale})
+        answer = await house.local.request("POST", f"{messages_path(session_id)}{path}", {**body, "locale": locale})
         assert (answer.status, answer.error) == (400, "invalid_request")
 
 
 async def test_answers_can_be_tried_again_and_questions_changed(house: House):
-    session_id = await house.local.session()
-    told = await house.local.told(session_id)
+    session_id = await house.local.create_session()
+    told = await house.local.ask_for_events(session_id)
     message_id = told[0]["message"]["id"]
-    again = await house.local.ask("POST", f"{question(session_id)}/{message_id}/retry")
-    changed = await house.local.ask("POST", f"{question(session_id)}/{message_id}/edit", {"content": "How?"})
+    again = await house.local.request("POST", f"{messages_path(session_id)}/{message_id}/retry")
+    changed = await house.local.request("POST", f"{messages_path(session_id)}/{message_id}/edit", {"content": "How?"})
 
-    assert [text_of(events(answer.body)) for answer in (again, changed)] == ["Because.", "Because."]
-    history = (await house.local.ask("GET", f"/v2/sessions/{session_id}/history")).json
+    assert [answer_text(parse_events(answer.body)) for answer in (again, changed)] == ["Because.", "Because."]
+    history = (await house.local.request("GET", f"/v2/sessions/{session_id}/history")).json
     assert [one["content"][0]["text"] for one in history["messages"]] == ["How?", "Because."]
-    shown = await house.local.ask("PATCH", f"/v2/sessions/{session_id}", {"head": message_id})
+    shown = await house.local.request("PATCH", f"/v2/sessions/{session_id}", {"head": message_id})
     assert shown.status == 200
-    history = (await house.local.ask("GET", f"/v2/sessions/{session_id}/history")).json
+    history = (await house.local.request("GET", f"/v2/sessions/{session_id}/history")).json
     assert [one["content"][0]["text"] for one in history["messages"]] == ["Why?", "Because."]
 
 
@@ -250,7 +254,7 @@ class Pieces:
             sent, turns = self.sent, turns + 1 if sent == self.sent else 0
             await asyncio.sleep(0)
 
-    async def _stream(self, call: Call) -> EventStream:
+    async def _stream(self, call: RouteCall) -> EventStream:
         return EventStream(call.site, self._pieces())
 
     async def _pieces(self) -> AsyncGenerator[bytes, None]:
@@ -269,9 +273,9 @@ async def test_silence_is_broken_by_a_ping_without_an_id(tmp_path: Path):
     for piece in (b"id: 1\ndata: {}\n\n", b"", b"", None):
         pieces.queue.put_nowait(piece)
     async with open_house(tmp_path, table=pieces.table) as house:
-        answer = await house.local.ask("GET", "/v2/pieces")
+        answer = await house.local.request("GET", "/v2/pieces")
     assert answer.body == b"id: 1\ndata: {}\n\n" + PING + PING
-    assert events(PING) == [{"type": "ping"}]
+    assert parse_events(PING) == [{"type": "ping"}]
 
 
 async def test_a_client_that_goes_ends_its_stream_at_once(tmp_path: Path):
@@ -303,8 +307,8 @@ async def test_a_stream_that_fails_says_so_and_ends(tmp_path: Path, error: Excep
     for piece in (b"id: 1\ndata: {}\n\n", error):
         pieces.queue.put_nowait(piece)
     async with open_house(tmp_path, table=pieces.table) as house:
-        answer = await house.local.ask("GET", "/v2/pieces")
-    assert events(answer.body)[1:] == [{"type": "error", "error": told}]
+        answer = await house.local.request("GET", "/v2/pieces")
+    assert parse_events(answer.body)[1:] == [{"type": "error", "error": told}]
 
 
 async def test_a_slow_client_delays_nobody_else_and_is_not_buffered_for(tmp_path: Path):
@@ -316,7 +320,7 @@ async def test_a_slow_client_delays_nobody_else_and_is_not_buffered_for(tmp_path
         pieces.queue.put_nowait(None)
     table = (*slow.table, Route("GET", "/v2/fast", fast._stream, "Fast", streams=True))
     async with open_house(tmp_path, table=table) as house, _get(house, "/v2/pieces"):
-        answer = await house.local.ask("GET", "/v2/fast")
+        answer = await house.local.request("GET", "/v2/fast")
         assert len(answer.body) == most * len(piece)
         assert slow.sent < most / 2
 
@@ -326,7 +330,7 @@ async def test_streams_end_in_good_order_when_the_server_does(tmp_path: Path):
     async with open_house(tmp_path, table=pieces.table) as house:
         pieces.queue.put_nowait(b"data: {}\n\n")
         async with _get(house, "/v2/pieces") as response:
-            await _until(response, b"data: {}")
+            await _read_until(response, b"data: {}")
             house.serving.stop()
             assert await response.read() == b""
             await asyncio.wait_for(pieces.closed.wait(), 30)
@@ -338,10 +342,10 @@ def _get(house: House, path: str) -> Any:
 
 def _open(house: House, session_id: str, token: str = LOCAL_TOKEN) -> Any:
     headers = {"authorization": f"Bearer {token}"}
-    return house.http.post(house.url + question(session_id), json={"content": "Why?"}, headers=headers)
+    return house.http.post(house.url + messages_path(session_id), json={"content": "Why?"}, headers=headers)
 
 
-async def _until(response: aiohttp.ClientResponse, wanted: bytes) -> None:
+async def _read_until(response: aiohttp.ClientResponse, wanted: bytes) -> None:
     data = b""
     while wanted not in data:
         piece = await response.content.readany()

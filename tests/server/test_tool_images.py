@@ -43,15 +43,15 @@ async def house(tmp_path: Path, upstream: Upstream, site: Path) -> AsyncIterator
         yield opened
 
 
-async def _drawn(house: House, upstream: Upstream, *images: bytes, **more: Any) -> tuple[str, dict[str, Any], Any]:
+async def _draw(house: House, upstream: Upstream, *images: bytes, **more: Any) -> tuple[str, dict[str, Any], Any]:
     """The session, the result as it was streamed, and as it stands in the history."""
     arguments = {"images": [base64.b64encode(one).decode() for one in images], **more}
     upstream.script(reply(call("draw", arguments, id="c1"), stop("toolUse")), reply(say("Done."), stop()))
-    session_id = await house.local.session()
-    told = await house.local.told(session_id, "Draw it")
+    session_id = await house.local.create_session()
+    told = await house.local.ask_for_events(session_id, "Draw it")
     blocks = [event["content_block"] for event in told if event["type"] == "content_block_start"]
     [block] = [block for block in blocks if block["type"] == "tool_result"]
-    history = (await house.local.ask("GET", f"/v2/sessions/{session_id}/history")).json
+    history = (await house.local.request("GET", f"/v2/sessions/{session_id}/history")).json
     [kept] = [message for message in history["messages"] if message["role"] == "tool"]
     assert [block["type"] for block in blocks if block["type"] == "attachments"] == [], "it is no file of the user's"
     assert history["workspace"]["workspace_files"] == []
@@ -59,7 +59,7 @@ async def _drawn(house: House, upstream: Upstream, *images: bytes, **more: Any) 
 
 
 async def _raw(house: House, session_id: str, path: str) -> tuple[int, str | None, bytes]:
-    image = await house.local.ask(
+    image = await house.local.request(
         "GET", f"/v2/sessions/{session_id}/files/raw?file_path={path}", sec_fetch_dest="image"
     )
     return image.status, image.headers.get("content-type"), image.body
@@ -69,7 +69,7 @@ async def _raw(house: House, session_id: str, path: str) -> tuple[int, str | Non
 async def test_an_image_that_a_tool_returns_is_named_in_the_result_and_can_be_opened(
     house: House, upstream: Upstream, fails: bool
 ) -> None:
-    session_id, block, kept = await _drawn(house, upstream, PNG, GIF, fails=fails)
+    session_id, block, kept = await _draw(house, upstream, PNG, GIF, fails=fails)
     images = [
         {"file_path": "/large_tool_results/c1-1.png", **PIXEL},
         {"file_path": "/large_tool_results/c1-2.gif", **PIXEL, "media_type": "image/gif"},
@@ -83,13 +83,13 @@ async def test_an_image_that_a_tool_returns_is_named_in_the_result_and_can_be_op
 
 
 async def test_a_result_without_images_says_nothing_of_them(house: House, upstream: Upstream) -> None:
-    _, block, kept = await _drawn(house, upstream)
+    _, block, kept = await _draw(house, upstream)
     assert "images" not in block
     assert "images" not in kept
 
 
 async def test_what_is_no_image_reaches_neither_the_person_nor_the_model(house: House, upstream: Upstream) -> None:
-    _, block, kept = await _drawn(house, upstream, b"<html>", SVG, JPEG, WEBP)
+    _, block, kept = await _draw(house, upstream, b"<html>", SVG, JPEG, WEBP)
     assert [image["media_type"] for image in block["images"]] == ["image/webp"]
     assert kept["content"].count("was left out") == 3
     sent = upstream.requests[-1].body["messages"][-1]["content"]
@@ -97,18 +97,18 @@ async def test_what_is_no_image_reaches_neither_the_person_nor_the_model(house: 
 
 
 async def test_of_many_images_the_first_eight_are_kept(house: House, upstream: Upstream) -> None:
-    _, block, _ = await _drawn(house, upstream, *[PNG] * 10)
+    _, block, _ = await _draw(house, upstream, *[PNG] * 10)
     assert len(block["images"]) == 8
     assert block["content"].count("a result may have 8") == 2
 
 
 async def test_an_image_that_the_agent_reads_is_shown_where_it_is(house: House, upstream: Upstream) -> None:
-    session_id = await house.local.session()
+    session_id = await house.local.create_session()
     picture = await upload(house, session_id, "dot.png", PNG)
     upstream.script(
         reply(call("read_file", {"file_path": "dot.png"}, id="c1"), stop("toolUse")), reply(say("A dot."), stop())
     )
-    told = await house.local.told(session_id, "What is it?")
+    told = await house.local.ask_for_events(session_id, "What is it?")
     blocks = [event["content_block"] for event in told if event["type"] == "content_block_start"]
     [block] = [block for block in blocks if block["type"] == "tool_result"]
     assert block["images"] == [{"file_path": picture.path, **PIXEL}]
@@ -118,14 +118,16 @@ async def test_an_image_that_the_agent_reads_is_shown_where_it_is(house: House, 
 async def test_an_image_goes_with_its_session_into_a_bundle_and_is_gone_with_it(
     house: House, upstream: Upstream
 ) -> None:
-    session_id, block, _ = await _drawn(house, upstream, PNG)
+    session_id, block, _ = await _draw(house, upstream, PNG)
     path = block["images"][0]["file_path"]
-    bundle = (await house.local.ask("GET", f"/v2/sessions/{session_id}/export")).body
-    assert (await house.local.ask("DELETE", f"/v2/sessions/{session_id}")).status == 204
+    bundle = (await house.local.request("GET", f"/v2/sessions/{session_id}/export")).body
+    assert (await house.local.request("DELETE", f"/v2/sessions/{session_id}")).status == 204
     assert (await _raw(house, session_id, path))[0] == 404
-    taken = await house.ask("POST", "/v2/bundles", token=house.local.token, data=bundle, content_type=files_route.ZIP)
+    taken = await house.request(
+        "POST", "/v2/bundles", token=house.local.token, data=bundle, content_type=files_route.ZIP
+    )
     assert taken.status == 201, taken.body
-    history = (await house.local.ask("GET", f"/v2/sessions/{taken.json['id']}/history")).json
+    history = (await house.local.request("GET", f"/v2/sessions/{taken.json['id']}/history")).json
     [kept] = [message for message in history["messages"] if message["role"] == "tool"]
     assert kept["images"] == block["images"]
     assert await _raw(house, taken.json["id"], path) == (200, "image/png", PNG)

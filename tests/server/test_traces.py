@@ -11,10 +11,10 @@ from typing import Any
 import aiohttp
 import pytest
 
-from cli.process import IN_FRONT, Footnote, environment
+from cli.process import FOREGROUND_PROGRAM, Footnote, environment
 from cli.searching import FACT, env_for, hits, small_web
-from server.collector import Collector, Span, attributes, collecting
-from server.house import events
+from server.collector import Collector, Span, attributes, run_collector
+from server.house import parse_events
 from upstream import Upstream, call, hold, reply, say, status, stop, usage
 from web import Web
 from web.providers import SearchServer
@@ -39,20 +39,20 @@ class Client:
         self.url = url
         self.http = http
 
-    async def session(self) -> str:
+    async def create_session(self) -> str:
         async with self.http.post(f"{self.url}/v2/sessions", json={}) as response:
             return (await response.json())["id"]
 
-    async def told(self, session_id: str, **headers: str) -> tuple[str, list[dict[str, Any]]]:
+    async def ask_for_events(self, session_id: str, **headers: str) -> tuple[str, list[dict[str, Any]]]:
         """The id of the run, and its events to its end."""
         path = f"{self.url}/v2/sessions/{session_id}/messages"
         async with self.http.post(path, json={"content": QUESTION}, headers=headers) as stream:
-            return stream.headers["footnote-run"], events(await stream.read())
+            return stream.headers["footnote-run"], parse_events(await stream.read())
 
 
-async def started(process: Footnote, http: aiohttp.ClientSession) -> Client:
+async def wait_for_server(process: Footnote, http: aiohttp.ClientSession) -> Client:
     assert process.out is not None
-    await process.out.until("\n")
+    await process.out.wait_for_text("\n")
     return Client(process.out.text.strip().partition("/login")[0], http)
 
 
@@ -60,7 +60,7 @@ def http() -> aiohttp.ClientSession:
     return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60), headers={"authorization": f"Bearer {TOKEN}"})
 
 
-def traced(collector: Collector, **more: str) -> dict[str, str]:
+def tracing_environment(collector: Collector, **more: str) -> dict[str, str]:
     return {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_BSP_SCHEDULE_DELAY": "100", **more}
 
 
@@ -83,7 +83,7 @@ class Searched:
 
     @property
     def run(self) -> Span:
-        [run] = self.collector.named("run")
+        [run] = self.collector.spans_named("run")
         return run
 
 
@@ -91,15 +91,17 @@ class Searched:
 async def searched(tmp_path: Path, upstream: Upstream, web: Web) -> Searched:
     script(upstream)
     async with (
-        collecting() as collector,
+        run_collector() as collector,
         SearchServer("duckduckgo", hits(web, "/oxygen", "/500")) as duckduckgo,
     ):
-        env = env_for(tmp_path, web, duckduckgo, upstream=upstream, FOOTNOTE_TOKEN=TOKEN, **traced(collector))
+        env = env_for(
+            tmp_path, web, duckduckgo, upstream=upstream, FOOTNOTE_TOKEN=TOKEN, **tracing_environment(collector)
+        )
         async with Footnote("serve", "--port", "0", env=env) as process, http() as session:
-            client = await started(process, session)
-            session_id = await client.session()
-            run_id, told = await client.told(session_id, traceparent=CALLER)
-            await collector.until("run")
+            client = await wait_for_server(process, session)
+            session_id = await client.create_session()
+            run_id, told = await client.ask_for_events(session_id, traceparent=CALLER)
+            await collector.wait_for_spans("run")
             process.signal(signal.SIGTERM)
             assert await process.exit_code() == 0
     assert told[-1]["type"] == "message_stop"
@@ -110,7 +112,7 @@ def test_a_run_with_a_search_is_one_trace_with_everything_in_its_place(searched:
     collector, run, model = searched.collector, searched.run, f"chat {searched.model}"
     assert {span.trace_id for span in collector.spans} == {run.trace_id}
     assert not run.parent_span_id
-    assert sorted(collector.way(span) for span in collector.spans) == sorted(
+    assert sorted(collector.span_path(span) for span in collector.spans) == sorted(
         [
             ["run"],
             ["round", "run"],
@@ -144,7 +146,7 @@ def test_spans_tell_figures_names_and_outcomes_and_nothing_that_somebody_wrote(s
         "gen_ai.usage.input_tokens": 42,
         "gen_ai.usage.output_tokens": 17,
     }
-    assert attributes(collector.named(f"chat {searched.model}")[0]) == {
+    assert attributes(collector.spans_named(f"chat {searched.model}")[0]) == {
         "footnote.outcome": "ok",
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": provider,
@@ -156,7 +158,7 @@ def test_spans_tell_figures_names_and_outcomes_and_nothing_that_somebody_wrote(s
     }
     pages = sorted(
         (facts["server.address"], facts["http.response.status_code"], facts["footnote.page.outcome"])
-        for facts in map(attributes, collector.named("page"))
+        for facts in map(attributes, collector.spans_named("page"))
     )
     assert pages == [("127.0.0.1", 200, "read"), ("127.0.0.1", 500, "status")]
     sent = b"\n".join(collector.bodies)
@@ -168,11 +170,11 @@ async def test_a_run_that_is_taken_over_stays_in_its_trace_and_leads_back_to_its
     tmp_path: Path, upstream: Upstream
 ):
     upstream.script(reply(say("One, "), hold(asyncio.Event()), stop()), reply(say("One, two."), stop()))
-    async with collecting() as collector, http() as session:
-        env = environment(tmp_path, upstream, FOOTNOTE_TOKEN=TOKEN, **traced(collector))
+    async with run_collector() as collector, http() as session:
+        env = environment(tmp_path, upstream, FOOTNOTE_TOKEN=TOKEN, **tracing_environment(collector))
         async with Footnote("serve", "--port", "0", env=env) as process:
-            client = await started(process, session)
-            path = f"{client.url}/v2/sessions/{await client.session()}/messages"
+            client = await wait_for_server(process, session)
+            path = f"{client.url}/v2/sessions/{await client.create_session()}/messages"
             async with session.post(path, json={"content": QUESTION}) as stream:
                 run_id = stream.headers["footnote-run"]
                 while b"One, " not in await stream.content.readany():
@@ -181,17 +183,17 @@ async def test_a_run_that_is_taken_over_stays_in_its_trace_and_leads_back_to_its
                 await stream.read()
             assert await process.exit_code() == 0
         async with Footnote("serve", "--port", "0", env=env) as process:
-            client = await started(process, session)
+            client = await wait_for_server(process, session)
             async with session.get(f"{client.url}/v2/runs/{run_id}/events") as stream:
-                assert events(await stream.read())[-1]["type"] == "message_stop"
+                assert parse_events(await stream.read())[-1]["type"] == "message_stop"
             async with session.get(f"{client.url}/metrics") as response:
                 figures = await response.text()
-            await collector.until("run", 2)
+            await collector.wait_for_spans("run", 2)
             process.signal(signal.SIGTERM)
             assert await process.exit_code() == 0
     assert "\nfootnote_runs_adopted_total 1.0\n" in figures
     assert "\nfootnote_runs_started_total 0.0\n" in figures
-    first, second = collector.named("run")
+    first, second = collector.spans_named("run")
     assert (attributes(first)["footnote.outcome"], attributes(second)["footnote.outcome"]) == ("left", "done")
     assert (attributes(first)["footnote.fence"], attributes(second)["footnote.fence"]) == (0, 1)
     assert first.trace_id == second.trace_id
@@ -201,33 +203,33 @@ async def test_a_run_that_is_taken_over_stays_in_its_trace_and_leads_back_to_its
 async def test_a_large_file_is_a_request_to_the_storage_and_its_name_is_not_told(tmp_path: Path, upstream: Upstream):
     arguments = {"file_path": "/a-name-of-a-file.md", "content": "x" * 100_000}
     upstream.script(reply(call("write_file", arguments), stop("toolUse")), reply(say("Done."), stop()))
-    async with collecting() as collector, http() as session:
-        env = environment(tmp_path, upstream, FOOTNOTE_TOKEN=TOKEN, **traced(collector))
+    async with run_collector() as collector, http() as session:
+        env = environment(tmp_path, upstream, FOOTNOTE_TOKEN=TOKEN, **tracing_environment(collector))
         async with Footnote("serve", "--port", "0", env=env) as process:
-            client = await started(process, session)
-            await client.told(await client.session())
-            await collector.until("run")
+            client = await wait_for_server(process, session)
+            await client.ask_for_events(await client.create_session())
+            await collector.wait_for_spans("run")
             process.signal(signal.SIGTERM)
             assert await process.exit_code() == 0
-    [put] = collector.named("storage put")
-    assert collector.way(put) == ["storage put", "execute_tool write_file", "round", "run"]
+    [put] = collector.spans_named("storage put")
+    assert collector.span_path(put) == ["storage put", "execute_tool write_file", "round", "run"]
     assert attributes(put) == {"footnote.outcome": "ok", "footnote.storage.bytes": 100_000}
     assert b"a-name-of-a-file" not in b"\n".join(collector.bodies)
 
 
 async def test_what_fails_is_told_by_its_type(tmp_path: Path, upstream: Upstream):
     upstream.script(lambda _: status(401, f"Incorrect API key provided: {upstream.key}"))
-    async with collecting() as collector, http() as session:
-        env = environment(tmp_path, upstream, FOOTNOTE_TOKEN=TOKEN, **traced(collector))
+    async with run_collector() as collector, http() as session:
+        env = environment(tmp_path, upstream, FOOTNOTE_TOKEN=TOKEN, **tracing_environment(collector))
         async with Footnote("serve", "--port", "0", env=env) as process:
-            client = await started(process, session)
-            _, told = await client.told(await client.session())
-            await collector.until("run")
+            client = await wait_for_server(process, session)
+            _, told = await client.ask_for_events(await client.create_session())
+            await collector.wait_for_spans("run")
             process.signal(signal.SIGTERM)
             assert await process.exit_code() == 0
     error = next(one["error"] for one in told if one["type"] == "error")
     [call_of_model] = [span for span in collector.spans if span.name.startswith("chat ")]
-    [run] = collector.named("run")
+    [run] = collector.spans_named("run")
     assert attributes(call_of_model)["error.type"] == error["type"]
     assert call_of_model.status.code == 2
     assert attributes(run)["footnote.outcome"] == "failed"
@@ -239,18 +241,18 @@ async def test_a_collector_that_hangs_or_fails_holds_up_no_run_and_no_end(
     tmp_path: Path, upstream: Upstream, facts: dict[str, Any]
 ):
     upstream.script(lambda _: reply(say("Because."), stop()))
-    async with collecting(**facts) as collector, http() as session:
+    async with run_collector(**facts) as collector, http() as session:
         more = {"FOOTNOTE_LOGS_FORMAT": "json", "FOOTNOTE_SERVER_PORT": "0", "OTEL_EXPORTER_OTLP_TIMEOUT": "60"}
-        env = environment(tmp_path, upstream, FOOTNOTE_TOKEN=TOKEN, **traced(collector, **more))
+        env = environment(tmp_path, upstream, FOOTNOTE_TOKEN=TOKEN, **tracing_environment(collector, **more))
         async with Footnote("serve", env=env) as process:
-            await process.err.until("answers at")
+            await process.err.wait_for_text("answers at")
             ready = json.loads(next(line for line in process.err.text.splitlines() if "answers at" in line))
             client = Client(ready["message"].partition("answers at ")[2].partition(",")[0], session)
-            session_id = await client.session()
-            first = await client.told(session_id)
-            await collector.asked()
+            session_id = await client.create_session()
+            first = await client.ask_for_events(session_id)
+            await collector.wait_for_request()
             for _ in range(3):
-                assert (await client.told(session_id))[1][-1]["type"] == "message_stop"
+                assert (await client.ask_for_events(session_id))[1][-1]["type"] == "message_stop"
             process.signal(signal.SIGTERM)
             assert await process.exit_code() == 0
     assert first[1][-1]["type"] == "message_stop"
@@ -261,11 +263,11 @@ async def test_a_collector_that_hangs_or_fails_holds_up_no_run_and_no_end(
 
 async def test_without_the_extra_one_line_says_what_to_install(tmp_path: Path, upstream: Upstream):
     upstream.script(lambda _: reply(say("Because."), stop()))
-    program = f"import sys; sys.modules['opentelemetry'] = None\n{IN_FRONT}"
+    program = f"import sys; sys.modules['opentelemetry'] = None\n{FOREGROUND_PROGRAM}"
     env = environment(tmp_path, upstream, FOOTNOTE_TOKEN=TOKEN, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:1")
     async with Footnote("serve", "--port", "0", env=env, program=program) as process, http() as session:
-        client = await started(process, session)
-        _, told = await client.told(await client.session())
+        client = await wait_for_server(process, session)
+        _, told = await client.ask_for_events(await client.create_session())
         process.signal(signal.SIGTERM)
         assert await process.exit_code() == 0
     assert told[-1]["type"] == "message_stop"

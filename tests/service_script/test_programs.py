@@ -19,24 +19,24 @@ def test_those_of_the_machine_come_first_and_the_newest_of_them(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path / "path"))
     usual = (str(tmp_path / "*" / "bin"),)
-    in_the_wheel = service_programs.postgres(usual)
+    in_the_wheel = service_programs.find_postgres(usual)
     assert in_the_wheel.parent.name.startswith("pginstall")
     old = _program(tmp_path / "9" / "bin", "postgres", "initdb")
-    assert service_programs.postgres(usual) == old
+    assert service_programs.find_postgres(usual) == old
     new = _program(tmp_path / "15" / "bin", "postgres", "initdb")
-    assert service_programs.postgres(usual) == new
+    assert service_programs.find_postgres(usual) == new
     _program(tmp_path / "16" / "bin", "psql")
-    assert service_programs.postgres(usual) == new, "a client alone is no server"
+    assert service_programs.find_postgres(usual) == new, "a client alone is no server"
     on_path = _program(tmp_path / "path", "postgres", "initdb", "redis-server", "weed")
-    assert service_programs.postgres(usual) == on_path
-    assert (service_programs.redis(), service_programs.weed()) == (on_path / "redis-server", on_path / "weed")
+    assert service_programs.find_postgres(usual) == on_path
+    assert (service_programs.find_redis(), service_programs.find_weed()) == (on_path / "redis-server", on_path / "weed")
     _program(on_path, "valkey-server")
-    assert service_programs.redis() == on_path / "valkey-server"
+    assert service_programs.find_redis() == on_path / "valkey-server"
 
 
 def test_a_program_that_is_nowhere_is_named_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(Missing, match=r"PostgreSQL was not found\. Install it \(on Debian: apt-get install"):
-        service_programs.postgres((), "no_such_package")
+        service_programs.find_postgres((), "no_such_package")
     with pytest.raises(Missing, match=r"Redis was not found\. Install it or Valkey"):
-        service_programs.redis("no_such_package")
+        service_programs.find_redis("no_such_package")

@@ -14,13 +14,13 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 import redis.asyncio
-from service_process import lives, parents_of_all
+from service_process import is_alive, process_parents
 from services import NotStarted, Services, missing
 
 from footnote.net.client import Net
-from footnote.storage.opening import open_storage
+from footnote.storage.factory import open_storage
 from shape.tree import ROOT
-from storage.places import kept, read
+from storage.places import put, read_all
 
 pytestmark = [
     pytest.mark.slow,
@@ -38,7 +38,7 @@ def services() -> Iterator[Services]:
 
 
 @asynccontextmanager
-async def connected(services: Services) -> AsyncIterator[asyncpg.Connection]:
+async def connect(services: Services) -> AsyncIterator[asyncpg.Connection]:
     connection = await asyncpg.connect(services.postgres.url(), timeout=SECONDS)
     try:
         yield connection
@@ -47,7 +47,7 @@ async def connected(services: Services) -> AsyncIterator[asyncpg.Connection]:
 
 
 async def test_postgresql_that_is_killed_comes_back_with_all_that_was_committed(services: Services) -> None:
-    async with connected(services) as connection:
+    async with connect(services) as connection:
         await connection.execute("CREATE TABLE kept AS SELECT 'committed' AS word")
     url, processes = services.postgres.url(), _with_children(services.postgres.pid)
     assert len(processes) > 1
@@ -55,15 +55,15 @@ async def test_postgresql_that_is_killed_comes_back_with_all_that_was_committed(
     services.postgres.kill()
 
     assert services.postgres.pid is None
-    assert [pid for pid in processes if lives(pid)] == []
+    assert [pid for pid in processes if is_alive(pid)] == []
     services.postgres.start()
     assert services.postgres.url() == url
-    async with connected(services) as connection:
+    async with connect(services) as connection:
         assert await connection.fetchval("SELECT word FROM kept") == "committed"
 
 
 async def test_postgresql_that_is_paused_answers_nobody_and_goes_on_where_it_was(services: Services) -> None:
-    async with connected(services) as connection:
+    async with connect(services) as connection:
         services.postgres.pause()
         try:
             asked = asyncio.create_task(connection.fetchval("SELECT 'answered'"))
@@ -96,10 +96,10 @@ async def test_redis_that_is_killed_has_forgotten_everything(services: Services)
 async def test_a_bucket_whose_server_is_killed_still_has_its_objects(services: Services, tmp_path: Path) -> None:
     async with Net() as net:
         storage = open_storage(services.s3.url("prefix"), tmp_path, services.s3.environ, net)
-        place = await kept(storage, b"an object")
+        place = await put(storage, b"an object")
         services.s3.kill()
         services.s3.start()
-        assert await read(storage, place) == b"an object"
+        assert await read_all(storage, place) == b"an object"
 
 
 def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ async def test_the_script_prints_its_settings_and_ends_all_that_it_started() -> 
 
     async with asyncio.timeout(SECONDS):
         assert await script.wait() == 0
-    assert [pid for pid in processes if lives(pid)] == []
+    assert [pid for pid in processes if is_alive(pid)] == []
     assert not Path(folder).exists()
     connection.terminate()
 
@@ -144,7 +144,7 @@ async def test_the_script_prints_its_settings_and_ends_all_that_it_started() -> 
 def _with_children(pid: int | None) -> list[int]:
     """It, its children, theirs, and so on."""
     assert pid is not None
-    parents = parents_of_all()
+    parents = process_parents()
     found = [pid]
     for one in found:
         found += [child for child, parent in parents.items() if parent == one]

@@ -7,7 +7,7 @@ from footnote.storage.memory import MemoryStorage
 from footnote.workspace.blobs import Blobs
 from library.pages import Clock
 from sessions.fixtures import clock, database, library
-from sessions.stored import Desk
+from sessions.stored import TurnWriter
 
 __all__ = ["clock", "database", "library"]
 
@@ -28,5 +28,5 @@ def sessions(database: Database, library: Library, blobs: Blobs, clock: Clock) -
 
 
 @pytest.fixture
-def desk(database: Database, sessions: Sessions, clock: Clock) -> Desk:
-    return Desk(database, sessions, clock)
+def desk(database: Database, sessions: Sessions, clock: Clock) -> TurnWriter:
+    return TurnWriter(database, sessions, clock)

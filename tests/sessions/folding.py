@@ -20,7 +20,7 @@ from footnote.protocol.history import PastAssistantMessage, PastMessage, PastToo
 Blocks = list[dict[str, Any]]
 
 
-def live(events: Iterable[Event]) -> tuple[str, Blocks]:
+def fold_events(events: Iterable[Event]) -> tuple[str, Blocks]:
     """The id of the message and its blocks, as a page that watched has them."""
     message_id = ""
     blocks: dict[int, dict[str, Any]] = {}
@@ -41,7 +41,7 @@ def live(events: Iterable[Event]) -> tuple[str, Blocks]:
     return message_id, [blocks[index] for index in sorted(blocks)]
 
 
-def reloaded(messages: Iterable[PastMessage]) -> tuple[str, Blocks]:
+def fold_history(messages: Iterable[PastMessage]) -> tuple[str, Blocks]:
     """The same from the messages of one turn, without its question: as JSON, which is what a page gets."""
     message_id = ""
     blocks: Blocks = []

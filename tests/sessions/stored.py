@@ -7,16 +7,16 @@ from footnote.db import runs
 from footnote.db import sessions as db
 from footnote.db.engine import Database
 from footnote.db.script import Steps, script, sql
-from footnote.language.search_terms import terms_of
 from footnote.protocol.events import ErrorBody, TurnStopReason
 from footnote.protocol.files import FileRecord
 from footnote.protocol.ids import new_id
-from footnote.protocol.messages import AssistantMessage, Message, Text, ToolCall, ToolResultMessage, user
+from footnote.protocol.messages import AssistantMessage, Message, Text, ToolCall, ToolResultMessage, user_message
 from footnote.protocol.sources import Citation
 from footnote.protocol.tools import Locale
 from footnote.sessions.store import Sessions
 from footnote.sessions.titles import title_of
-from footnote.sessions.turns import Asked, Ending, encode
+from footnote.sessions.turns import RunEnding, RunRequest, encode
+from footnote.text.search_terms import terms_of
 from library.pages import Clock
 
 DONE = "done"
@@ -36,16 +36,16 @@ def answer(text: str, *citations: Citation) -> AssistantMessage:
     return AssistantMessage((Text(text, citations),), "stop", "footnote/test")
 
 
-def calling(*calls: ToolCall) -> AssistantMessage:
+def tool_calls(*calls: ToolCall) -> AssistantMessage:
     return AssistantMessage(calls, "toolUse", "footnote/test")
 
 
-def result(call_id: str, text: str, artifact: dict[str, object] | None = None) -> ToolResultMessage:
+def tool_result(call_id: str, text: str, artifact: dict[str, object] | None = None) -> ToolResultMessage:
     return ToolResultMessage(call_id, "web_search", (Text(text),), artifact=artifact)
 
 
 @dataclass
-class Stored:
+class StoredTurn:
     """The ids of a turn."""
 
     run_id: str
@@ -54,7 +54,7 @@ class Stored:
 
 
 @dataclass
-class Desk:
+class TurnWriter:
     """Stores turns by hand."""
 
     database: Database
@@ -80,32 +80,34 @@ class Desk:
         locale: Locale = "en",
         attached: Sequence[FileRecord] = (),
         attachments: tuple[FileRecord, ...] = (),
-        instead_of: "Stored | None" = None,
+        instead_of: "StoredTurn | None" = None,
         message_id: str | None = None,
-    ) -> Stored:
+    ) -> StoredTurn:
         """`instead_of`: the turn whose question is edited: this one is beside it."""
         asked = runs.NewQuestion(
             new_id("msg"),
-            encode(user(question)),
+            encode(user_message(question)),
             encode(attached),
             "2026-01-01T00:00:00Z",
-            after_run=await self._before(instead_of) if instead_of else None,
-            branches=instead_of is not None,
+            after_run=await self._run_before(instead_of) if instead_of else None,
+            is_branch=instead_of is not None,
         )
-        turn = await self._begin(session_id, asked.id, user_id, locale, message_id, asked)
+        turn = await self._create_run(session_id, asked.id, user_id, locale, message_id, asked)
         title = title_of(question)
-        await self.database.write(db.entitle(session_id, title, terms_of(title)))
-        await self.database.write(db.enter(session_id, asked.id, terms_of(question)))
-        await self._end(session_id, turn, said, state, Ending(stop_reason=reason, error=error, attachments=attachments))
+        await self.database.write(db.set_title(session_id, title, terms_of(title)))
+        await self.database.write(db.index_part(session_id, asked.id, terms_of(question)))
+        await self._finish_run(
+            session_id, turn, said, state, RunEnding(stop_reason=reason, error=error, attachments=attachments)
+        )
         return turn
 
-    async def again(self, session_id: str, turn: Stored, *said: Message, user_id: str = "ann") -> Stored:
+    async def retry(self, session_id: str, turn: StoredTurn, *said: Message, user_id: str = "ann") -> StoredTurn:
         """Another answer to the same question."""
-        retried = await self._begin(session_id, turn.question_id, user_id, "en", None, None)
-        await self._end(session_id, retried, said, DONE, Ending(stop_reason="stop"))
+        retried = await self._create_run(session_id, turn.question_id, user_id, "en", None, None)
+        await self._finish_run(session_id, retried, said, DONE, RunEnding(stop_reason="stop"))
         return retried
 
-    async def _begin(
+    async def _create_run(
         self,
         session_id: str,
         question_id: str,
@@ -113,33 +115,35 @@ class Desk:
         locale: Locale,
         message_id: str | None,
         question: runs.NewQuestion | None,
-    ) -> Stored:
+    ) -> StoredTurn:
         run = runs.NewRun(
             id=new_id("run"),
             session_id=session_id,
             user_id=user_id,
             question_id=question_id,
             message_id=message_id or new_id("msg"),
-            asked=encode(Asked("researcher", "footnote/test", locale)),
+            asked=encode(RunRequest("researcher", "footnote/test", locale)),
             owner="me",
             lease_seconds=0.0,
             now=self.clock(),
         )
-        await self.database.write(runs.begin(run, question, most=1_000))
-        return Stored(run.id, question_id, run.message_id)
+        await self.database.write(runs.create_run(run, question, max_active=1_000))
+        return StoredTurn(run.id, question_id, run.message_id)
 
-    async def _end(self, session_id: str, turn: Stored, said: Sequence[Message], state: str, ending: Ending) -> None:
+    async def _finish_run(
+        self, session_id: str, turn: StoredTurn, said: Sequence[Message], state: str, ending: RunEnding
+    ) -> None:
         lease = runs.Lease(turn.run_id, 0)
         for ordinal, message in enumerate(said):
-            await self.database.write(runs.keep(lease, runs.KeptMessage(ordinal, 0, encode(message))))
+            await self.database.write(runs.store_message(lease, runs.StoredMessage(ordinal, 0, encode(message))))
         text = "\n\n".join(message.text for message in said if isinstance(message, AssistantMessage))
-        await self.database.write(db.enter(session_id, turn.message_id, terms_of(text)))
+        await self.database.write(db.index_part(session_id, turn.message_id, terms_of(text)))
         if state in ("queued", "running"):
             await self.database.write(runs.set_running(lease))
         else:
-            await self.database.write(runs.finish(lease, state, encode(ending), self.clock()))
+            await self.database.write(runs.finish_run(lease, state, encode(ending), self.clock()))
 
-    async def _before(self, turn: Stored) -> str | None:
+    async def _run_before(self, turn: StoredTurn) -> str | None:
         return await self.database.read(_after_run(turn.question_id))
 
 

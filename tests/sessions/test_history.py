@@ -7,15 +7,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent.stage import Play, Stage, answering, tool, working
+from agent.stage import TurnHarness, TurnRecording, answering_tool, tool, working_tool
 from footnote.agent.round import Round
 from footnote.agent.turn import Indexes
 from footnote.cancel import CancelScope
-from footnote.citations.numbering import Sources
+from footnote.evidence.sources import Sources
 from footnote.models.accumulate import Accumulator
 from footnote.models.base import Context, Options
 from footnote.models.profiles import Profile
-from footnote.models.scripted import Pause, ScriptedModel, call, fails, text, thinking
+from footnote.models.scripted import ScriptedModel, ScriptedPause, call, fails, text, thinking
 from footnote.protocol.events import AttachmentsBlock, BlockStart, ErrorBody, ErrorEvent
 from footnote.protocol.files import FileRecord
 from footnote.protocol.history import History, PastAssistantMessage, PastToolMessage, PastUserMessage
@@ -27,20 +27,20 @@ from footnote.sessions.store import Sessions
 from footnote.tools.base import Abilities, Outcome, Tool, ToolContext
 from footnote.tools.builtin.edit_file import edit_file
 from footnote.tools.builtin.write_file import write_file
-from footnote.web_search.boundary import wrapped
-from sessions.folding import live, plain, reloaded
-from sessions.stored import Desk, Stored, answer, calling, result
-from workspace.uploaded import uploaded
+from footnote.web_search.boundary import wrap_web_text
+from sessions.folding import fold_events, fold_history, plain
+from sessions.stored import StoredTurn, TurnWriter, answer, tool_calls, tool_result
+from workspace.uploaded import add_upload
 
 PAGE = Snapshot(url="https://a.example/sky", text="The sky is blue because air scatters blue light most.", title="Sky")
 SOURCE = Source(url=PAGE.url, title="Sky", snippet="", domain="a.example", number=1, status="read", snapshot_id=PAGE.id)
 
 
-def reading(name: str = "look") -> Tool:
+def reading_tool(name: str = "look") -> Tool:
     """Finds one page, and remembers it as the search does."""
 
     async def body(_params: Any, context: ToolContext) -> AsyncIterator[Outcome]:
-        context.abilities.sources.note(SOURCE, PAGE)
+        context.abilities.sources.add(SOURCE, PAGE)
         artifact = {"query": "sky", "sources": [msgspec.to_builtins(SOURCE)]}
         yield Progress("reading", 1, 1, "a.example")
         yield ToolResult((Text("[1] The sky"),), artifact=artifact)
@@ -48,7 +48,7 @@ def reading(name: str = "look") -> Tool:
     return tool(name, body)
 
 
-async def stored(desk: Desk, play: Play, **how: Any) -> tuple[str, Stored]:
+async def store_turn(desk: TurnWriter, play: TurnRecording, **how: Any) -> tuple[str, StoredTurn]:
     """The turn of a play, kept as a run keeps it."""
     blocks = [event.content_block for event in play.events if isinstance(event, BlockStart)]
     files = next((block.files for block in blocks if isinstance(block, AttachmentsBlock)), ())
@@ -57,7 +57,7 @@ async def stored(desk: Desk, play: Play, **how: Any) -> tuple[str, Stored]:
     turn = await desk.turn(
         session_id,
         "Why?",
-        *play.kept,
+        *play.stored_messages,
         reason=play.end.delta.stop_reason,
         error=errors[0] if errors else None,
         attachments=files,
@@ -67,15 +67,15 @@ async def stored(desk: Desk, play: Play, **how: Any) -> tuple[str, Stored]:
     return session_id, turn
 
 
-async def check(desk: Desk, play: Play) -> History:
-    session_id, _ = await stored(desk, play)
+async def check_history(desk: TurnWriter, play: TurnRecording) -> History:
+    session_id, _ = await store_turn(desk, play)
     history = await desk.sessions.history("ann", session_id)
     assert isinstance(history.messages[0], PastUserMessage)
-    assert reloaded(history.messages[1:]) == live(play.events)
+    assert fold_history(history.messages[1:]) == fold_events(play.events)
     return history
 
 
-async def test_thinking_tools_side_by_side_and_an_answer(desk: Desk) -> None:
+async def test_thinking_tools_side_by_side_and_an_answer(desk: TurnWriter) -> None:
     gate = asyncio.Event()
 
     async def second(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
@@ -92,8 +92,8 @@ async def test_thinking_tools_side_by_side_and_an_answer(desk: Desk) -> None:
             [thinking("Now I know."), text("It is", " so."), text(""), text("Really.")],
         ]
     )
-    tools = [working("slow", [Progress("thinking")], ToolResult((Text("first"),)), gate), tool("fast", second)]
-    history = await check(desk, await Stage(model, tools, settings={"locale": "vi"}).play())
+    tools = [working_tool("slow", [Progress("thinking")], ToolResult((Text("first"),)), gate), tool("fast", second)]
+    history = await check_history(desk, await TurnHarness(model, tools, settings={"locale": "vi"}).play())
     assert [type(message).__name__ for message in history.messages] == [
         "PastUserMessage",
         "PastAssistantMessage",
@@ -109,14 +109,14 @@ def _calls(*names: str) -> list[Any]:
     return [call(name, {"number": number}, id=f"c{number}") for number, name in enumerate(names)]
 
 
-async def test_footnotes_are_shown_again(desk: Desk) -> None:
+async def test_footnotes_are_shown_again(desk: TurnWriter) -> None:
     model = ScriptedModel(
         [
             [call("look", {}, id="c1")],
             [text("The sky is blue because air scatters blue light most [1]. ", "Nobody knows more [7].")],
         ]
     )
-    history = await check(desk, await Stage(model, [reading()]).play())
+    history = await check_history(desk, await TurnHarness(model, [reading_tool()]).play())
     last = history.messages[-1]
     assert isinstance(last, PastAssistantMessage)
     [said] = plain(last.content)
@@ -125,12 +125,12 @@ async def test_footnotes_are_shown_again(desk: Desk) -> None:
     assert history.workspace.sources[0].sources == (SOURCE,)
 
 
-async def test_a_text_without_footnotes_has_no_citations(desk: Desk) -> None:
-    history = await check(desk, await Stage(ScriptedModel([[text("So.")]])).play())
+async def test_a_text_without_footnotes_has_no_citations(desk: TurnWriter) -> None:
+    history = await check_history(desk, await TurnHarness(ScriptedModel([[text("So.")]])).play())
     assert b"citations" not in msgspec.json.encode(history.messages)
 
 
-async def test_files_of_a_turn_are_its_attachments(desk: Desk, sessions: Sessions) -> None:
+async def test_files_of_a_turn_are_its_attachments(desk: TurnWriter, sessions: Sessions) -> None:
     head = await sessions.create("ann", "researcher")
     model = ScriptedModel(
         [
@@ -143,17 +143,17 @@ async def test_files_of_a_turn_are_its_attachments(desk: Desk, sessions: Session
         ]
     )
     workspace = sessions.workspace("ann", head.id)
-    play = await Stage(model, [write_file, edit_file], abilities=Abilities(workspace)).play()
+    play = await TurnHarness(model, [write_file, edit_file], abilities=Abilities(workspace)).play()
     files = next(block.files for block in play.blocks if isinstance(block, AttachmentsBlock))
-    await desk.turn(head.id, "Write!", *play.kept, attachments=files, message_id="m1")
+    await desk.turn(head.id, "Write!", *play.stored_messages, attachments=files, message_id="m1")
     history = await sessions.history("ann", head.id)
-    assert reloaded(history.messages[1:]) == live(play.events)
+    assert fold_history(history.messages[1:]) == fold_events(play.events)
     assert [file.path for file in history.workspace.workspace_files] == ["/a.md", "/b.md"]
     assert set(history.workspace.workspace_files) == set(files)
     assert await workspace.read("/a.md") == b"1"
 
 
-async def test_errors_of_tools_and_calls_that_cannot_be_read(desk: Desk) -> None:
+async def test_errors_of_tools_and_calls_that_cannot_be_read(desk: TurnWriter) -> None:
     async def broken(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
         yield Progress("trying")
         raise RuntimeError("secret")
@@ -165,22 +165,24 @@ async def test_errors_of_tools_and_calls_that_cannot_be_read(desk: Desk) -> None
             [text("It failed.")],
         ]
     )
-    await check(desk, await Stage(model, [tool("broken", broken), answering("look")]).play())
+    await check_history(desk, await TurnHarness(model, [tool("broken", broken), answering_tool("look")]).play())
 
 
 @pytest.mark.parametrize(
     "reply", [[fails("No.")], [text("Half an ans"), fails("Cut.")], [thinking("Hm"), fails("Cut.")]]
 )
-async def test_a_turn_that_failed(desk: Desk, reply: Sequence[Any]) -> None:
-    history = await check(
-        desk, await Stage(ScriptedModel([[call("look", {}, id="c1")], reply]), [answering("look")]).play()
+async def test_a_turn_that_failed(desk: TurnWriter, reply: Sequence[Any]) -> None:
+    history = await check_history(
+        desk, await TurnHarness(ScriptedModel([[call("look", {}, id="c1")], reply]), [answering_tool("look")]).play()
     )
     [turn] = history.turns
     assert turn.stop_reason == "error"
     assert turn.error is not None
 
 
-async def test_a_turn_that_failed_before_anything_was_said_has_its_question(desk: Desk, sessions: Sessions) -> None:
+async def test_a_turn_that_failed_before_anything_was_said_has_its_question(
+    desk: TurnWriter, sessions: Sessions
+) -> None:
     session_id = await desk.session()
     error = ErrorBody("config_error", "No model.", retryable=False)
     turn = await desk.turn(session_id, "Why?", state="failed", reason="error", error=error)
@@ -191,7 +193,7 @@ async def test_a_turn_that_failed_before_anything_was_said_has_its_question(desk
 
 
 @pytest.mark.parametrize("stop_after", range(1, 24))
-async def test_a_turn_that_was_cancelled_anywhere(desk: Desk, stop_after: int) -> None:
+async def test_a_turn_that_was_cancelled_anywhere(desk: TurnWriter, stop_after: int) -> None:
     model = ScriptedModel(
         [
             [
@@ -203,31 +205,31 @@ async def test_a_turn_that_was_cancelled_anywhere(desk: Desk, stop_after: int) -
             [thinking("Now"), text("The sky is blue because ", "air scatters blue light most [1].")],
         ]
     )
-    await check(desk, await Stage(model, [reading()]).play(stop_after=stop_after))
+    await check_history(desk, await TurnHarness(model, [reading_tool()]).play(stop_after=stop_after))
 
 
-async def test_a_turn_that_was_cancelled_in_the_middle_of_a_text(desk: Desk) -> None:
+async def test_a_turn_that_was_cancelled_in_the_middle_of_a_text(desk: TurnWriter) -> None:
     released = asyncio.Event()
-    stage = Stage(ScriptedModel([[text("This came."), Pause(released), text("This did not.")]]))
-    play = Play()
+    stage = TurnHarness(ScriptedModel([[text("This came."), ScriptedPause(released), text("This did not.")]]))
+    play = TurnRecording()
     async for step in stage.steps():
         play.steps.append(step)
         if play.text == "This came.":
             stage.cancel.cancel()
-    history = await check(desk, play)
+    history = await check_history(desk, play)
     [last] = [message for message in history.messages if isinstance(message, PastAssistantMessage)]
     assert plain(last.content) == [{"type": "text", "text": "This came."}]
     assert history.turns[0].stop_reason == "aborted"
 
 
-async def test_calls_without_a_round_left(desk: Desk) -> None:
+async def test_calls_without_a_round_left(desk: TurnWriter) -> None:
     replies = [[text("Once more."), call("look", {}, id=f"c{number}")] for number in range(4)]
-    play = await Stage(ScriptedModel(replies), [answering("look")], settings={"max_tool_rounds": 2}).play()
-    history = await check(desk, play)
+    play = await TurnHarness(ScriptedModel(replies), [answering_tool("look")], settings={"max_tool_rounds": 2}).play()
+    history = await check_history(desk, play)
     assert history.turns[0].stop_reason == "max_rounds"
 
 
-class Odd:
+class OddModel:
     """Says what no scripted model says: blocks that are open side by side, encrypted ones, and unknown ones."""
 
     id = "footnote/odd"
@@ -237,7 +239,7 @@ class Odd:
         fold = Accumulator(self.id)
         yield Start(self.id)
         yield fold.open_thinking(redacted="encrypted")
-        fold.keep_foreign({"type": "server_tool_use", "id": "x"})
+        fold.add_foreign({"type": "server_tool_use", "id": "x"})
         first = fold.open_call("c1", "look")
         yield first
         said = fold.open_text()
@@ -245,17 +247,17 @@ class Odd:
         second = fold.open_call("c2", "none")
         yield second
         for index, piece in [(first.index, '{"a":'), (said.index, "Text"), (second.index, "{}"), (first.index, "1}")]:
-            grown = fold.grow(index, piece)
+            grown = fold.append(index, piece)
             assert grown is not None
             yield grown
-        for event in fold.done("toolUse", None):
+        for event in fold.finish("toolUse", None):
             yield event
 
 
 async def test_blocks_stand_in_the_order_in_which_they_were_told() -> None:
-    response = Round(Odd(), Indexes(), lambda name: f"Do {name}", Sources())  # pyright: ignore[reportArgumentType] - a double
+    response = Round(OddModel(), Indexes(), lambda name: f"Do {name}", Sources())  # pyright: ignore[reportArgumentType] - a double
     events = [event async for event in response.events(Context("", ()), Options(), CancelScope())]
-    _, blocks = live(events)
+    _, blocks = fold_events(events)
     assert [block["type"] for block in blocks] == ["thinking", "text", "tool_use", "tool_use"]
     assert response.message.content == (
         Thinking("", redacted="encrypted"),
@@ -266,7 +268,7 @@ async def test_blocks_stand_in_the_order_in_which_they_were_told() -> None:
     )
 
 
-async def test_blocks_that_nobody_saw_are_not_shown(desk: Desk, sessions: Sessions) -> None:
+async def test_blocks_that_nobody_saw_are_not_shown(desk: TurnWriter, sessions: Sessions) -> None:
     said = AssistantMessage(
         (Thinking("", redacted="encrypted"), Foreign({"type": "x"}), Text("So.")), "stop", "footnote/test"
     )
@@ -278,11 +280,11 @@ async def test_blocks_that_nobody_saw_are_not_shown(desk: Desk, sessions: Sessio
 
 
 async def test_what_was_stored_with_marks_and_without_times_is_shown_without_the_one_and_with_the_other(
-    desk: Desk, sessions: Sessions
+    desk: TurnWriter, sessions: Sessions
 ) -> None:
     session_id = await desk.session()
-    found = result("c1", f"{wrapped('Found it [1].')}\nNote: One more.")
-    turn = await desk.turn(session_id, "Why?", calling(ToolCall("c1", "web_search", {})), found, answer("So."))
+    found = tool_result("c1", f"{wrap_web_text('Found it [1].')}\nNote: One more.")
+    turn = await desk.turn(session_id, "Why?", tool_calls(ToolCall("c1", "web_search", {})), found, answer("So."))
     history = await sessions.history("ann", session_id)
     assert isinstance(history.messages[2], PastToolMessage)
     assert history.messages[2].content == "Found it [1].\nNote: One more."
@@ -291,18 +293,18 @@ async def test_what_was_stored_with_marks_and_without_times_is_shown_without_the
     assert (times, past.run_id) == ([past.ended_at] * 3, turn.run_id)
 
 
-async def test_a_history_reads_as_the_contract_says(desk: Desk, sessions: Sessions) -> None:
+async def test_a_history_reads_as_the_contract_says(desk: TurnWriter, sessions: Sessions) -> None:
     session_id = await desk.session()
-    record = await uploaded(sessions.workspace("ann", session_id), "a.pdf", b"x")
+    record = await add_upload(sessions.workspace("ann", session_id), "a.pdf", b"x")
     groups = [{"query": "sky", "sources": [plain(SOURCE)]}, {"query": "sky", "sources": []}]
     turn = await desk.turn(
         session_id,
         "Why?",
-        calling(
+        tool_calls(
             ToolCall("toolu_01", "web_search", {"query": "sky"}, title="Tìm kiếm web"), ToolCall("toolu_02", "x", {})
         ),
-        result("toolu_01", "Found.", groups[0]),
-        result("toolu_02", "Found nothing.", groups[1]),
+        tool_result("toolu_01", "Found.", groups[0]),
+        tool_result("toolu_02", "Found nothing.", groups[1]),
         answer("So."),
         attached=[record],
     )
@@ -346,7 +348,7 @@ async def test_a_history_reads_as_the_contract_says(desk: Desk, sessions: Sessio
     assert shown["active_run"] is None
 
 
-async def test_of_a_run_that_is_active_only_the_question_is_there(desk: Desk, sessions: Sessions) -> None:
+async def test_of_a_run_that_is_active_only_the_question_is_there(desk: TurnWriter, sessions: Sessions) -> None:
     session_id = await desk.session("First?")
     turn = await desk.turn(session_id, "Second?", answer("Half"), state="running")
     history = await sessions.history("ann", session_id)
@@ -357,18 +359,18 @@ async def test_of_a_run_that_is_active_only_the_question_is_there(desk: Desk, se
     assert [one.state for one in history.turns] == ["done", "running"]
 
 
-async def test_a_turn_knows_what_may_be_shown_in_its_place(desk: Desk, sessions: Sessions) -> None:
+async def test_a_turn_knows_what_may_be_shown_in_its_place(desk: TurnWriter, sessions: Sessions) -> None:
     session_id = await desk.session()
     first = await desk.turn(session_id, "First?", answer("One."))
     edited = await desk.turn(session_id, "First, changed?", answer("Two."), instead_of=first)
-    retried = await desk.again(session_id, edited, answer("Three."))
+    retried = await desk.retry(session_id, edited, answer("Three."))
     [turn] = (await sessions.history("ann", session_id)).turns
     assert turn.message_id == retried.message_id
     assert turn.questions == (first.question_id, edited.question_id)
     assert turn.answers == (edited.message_id, retried.message_id)
 
 
-async def test_artifacts_of_other_tools_are_no_searches(desk: Desk, sessions: Sessions) -> None:
+async def test_artifacts_of_other_tools_are_no_searches(desk: TurnWriter, sessions: Sessions) -> None:
     session_id = await desk.session()
     odd: list[dict[str, object]] = [
         {"query": 1, "sources": []},
@@ -376,15 +378,15 @@ async def test_artifacts_of_other_tools_are_no_searches(desk: Desk, sessions: Se
         {"sources": []},
         {"query": "odd", "sources": [1, {"url": 2}, None]},
     ]
-    results = [result(f"c{number}", "x", artifact) for number, artifact in enumerate(odd)]
+    results = [tool_result(f"c{number}", "x", artifact) for number, artifact in enumerate(odd)]
     await desk.turn(
-        session_id, "Why?", calling(*(ToolCall(f"c{n}", "x", {}) for n in range(4))), *results, answer("So.")
+        session_id, "Why?", tool_calls(*(ToolCall(f"c{n}", "x", {}) for n in range(4))), *results, answer("So.")
     )
     history = await sessions.history("ann", session_id)
     assert [(group.query, group.sources) for group in history.workspace.sources] == [("odd", ())]
 
 
-async def test_large_results_are_no_files_of_the_person(desk: Desk, sessions: Sessions) -> None:
+async def test_large_results_are_no_files_of_the_person(desk: TurnWriter, sessions: Sessions) -> None:
     session_id = await desk.session("Why?")
     workspace = sessions.workspace("ann", session_id)
     await workspace.write("/large_tool_results/c1.txt", "long", message_id=None)

@@ -8,23 +8,23 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent.stage import answering
+from agent.stage import answering_tool
 from footnote.db.engine import Database
 from footnote.models.base import Model
-from footnote.models.scripted import Pause, ScriptedModel, call, fails, text, thinking
+from footnote.models.scripted import ScriptedModel, ScriptedPause, call, fails, text, thinking
 from footnote.protocol.events import BlockDelta, Event, MessageStop
 from footnote.protocol.history import History, PastAssistantMessage
-from footnote.protocol.sessions import Again, NewMessage, SessionChanges
+from footnote.protocol.sessions import NewMessage, RetryRequest, SessionChanges
+from footnote.sessions.run_spec import RunResources, RunSpec
 from footnote.sessions.runner import Runner
 from footnote.sessions.store import Sessions
-from footnote.sessions.wiring import Equipment, Job
 from footnote.tools.base import Abilities, Tool
 from footnote.tools.builtin.edit_file import edit_file
 from footnote.tools.builtin.write_file import write_file
 from footnote.tools.registry import Toolbox
-from footnote.tools.wrappers import standard
-from sessions.folding import live, reloaded
-from sessions.test_history import reading
+from footnote.tools.wrappers import wrap_tool
+from sessions.folding import fold_events, fold_history
+from sessions.test_history import reading_tool
 
 
 class SandboxPool:
@@ -32,21 +32,21 @@ class SandboxPool:
 
     def __init__(self, replies: Sequence[Any], tools: Sequence[Tool]) -> None:
         self._model = ScriptedModel(replies)
-        self._tools = [standard(tool) for tool in tools]
+        self._tools = [wrap_tool(tool) for tool in tools]
 
     async def model(self, agent_id: str, wanted: str | None) -> Model:
         assert agent_id == "researcher"
         assert wanted is None or wanted == self._model.id
         return self._model
 
-    async def equip(self, job: Job, model: Model) -> Equipment:
+    async def build(self, spec: RunSpec, model: Model) -> RunResources:
         assert model is self._model
-        abilities = Abilities(job.workspace)
-        return Equipment("Be brief.", Toolbox.of(self._tools, abilities), abilities, 3, None)
+        abilities = Abilities(spec.workspace)
+        return RunResources("Be brief.", Toolbox.of(self._tools, abilities), abilities, 3, None)
 
 
 @asynccontextmanager
-async def running(
+async def open_runner(
     database: Database, sessions: Sessions, replies: Sequence[Any], *tools: Tool
 ) -> AsyncIterator[Runner]:
     runner = Runner(database, sessions, SandboxPool(replies, tools))
@@ -56,7 +56,7 @@ async def running(
         await runner.close()
 
 
-async def followed(runner: Runner, run_id: str, *, cancel_at: str | None = None) -> list[Event]:
+async def follow_events(runner: Runner, run_id: str, *, cancel_at: str | None = None) -> list[Event]:
     """All events of a run. `cancel_at`: a text at which somebody wants it to stop."""
     events: list[Event] = []
     async with aclosing(runner.follow(run_id)) as pieces:
@@ -73,7 +73,7 @@ async def followed(runner: Runner, run_id: str, *, cancel_at: str | None = None)
 
 def last_turn(history: History) -> tuple[str, list[dict[str, Any]]]:
     asked = max(at for at, message in enumerate(history.messages) if type(message).__name__ == "PastUserMessage")
-    return reloaded(history.messages[asked + 1 :])
+    return fold_history(history.messages[asked + 1 :])
 
 
 WRITES = [
@@ -91,11 +91,11 @@ WRITES = [
 
 async def test_a_turn_with_everything(database: Database, sessions: Sessions) -> None:
     head = await sessions.create("ann", "researcher")
-    async with running(database, sessions, WRITES, reading(), write_file, edit_file) as runner:
+    async with open_runner(database, sessions, WRITES, reading_tool(), write_file, edit_file) as runner:
         started = await runner.start("ann", head.id, NewMessage("Why is it so? Tell me.", locale="vi"))
-        events = await followed(runner, started.run_id)
+        events = await follow_events(runner, started.run_id)
     history = await sessions.history("ann", head.id)
-    assert last_turn(history) == live(events)
+    assert last_turn(history) == fold_events(events)
     assert history.session.title == "Why is it so?"
     assert history.active_run is None
     [file] = history.workspace.workspace_files
@@ -111,22 +111,22 @@ async def test_a_turn_with_everything(database: Database, sessions: Sessions) ->
 @pytest.mark.parametrize("reply", [[fails("No.")], [text("Half an ans"), fails("Cut.")]])
 async def test_a_turn_that_failed(database: Database, sessions: Sessions, reply: Sequence[Any]) -> None:
     head = await sessions.create("ann", "researcher")
-    async with running(database, sessions, [[call("look", {}, id="c1")], reply], answering("look")) as runner:
+    async with open_runner(database, sessions, [[call("look", {}, id="c1")], reply], answering_tool("look")) as runner:
         started = await runner.start("ann", head.id, NewMessage("Why?"))
-        events = await followed(runner, started.run_id)
+        events = await follow_events(runner, started.run_id)
     history = await sessions.history("ann", head.id)
-    assert last_turn(history) == live(events)
+    assert last_turn(history) == fold_events(events)
     assert (history.turns[0].state, history.turns[0].stop_reason) == ("failed", "error")
 
 
 async def test_a_turn_that_was_cancelled(database: Database, sessions: Sessions) -> None:
     head = await sessions.create("ann", "researcher")
-    reply = [thinking("Hm."), text("This came."), Pause(asyncio.Event()), text("This did not.")]
-    async with running(database, sessions, [reply]) as runner:
+    reply = [thinking("Hm."), text("This came."), ScriptedPause(asyncio.Event()), text("This did not.")]
+    async with open_runner(database, sessions, [reply]) as runner:
         started = await runner.start("ann", head.id, NewMessage("Why?"))
-        events = await followed(runner, started.run_id, cancel_at="This came.")
+        events = await follow_events(runner, started.run_id, cancel_at="This came.")
     history = await sessions.history("ann", head.id)
-    assert last_turn(history) == live(events)
+    assert last_turn(history) == fold_events(events)
     assert (history.turns[0].state, history.turns[0].stop_reason) == ("cancelled", "aborted")
     assert [found.id for found in (await sessions.list("ann", query="this came")).sessions] == [head.id]
 
@@ -135,20 +135,20 @@ async def test_branches_each_show_what_was_streamed(database: Database, sessions
     head = await sessions.create("ann", "researcher")
     replies = [[text(f"Answer {number}.")] for number in range(4)]
     seen: dict[str, tuple[str, list[dict[str, Any]]]] = {}
-    async with running(database, sessions, replies) as runner:
+    async with open_runner(database, sessions, replies) as runner:
         first = await runner.start("ann", head.id, NewMessage("Why?"))
-        seen[first.message_id] = live(await followed(runner, first.run_id))
+        seen[first.message_id] = fold_events(await follow_events(runner, first.run_id))
         second = await runner.start("ann", head.id, NewMessage("And then?"))
-        seen[second.message_id] = live(await followed(runner, second.run_id))
-        again = await runner.retry("ann", head.id, first.message_id, Again())
-        seen[again.message_id] = live(await followed(runner, again.run_id))
+        seen[second.message_id] = fold_events(await follow_events(runner, second.run_id))
+        again = await runner.retry("ann", head.id, first.message_id, RetryRequest())
+        seen[again.message_id] = fold_events(await follow_events(runner, again.run_id))
         edited = await runner.edit("ann", head.id, second.message_id, NewMessage("And when?"))
-        seen[edited.message_id] = live(await followed(runner, edited.run_id))
+        seen[edited.message_id] = fold_events(await follow_events(runner, edited.run_id))
     for message_id, shown in seen.items():
         await sessions.change("ann", head.id, SessionChanges(head=message_id))
         history = await sessions.history("ann", head.id)
         at = next(at for at, message in enumerate(history.messages) if getattr(message, "id", "") == message_id)
-        assert reloaded(history.messages[at : at + 1]) == shown
+        assert fold_history(history.messages[at : at + 1]) == shown
     turns = (await sessions.history("ann", head.id)).turns
     assert [turn.message_id for turn in turns] == [first.message_id, edited.message_id]
     assert turns[0].answers == (first.message_id, again.message_id)

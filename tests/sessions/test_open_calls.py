@@ -2,10 +2,10 @@
 
 import pytest
 
-from footnote.agent.turn import Kept
+from footnote.agent.turn import MessageCompleted
 from footnote.protocol.events import CallStatus, ToolStatus
 from footnote.protocol.messages import AssistantMessage, ToolCall
-from footnote.sessions.open_calls import OpenCalls
+from footnote.sessions.run import OpenCalls
 
 
 @pytest.mark.parametrize(
@@ -13,10 +13,12 @@ from footnote.sessions.open_calls import OpenCalls
 )
 def test_the_states_that_were_not_told_are_told_before_the_result(told: tuple[CallStatus, ...], left: list[CallStatus]):
     calls = OpenCalls()
-    calls.note(Kept(AssistantMessage((ToolCall("c1", "look", {}),), "toolUse", "footnote/scripted"), 1))
+    calls.handle_checkpoint(
+        MessageCompleted(AssistantMessage((ToolCall("c1", "look", {}),), "toolUse", "footnote/scripted"), 1)
+    )
     for status in told:
-        calls.see(ToolStatus("c1", status))
+        calls.handle_event(ToolStatus("c1", status))
 
     [(call, result, _)] = calls.close()
 
-    assert calls.left_to_tell(call, result) == [ToolStatus("c1", status) for status in left]
+    assert calls.unsent_statuses(call, result) == [ToolStatus("c1", status) for status in left]

@@ -11,14 +11,14 @@ import pypdfium2
 import pytest
 
 from footnote.app import App
-from footnote.protocol.errors import Unknown, Unworkable
+from footnote.protocol.errors import Unknown, UnprocessableFile
 from footnote.protocol.messages import ToolCall
 from footnote.protocol.sources import Snapshot, Source
 from footnote.sessions.renditions import Rendition
 from footnote.workspace.files import FileMissing, Workspace
 from library.pages import Clock
-from sessions.stored import Desk, answer, calling, result
-from workspace.uploaded import uploaded
+from sessions.stored import TurnWriter, answer, tool_calls, tool_result
+from workspace.uploaded import add_upload
 
 PAGE = Snapshot(url="https://a.example/sky", text="The sky is blue because air scatters blue light most.", title="Sky")
 SOURCE = Source(
@@ -31,7 +31,7 @@ PNG = bytes.fromhex(
 )
 
 
-class Study:
+class ConvertHarness:
     """A session in which a source was found."""
 
     def __init__(self, app: App, session_id: str) -> None:
@@ -52,17 +52,21 @@ class Study:
 
 
 @pytest.fixture
-async def study(tmp_path: Path) -> AsyncIterator[Study]:
+async def study(tmp_path: Path) -> AsyncIterator[ConvertHarness]:
     async with App.open(home=tmp_path, environ={}) as app:
-        desk = Desk(app._database, app.sessions, Clock())
+        desk = TurnWriter(app._database, app.sessions, Clock())
         session_id = await desk.session(user_id="local")
         artifact = {"query": "sky", "sources": [msgspec.to_builtins(SOURCE)]}
-        said = (calling(ToolCall("c1", "web_search", {})), result("c1", "Found.", artifact), answer("Because [1]."))
+        said = (
+            tool_calls(ToolCall("c1", "web_search", {})),
+            tool_result("c1", "Found.", artifact),
+            answer("Because [1]."),
+        )
         await desk.turn(session_id, "Why?", *said, user_id="local")
-        yield Study(app, session_id)
+        yield ConvertHarness(app, session_id)
 
 
-async def test_a_marker_in_a_report_becomes_a_footnote_with_its_source(study: Study) -> None:
+async def test_a_marker_in_a_report_becomes_a_footnote_with_its_source(study: ConvertHarness) -> None:
     await study.workspace.write("/report.md", "# Bầu trời\n\nTrời xanh vì tán xạ [1]. Không có [7].", message_id=None)
     text = await study.pdf_text("/report.md")
     assert "Bầu trời" in text
@@ -71,7 +75,7 @@ async def test_a_marker_in_a_report_becomes_a_footnote_with_its_source(study: St
     assert "Không có [7]." in text
 
 
-async def test_the_same_document_is_made_once_and_another_text_makes_another(study: Study) -> None:
+async def test_the_same_document_is_made_once_and_another_text_makes_another(study: ConvertHarness) -> None:
     await study.workspace.write("/report.md", "# One", message_id=None)
     first = await study.convert("/report.md", "docx")
     assert first == await study.convert("/report.md", "docx")
@@ -82,7 +86,7 @@ async def test_the_same_document_is_made_once_and_another_text_makes_another(stu
     assert "word/document.xml" in zipfile.ZipFile(BytesIO(await study.app.blobs.read(second.hash))).namelist()
 
 
-async def test_pictures_of_the_workspace_are_in_it_and_those_of_anywhere_else_are_not(study: Study) -> None:
+async def test_pictures_of_the_workspace_are_in_it_and_those_of_anywhere_else_are_not(study: ConvertHarness) -> None:
     await study.workspace.write("/notes/dot.png", PNG, message_id=None)
     await study.workspace.write("/root.png", PNG, message_id=None)
     text = (
@@ -95,7 +99,7 @@ async def test_pictures_of_the_workspace_are_in_it_and_those_of_anywhere_else_ar
     assert any("gone" in note for note in rendition.notes)
 
 
-async def test_code_and_tables_become_what_they_are(study: Study) -> None:
+async def test_code_and_tables_become_what_they_are(study: ConvertHarness) -> None:
     await study.workspace.write("/a.py", "print('*no emphasis*')\n```\n", message_id=None)
     assert "print('*no emphasis*')" in await study.pdf_text("/a.py")
     await study.workspace.write("/b.csv", 'name,price\n"*rice*, white",1|2\n', message_id=None)
@@ -104,9 +108,9 @@ async def test_code_and_tables_become_what_they_are(study: Study) -> None:
     assert "1|2" in text
 
 
-async def test_an_upload_becomes_markdown(study: Study) -> None:
-    record = await uploaded(study.workspace, "x.bin", b"\xff\xfe\xfd")
-    with pytest.raises(Unworkable):
+async def test_an_upload_becomes_markdown(study: ConvertHarness) -> None:
+    record = await add_upload(study.workspace, "x.bin", b"\xff\xfe\xfd")
+    with pytest.raises(UnprocessableFile):
         await study.convert(record.path, "md")
     await study.workspace.write("/t.md", "# Text\n", message_id=None)
     rendition = await study.convert("/t.md", "md")
@@ -117,7 +121,7 @@ async def test_an_upload_becomes_markdown(study: Study) -> None:
     assert (rendition.filename, await study.app.blobs.read(rendition.hash)) == ("t.md", table)
 
 
-async def test_the_text_of_an_uploaded_page_is_no_code(study: Study) -> None:
+async def test_the_text_of_an_uploaded_page_is_no_code(study: ConvertHarness) -> None:
     sentence = "The quokka is a small macropod about the size of a domestic cat. " * 5
     page = f"<html><body><article><h1>Quokkas</h1><p>{sentence}</p></article></body></html>"
 
@@ -125,27 +129,29 @@ async def test_the_text_of_an_uploaded_page_is_no_code(study: Study) -> None:
         yield page.encode()
 
     async with study.app.uploads.spool(pieces()) as spooled:
-        record = await study.app.uploads.take("local", study.session_id, "page.html", spooled)
+        record = await study.app.uploads.accept("local", study.session_id, "page.html", spooled)
     rendition = await study.convert(record.path, "md")
     text = (await study.app.blobs.read(rendition.hash)).decode()
     assert text.startswith("# Quokkas\n\nThe quokka")
     assert "```" not in text
 
 
-async def test_what_is_such_a_document_already_is_handed_out_as_it_is(study: Study) -> None:
-    record = await uploaded(study.workspace, "Scan.PDF", b"%PDF-1.7 as it came")
+async def test_what_is_such_a_document_already_is_handed_out_as_it_is(study: ConvertHarness) -> None:
+    record = await add_upload(study.workspace, "Scan.PDF", b"%PDF-1.7 as it came")
     rendition = await study.convert(record.path, "pdf")
     assert (rendition.filename, await study.app.blobs.read(rendition.hash)) == ("Scan.PDF", b"%PDF-1.7 as it came")
 
 
-async def test_what_cannot_be_converted_says_so(study: Study) -> None:
+async def test_what_cannot_be_converted_says_so(study: ConvertHarness) -> None:
     with pytest.raises(FileMissing):
         await study.convert("/none.md", "pdf")
     with pytest.raises(Unknown):
         await study.app.renditions.convert("ann", study.session_id, "/none.md", "pdf")
     await study.workspace.write("/dot.png", PNG, message_id=None)
-    with pytest.raises(Unworkable, match=r"dot\.png is no text, so it cannot be converted\. Download it as it is\."):
+    with pytest.raises(
+        UnprocessableFile, match=r"dot\.png is no text, so it cannot be converted\. Download it as it is\."
+    ):
         await study.convert("/dot.png", "pdf")
     await study.workspace.write("/long.md", "x" * 2_000_001, message_id=None)
-    with pytest.raises(Unworkable, match=r"long\.md has more than 2,000,000 bytes of text"):
+    with pytest.raises(UnprocessableFile, match=r"long\.md has more than 2,000,000 bytes of text"):
         await study.convert("/long.md", "pdf")

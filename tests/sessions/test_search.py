@@ -4,13 +4,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from footnote.language.search_terms import terms_of, words_of
 from footnote.protocol.messages import ToolCall
 from footnote.protocol.sessions import SessionChanges
 from footnote.sessions import store
 from footnote.sessions.excerpts import excerpt
 from footnote.sessions.store import Sessions
-from sessions.stored import Desk, answer, calling, result
+from footnote.text.search_terms import parse_query_words, terms_of
+from sessions.stored import TurnWriter, answer, tool_calls, tool_result
 
 SAID = {
     "battle": ("Chiến dịch Điện Biên Phủ kết thúc khi nào?", "Ngày 7 tháng 5 năm 1954, theo hồ sơ Hoà Bình."),
@@ -21,13 +21,13 @@ SAID = {
 }
 
 
-async def found(sessions: Sessions, query: str) -> set[str]:
+async def search_ids(sessions: Sessions, query: str) -> set[str]:
     page = await sessions.list("ann", query=query)
     return {one.title for one in page.sessions}
 
 
 @pytest.fixture
-async def filled(sessions: Sessions, desk: Desk) -> Sessions:
+async def filled(sessions: Sessions, desk: TurnWriter) -> Sessions:
     for name, (question, said) in SAID.items():
         session_id = await desk.session()
         await desk.turn(session_id, question, answer(said))
@@ -101,24 +101,24 @@ FINDS = [
 async def test_a_query_finds(filled: Sessions, subtests: pytest.Subtests) -> None:
     for query, names in FINDS:
         with subtests.test(query=query):
-            assert await found(filled, query) == {f"About {name}" for name in names}
+            assert await search_ids(filled, query) == {f"About {name}" for name in names}
 
 
-async def test_signs_alone_are_looked_for_in_titles(sessions: Sessions, desk: Desk) -> None:
+async def test_signs_alone_are_looked_for_in_titles(sessions: Sessions, desk: TurnWriter) -> None:
     for title in ("Party 🎉", "🎉 and 🎂", "❤ Paris", "What???", "Nothing"):
         await desk.session(title)
     await desk.session("Theirs 🎉", user_id="ben")
-    assert await found(sessions, "🎉") == {"Party 🎉", "🎉 and 🎂"}
-    assert await found(sessions, "🎂 🎉") == {"🎉 and 🎂"}
-    assert await found(sessions, "❤\ufe0f") == {"❤ Paris"}
-    assert await found(sessions, "???") == {"What???"}
-    assert await found(sessions, "\ufe0f🙂") == set()
+    assert await search_ids(sessions, "🎉") == {"Party 🎉", "🎉 and 🎂"}
+    assert await search_ids(sessions, "🎂 🎉") == {"🎉 and 🎂"}
+    assert await search_ids(sessions, "❤\ufe0f") == {"❤ Paris"}
+    assert await search_ids(sessions, "???") == {"What???"}
+    assert await search_ids(sessions, "\ufe0f🙂") == set()
 
 
 async def test_sessions_that_are_found_by_signs_come_in_pages(
-    sessions: Sessions, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    sessions: Sessions, desk: TurnWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "_LOOKED_AT", 2)
+    monkeypatch.setattr(store, "_TITLE_BATCH", 2)
     for number in range(9):
         await desk.session(f"{number} {'🎉' if number % 2 else '🙂'}")
     seen: list[str] = []
@@ -192,19 +192,21 @@ def test_a_piece_of_a_text_stands_in_it(text: str, start: int, size: int) -> Non
     if before and before[-1].isalnum() and not ("\u4e00" <= piece[:1] <= "\u9fff"):
         return
     line = f" {terms_of(text)}"
-    for word in words_of(piece):
+    for word in parse_query_words(piece):
         assert f" {' '.join(word.terms)}" in line
 
 
-async def test_what_tools_brought_is_not_searched(sessions: Sessions, desk: Desk) -> None:
+async def test_what_tools_brought_is_not_searched(sessions: Sessions, desk: TurnWriter) -> None:
     session_id = await desk.session()
     call = ToolCall("c1", "web_search", {"query": "marsupials"})
-    await desk.turn(session_id, "What hops?", calling(call), result("c1", "Kangaroos hop."), answer("Many things."))
-    assert await found(sessions, "kangaroos") == set()
-    assert await found(sessions, "many things hops") == {"What hops?"}
+    await desk.turn(
+        session_id, "What hops?", tool_calls(call), tool_result("c1", "Kangaroos hop."), answer("Many things.")
+    )
+    assert await search_ids(sessions, "kangaroos") == set()
+    assert await search_ids(sessions, "many things hops") == {"What hops?"}
 
 
-async def test_results_come_newest_first_in_pages(sessions: Sessions, desk: Desk) -> None:
+async def test_results_come_newest_first_in_pages(sessions: Sessions, desk: TurnWriter) -> None:
     for number in range(5):
         await desk.session(f"Kafka {number}?", "Something else?")
         await desk.session(f"Other {number}?")
@@ -215,14 +217,14 @@ async def test_results_come_newest_first_in_pages(sessions: Sessions, desk: Desk
     assert second.next_cursor is None
 
 
-async def test_a_new_title_takes_the_place_of_the_old_one(sessions: Sessions, desk: Desk) -> None:
+async def test_a_new_title_takes_the_place_of_the_old_one(sessions: Sessions, desk: TurnWriter) -> None:
     session_id = await desk.session(title="Marsupials")
     await sessions.change("ann", session_id, SessionChanges(title="Monotremes"))
-    assert await found(sessions, "marsupials") == set()
-    assert await found(sessions, "monotremes") == {"Monotremes"}
+    assert await search_ids(sessions, "marsupials") == set()
+    assert await search_ids(sessions, "monotremes") == {"Monotremes"}
 
 
-async def test_an_excerpt_of_an_answer_has_no_signs_of_markdown(sessions: Sessions, desk: Desk) -> None:
+async def test_an_excerpt_of_an_answer_has_no_signs_of_markdown(sessions: Sessions, desk: TurnWriter) -> None:
     session_id = await desk.session()
     said = "All of it is lost [1].\n\n## Who recovers **lithium**?\n\n- [Li-Cycle](https://a.org) does, in `NY` [2]."
     await desk.turn(session_id, "What *is* # gone?", answer(said))
@@ -232,7 +234,7 @@ async def test_an_excerpt_of_an_answer_has_no_signs_of_markdown(sessions: Sessio
     assert one.excerpt == "What *is* # gone?", "a question is shown as it was written"
 
 
-async def test_an_excerpt_is_what_was_said_around_the_first_match(sessions: Sessions, desk: Desk) -> None:
+async def test_an_excerpt_is_what_was_said_around_the_first_match(sessions: Sessions, desk: TurnWriter) -> None:
     session_id = await desk.session()
     long = "Before it there are many words. " * 20
     await desk.turn(session_id, "Marsupials?", answer(f"{long}\n\nA Kangaroo\nhops {'and hops ' * 50}"))
@@ -253,7 +255,7 @@ async def test_an_excerpt_is_what_was_said_around_the_first_match(sessions: Sess
 
 def test_an_excerpt_of_a_text_without_spaces() -> None:
     text = "甲" * 300 + "上海" + "乙" * 300
-    shown = excerpt(text, words_of("上海"))
+    shown = excerpt(text, parse_query_words("上海"))
     assert shown == f"…{'甲' * 50}上海{'乙' * 108}…"
-    assert excerpt("short", words_of("none")) == "short"
-    assert excerpt("", words_of("none")) == ""
+    assert excerpt("short", parse_query_words("none")) == "short"
+    assert excerpt("", parse_query_words("none")) == ""

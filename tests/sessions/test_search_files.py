@@ -2,76 +2,78 @@
 
 from footnote.db import sessions as db
 from footnote.db.engine import Database
-from footnote.db.phrases import COMMON, MAX_PROBED
 from footnote.db.script import Steps, script
+from footnote.db.sessions import COMMON_PHRASE_ENTRIES, MAX_PROBED
 from footnote.protocol.sessions import FoundSession
 from footnote.sessions.store import Sessions
-from sessions.stored import Desk, answer
+from sessions.stored import TurnWriter, answer
 
 
-async def found(sessions: Sessions, query: str) -> list[FoundSession]:
+async def search(sessions: Sessions, query: str) -> list[FoundSession]:
     return list((await sessions.list("ann", query=query)).sessions)
 
 
-async def test_a_word_of_a_file_finds_its_session_and_says_in_which_file_it_stands(sessions: Sessions, desk: Desk):
+async def test_a_word_of_a_file_finds_its_session_and_says_in_which_file_it_stands(
+    sessions: Sessions, desk: TurnWriter
+):
     session_id = await desk.session("What hops?")
     await sessions.workspace("ann", session_id).write("/notes/hops.md", "# Notes\n\nA Kangaroo hops.", message_id="m1")
     await desk.session("Something else?")
-    [one] = await found(sessions, "kangaroo")
+    [one] = await search(sessions, "kangaroo")
     assert (one.id, one.path, one.message_id) == (session_id, "/notes/hops.md", None)
     assert one.excerpt == "# Notes A Kangaroo hops."
     assert (await sessions.list("ben", query="kangaroo")).sessions == ()
 
 
-async def test_only_the_newest_version_of_a_file_is_found(sessions: Sessions, desk: Desk):
+async def test_only_the_newest_version_of_a_file_is_found(sessions: Sessions, desk: TurnWriter):
     workspace = sessions.workspace("ann", await desk.session("What hops?"))
     await workspace.write("/a.md", "kangaroo", message_id="m1")
     await workspace.write("/a.md", "wallaby", message_id="m2")
-    assert await found(sessions, "kangaroo") == []
-    assert [one.path for one in await found(sessions, "wallaby")] == ["/a.md"]
+    assert await search(sessions, "kangaroo") == []
+    assert [one.path for one in await search(sessions, "wallaby")] == ["/a.md"]
     await workspace.write("/a.md", b"\xff\x00wallaby", message_id="m3")
-    assert await found(sessions, "wallaby") == []
+    assert await search(sessions, "wallaby") == []
 
 
-async def test_a_deleted_file_is_not_found(sessions: Sessions, desk: Desk):
+async def test_a_deleted_file_is_not_found(sessions: Sessions, desk: TurnWriter):
     workspace = sessions.workspace("ann", await desk.session("What hops?"))
     await workspace.write("/a.md", "kangaroo", message_id="m1")
     await workspace.delete("/a.md")
-    assert await found(sessions, "kangaroo") == []
+    assert await search(sessions, "kangaroo") == []
 
 
-async def test_what_was_said_comes_before_files_and_the_title_after_them(sessions: Sessions, desk: Desk):
+async def test_what_was_said_comes_before_files_and_the_title_after_them(sessions: Sessions, desk: TurnWriter):
     session_id = await desk.session(title="A kangaroo")
     await sessions.workspace("ann", session_id).write("/a.md", "A kangaroo hops.", message_id="m1")
-    [one] = await found(sessions, "kangaroo")
+    [one] = await search(sessions, "kangaroo")
     assert (one.path, one.excerpt) == ("/a.md", "A kangaroo hops.")
     turn = await desk.turn(session_id, "What hops?", answer("The kangaroo."))
-    [one] = await found(sessions, "kangaroo")
+    [one] = await search(sessions, "kangaroo")
     assert (one.path, one.message_id) == (None, turn.message_id)
 
 
-async def test_words_of_a_file_and_of_a_message_find_a_session_together(sessions: Sessions, desk: Desk):
+async def test_words_of_a_file_and_of_a_message_find_a_session_together(sessions: Sessions, desk: TurnWriter):
     session_id = await desk.session("What hops?")
     await sessions.workspace("ann", session_id).write("/a.md", "A kangaroo.", message_id="m1")
-    assert [one.id for one in await found(sessions, "hops kangaroo")] == [session_id]
+    assert [one.id for one in await search(sessions, "hops kangaroo")] == [session_id]
 
 
 SESSIONS = 30
-ENTRIES = COMMON // SESSIONS + 20
+ENTRIES = COMMON_PHRASE_ENTRIES // SESSIONS + 20
 
 
 async def test_a_word_that_is_everywhere_finds_the_newest_sessions_and_skips_those_without_it(
-    sessions: Sessions, database: Database, desk: Desk
+    sessions: Sessions, database: Database, desk: TurnWriter
 ):
     """Also where it stands so far behind in a session that it is not looked at there."""
     ids = [await desk.session(title=f"Session {number}") for number in range(SESSIONS)]
     without, late = ids[-2], ids[-4]
     for session_id in ids:
-        parts = [(f"msg_{entry:04}", _said(session_id, entry, without, late)) for entry in range(ENTRIES)]
-        await database.write(_enter(session_id, parts))
+        parts = [(f"msg_{entry:04}", _entry_text(session_id, entry, without, late)) for entry in range(ENTRIES)]
+        await database.write(_index_parts(session_id, parts))
     newest = [session_id for session_id in reversed(ids) if session_id != without]
     for query in ("everywhere", "everywh", "said everywhere"):
-        assert [one.id for one in await found(sessions, query)] == newest
+        assert [one.id for one in await search(sessions, query)] == newest
         first = await sessions.list("ann", query=query, limit=2)
         assert [one.id for one in first.sessions] == newest[:2]
         second = await sessions.list("ann", query=query, limit=2, cursor=first.next_cursor)
@@ -81,13 +83,13 @@ async def test_a_word_that_is_everywhere_finds_the_newest_sessions_and_skips_tho
     }
 
 
-def _said(session_id: str, entry: int, without: str, late: str) -> str:
+def _entry_text(session_id: str, entry: int, without: str, late: str) -> str:
     if session_id == without or (session_id == late and entry < MAX_PROBED + 10):
         return "it was said nowhere"
     return "it was said everywhere"
 
 
 @script
-def _enter(session_id: str, parts: list[tuple[str, str]]) -> Steps[None]:
+def _index_parts(session_id: str, parts: list[tuple[str, str]]) -> Steps[None]:
     for part, terms in parts:
-        yield from db.enter(session_id, part, terms)
+        yield from db.index_part(session_id, part, terms)

@@ -10,7 +10,7 @@ import pytest
 
 import engines
 from footnote.db.engine import Database
-from footnote.db.runs import EventRow, append
+from footnote.db.runs import EventRow, append_events
 from footnote.library import Library
 from footnote.protocol.errors import RunActive, Unknown, UsageError
 from footnote.protocol.history import SessionHead
@@ -18,7 +18,7 @@ from footnote.protocol.messages import ToolCall
 from footnote.protocol.sessions import SessionChanges
 from footnote.sessions.store import ABANDONED_SECONDS, Sessions
 from library.pages import TREATY, Clock
-from sessions.stored import Desk, answer, calling, result
+from sessions.stored import TurnWriter, answer, tool_calls, tool_result
 
 
 async def titles(sessions: Sessions, user_id: str = "ann", **wanted: object) -> list[str]:
@@ -26,7 +26,7 @@ async def titles(sessions: Sessions, user_id: str = "ann", **wanted: object) -> 
     return [found.title for found in page.sessions]
 
 
-async def test_a_new_session_has_no_title_until_its_first_question(sessions: Sessions, desk: Desk) -> None:
+async def test_a_new_session_has_no_title_until_its_first_question(sessions: Sessions, desk: TurnWriter) -> None:
     head = await sessions.create("ann", "researcher")
     assert head == SessionHead(head.id, "", "researcher", "2027-01-15T08:00:01Z")
     assert await sessions.head("ann", head.id) == head
@@ -35,7 +35,9 @@ async def test_a_new_session_has_no_title_until_its_first_question(sessions: Ses
     assert (await sessions.head("ann", head.id)).title == "Why is the sky blue?"
 
 
-async def test_a_session_is_listed_from_its_first_question_on_or_from_its_title(sessions: Sessions, desk: Desk) -> None:
+async def test_a_session_is_listed_from_its_first_question_on_or_from_its_title(
+    sessions: Sessions, desk: TurnWriter
+) -> None:
     made = await sessions.create("ann", "researcher")
     named = await sessions.create("ann", "researcher", title="Mine")
     assert await titles(sessions) == ["Mine"]
@@ -49,7 +51,7 @@ async def test_a_session_is_listed_from_its_first_question_on_or_from_its_title(
 
 
 async def test_a_session_in_which_nothing_is_ever_asked_is_removed_a_month_after_its_last_file(
-    sessions: Sessions, desk: Desk, clock: Clock
+    sessions: Sessions, desk: TurnWriter, clock: Clock
 ) -> None:
     # Files are dated by the real time.
     clock.time = time.time() - ABANDONED_SECONDS + 60
@@ -73,7 +75,7 @@ async def test_a_session_in_which_nothing_is_ever_asked_is_removed_a_month_after
         assert (await sessions.head("ann", kept)).id == kept
 
 
-async def test_a_title_that_a_person_chose_stays(sessions: Sessions, desk: Desk) -> None:
+async def test_a_title_that_a_person_chose_stays(sessions: Sessions, desk: TurnWriter) -> None:
     chosen = await desk.session("Why is the sky blue?", title="Mine")
     renamed = await desk.session()
     await sessions.change("ann", renamed, SessionChanges(title=" Also\n\tmine\u202e "))
@@ -84,7 +86,7 @@ async def test_a_title_that_a_person_chose_stays(sessions: Sessions, desk: Desk)
         await sessions.change("ann", renamed, SessionChanges(title="\u200b \n"))
 
 
-async def test_the_last_changed_is_first_and_renaming_moves_nothing(sessions: Sessions, desk: Desk) -> None:
+async def test_the_last_changed_is_first_and_renaming_moves_nothing(sessions: Sessions, desk: TurnWriter) -> None:
     first, _, _ = [await desk.session(f"Question {number}?") for number in (1, 2, 3)]
     assert await titles(sessions) == ["Question 3?", "Question 2?", "Question 1?"]
     await sessions.change("ann", first, SessionChanges(title="One"))
@@ -94,7 +96,7 @@ async def test_the_last_changed_is_first_and_renaming_moves_nothing(sessions: Se
 
 
 async def test_a_listed_session_tells_when_it_changed_and_whether_it_is_being_answered(
-    sessions: Sessions, desk: Desk
+    sessions: Sessions, desk: TurnWriter
 ) -> None:
     session_id = await desk.session()
     turn = await desk.turn(session_id, "Why?", state="running")
@@ -104,7 +106,7 @@ async def test_a_listed_session_tells_when_it_changed_and_whether_it_is_being_an
     assert found.excerpt is None
 
 
-async def test_pages_follow_each_other_whatever_changes_in_between(sessions: Sessions, desk: Desk) -> None:
+async def test_pages_follow_each_other_whatever_changes_in_between(sessions: Sessions, desk: TurnWriter) -> None:
     ids = [await desk.session(f"Question {number}?") for number in range(7)]
     first = await sessions.list("ann", limit=3)
     assert [one.title for one in first.sessions] == ["Question 6?", "Question 5?", "Question 4?"]
@@ -118,7 +120,9 @@ async def test_pages_follow_each_other_whatever_changes_in_between(sessions: Ses
     assert third.next_cursor is None
 
 
-async def test_sessions_of_the_same_moment_are_each_listed_once(sessions: Sessions, desk: Desk, clock: Clock) -> None:
+async def test_sessions_of_the_same_moment_are_each_listed_once(
+    sessions: Sessions, desk: TurnWriter, clock: Clock
+) -> None:
     ids: list[str] = []
     for _ in range(5):
         clock.time = 1_800_000_000.0
@@ -174,7 +178,7 @@ ASKED: list[Callable[[Sessions, str], Awaitable[object]]] = [
 
 @pytest.mark.parametrize("ask", ASKED)
 async def test_a_session_of_somebody_else_does_not_exist(
-    sessions: Sessions, desk: Desk, ask: Callable[[Sessions, str], Awaitable[object]]
+    sessions: Sessions, desk: TurnWriter, ask: Callable[[Sessions, str], Awaitable[object]]
 ) -> None:
     theirs = await desk.session("Secret?")
     with pytest.raises(Unknown) as refused:
@@ -187,13 +191,13 @@ async def test_a_session_of_somebody_else_does_not_exist(
     assert await titles(sessions) == ["Secret?"]
 
 
-async def test_the_branch_through_a_message_is_shown(sessions: Sessions, desk: Desk) -> None:
+async def test_the_branch_through_a_message_is_shown(sessions: Sessions, desk: TurnWriter) -> None:
     session_id = await desk.session()
     first = await desk.turn(session_id, "First?", answer("One."))
     second = await desk.turn(session_id, "Second?", answer("Two."))
     third = await desk.turn(session_id, "Third?", answer("Three."))
     edited = await desk.turn(session_id, "Second, changed?", answer("Another."), instead_of=second)
-    retried = await desk.again(session_id, first, answer("One again."))
+    retried = await desk.retry(session_id, first, answer("One again."))
 
     async def shown() -> list[str]:
         return [turn.run_id for turn in (await sessions.history("ann", session_id)).turns]
@@ -214,7 +218,7 @@ async def test_the_branch_through_a_message_is_shown(sessions: Sessions, desk: D
     assert (await sessions.head("ann", session_id)).title == "First?"
 
 
-async def test_another_branch_is_not_shown_while_one_is_being_answered(sessions: Sessions, desk: Desk) -> None:
+async def test_another_branch_is_not_shown_while_one_is_being_answered(sessions: Sessions, desk: TurnWriter) -> None:
     session_id = await desk.session()
     first = await desk.turn(session_id, "First?", answer("One."))
     await desk.turn(session_id, "Second?", state="running")
@@ -222,17 +226,19 @@ async def test_another_branch_is_not_shown_while_one_is_being_answered(sessions:
         await sessions.change("ann", session_id, SessionChanges(head=first.message_id))
 
 
-async def test_sessions_deleted_at_once_leave_nothing_behind(sessions: Sessions, desk: Desk, tmp_path: Path) -> None:
+async def test_sessions_deleted_at_once_leave_nothing_behind(
+    sessions: Sessions, desk: TurnWriter, tmp_path: Path
+) -> None:
     await desk.session("Which stones are there?")
     ids = [await desk.session(f"What is xy{word}?") for word in ("beryl", "topaz", "agate")]
-    assert planted(tmp_path, "topaz")
+    assert is_stored(tmp_path, "topaz")
     await asyncio.gather(*(sessions.delete("ann", session_id) for session_id in ids))
-    assert not any(planted(tmp_path, word) for word in ("beryl", "topaz", "agate"))
+    assert not any(is_stored(tmp_path, word) for word in ("beryl", "topaz", "agate"))
     assert await titles(sessions, query="stones") == ["Which stones are there?"]
 
 
 async def test_a_deleted_session_leaves_nothing_behind(
-    sessions: Sessions, desk: Desk, database: Database, library: Library, tmp_path: Path
+    sessions: Sessions, desk: TurnWriter, database: Database, library: Library, tmp_path: Path
 ) -> None:
     words = ["kryptonite", "adamantium", "unobtainium", "vibranium", "mithril", "orichalcum"]
     kept = await desk.session("What is a carbuncle?")
@@ -242,21 +248,21 @@ async def test_a_deleted_session_leaves_nothing_behind(
     turn = await desk.turn(
         session_id,
         f"What is {words[0]}?",
-        calling(call),
-        result("c1", f"All on {words[2]}"),
+        tool_calls(call),
+        tool_result("c1", f"All on {words[2]}"),
         answer(f"It is {words[3]}."),
     )
     await desk.turn(session_id, f"And {words[0]} again?", answer("The same."), instead_of=turn)
     await sessions.change("ann", session_id, SessionChanges(title=f"On {words[4]}"))
     workspace = sessions.workspace("ann", session_id)
     await workspace.write("/notes.md", f"Of {words[5]}", message_id=turn.message_id)
-    await database.write(append([(EventRow(turn.run_id, 1, 1, words[3].encode()), 0)]))
-    await library.keep(TREATY)
-    assert all(planted(tmp_path, word) for word in words), "they are there before"
+    await database.write(append_events([(EventRow(turn.run_id, 1, 1, words[3].encode()), 0)]))
+    await library.store(TREATY)
+    assert all(is_stored(tmp_path, word) for word in words), "they are there before"
 
     await sessions.delete("ann", session_id)
     for word in words:
-        assert not planted(tmp_path, word), f"{word} can still be read"
+        assert not is_stored(tmp_path, word), f"{word} can still be read"
     with pytest.raises(Unknown):
         await sessions.head("ann", session_id)
     with pytest.raises(Unknown):
@@ -267,7 +273,7 @@ async def test_a_deleted_session_leaves_nothing_behind(
     assert await library.snapshot(TREATY.id) == TREATY, "what was read belongs to the library"
 
 
-def planted(home: Path, word: str) -> bool:
+def is_stored(home: Path, word: str) -> bool:
     """Whether a word stands anywhere in the database. An index leaves out what a word has in common with the one
     before it."""
     return word[-5:].encode() in engines.contents(home)

@@ -17,10 +17,10 @@ from footnote.storage.memory import MemoryStorage
 from footnote.tools.base import Abilities, ToolContext
 from footnote.tools.registry import builtin_tools
 from footnote.workspace.blobs import Blobs
-from footnote.workspace.files import MAX_FILE_BYTES, Change, FileMissing, NotText, Workspace
-from footnote.workspace.in_memory import workspace_in_memory
+from footnote.workspace.files import MAX_FILE_BYTES, FileChange, FileMissing, NotText, Workspace
+from footnote.workspace.in_memory import in_memory_workspace
 from footnote.workspace.stored import stored_workspace
-from sessions.stored import Desk
+from sessions.stored import TurnWriter
 
 TOOLS = {tool.name: tool for tool in builtin_tools()}
 
@@ -28,7 +28,7 @@ TOOLS = {tool.name: tool for tool in builtin_tools()}
 @pytest.fixture(params=["stored", "in memory"])
 async def workspace(request: pytest.FixtureRequest, sessions: Sessions) -> Workspace:
     if request.param == "in memory":
-        return workspace_in_memory("ann")
+        return in_memory_workspace("ann")
     head = await sessions.create("ann", "researcher")
     return sessions.workspace("ann", head.id)
 
@@ -65,8 +65,8 @@ async def test_a_file_has_its_record(workspace: Workspace) -> None:
     assert await workspace.exists("notes//một.md")
     again = await workspace.write("/notes/mo\u0302\u0323t.md", b"\xff", message_id="m2")
     assert again == record
-    assert await workspace.written_by("m1") == await workspace.written_by("m2") == (record,)
-    assert await workspace.written_by("m3") == ()
+    assert await workspace.changed_files("m1") == await workspace.changed_files("m2") == (record,)
+    assert await workspace.changed_files("m3") == ()
     with pytest.raises(NotText):
         await workspace.read_text("/notes/một.md")
 
@@ -79,7 +79,7 @@ async def test_what_is_missing_is_an_error_that_names_the_nearest(workspace: Wor
         ):
             await ask("reprot.md")
     with pytest.raises(FileMissing):
-        await workspace.edit("/reprot.md", Change, message_id=None)
+        await workspace.edit("/reprot.md", FileChange, message_id=None)
     assert not await workspace.exists("/reprot.md")
     assert len(await workspace.list()) == 1
 
@@ -95,7 +95,7 @@ async def test_edits_at_once_are_all_made(workspace: Workspace) -> None:
     await workspace.write("/a", "", message_id=None)
     numbers = range(20)
     await asyncio.gather(
-        *(workspace.edit("/a", lambda text, n=n: Change(f"{text}{n} "), message_id=None) for n in numbers)
+        *(workspace.edit("/a", lambda text, n=n: FileChange(f"{text}{n} "), message_id=None) for n in numbers)
     )
     assert sorted((await workspace.read_text("/a")).split()) == sorted(map(str, numbers))
 
@@ -145,7 +145,7 @@ async def test_the_next_process_finds_the_files_and_what_calls_wrote(tmp_path: P
             assert await sessions.workspace("local", session_id).read_text("/a.md") == "aa"
 
 
-async def test_files_belong_to_their_session_and_their_user(sessions: Sessions, desk: Desk) -> None:
+async def test_files_belong_to_their_session_and_their_user(sessions: Sessions, desk: TurnWriter) -> None:
     mine, other = await desk.session(), await desk.session()
     await sessions.workspace("ann", mine).write("/a.md", "secret", message_id=None)
     for workspace in (sessions.workspace("ann", other), sessions.workspace("ben", mine)):
@@ -154,11 +154,11 @@ async def test_files_belong_to_their_session_and_their_user(sessions: Sessions, 
         with pytest.raises(FileMissing):
             await workspace.read("/a.md")
         with pytest.raises(FileMissing):
-            await workspace.edit("/a.md", Change, message_id=None)
+            await workspace.edit("/a.md", FileChange, message_id=None)
 
 
 async def test_nothing_is_written_to_a_session_that_is_gone(
-    sessions: Sessions, desk: Desk, database: Database, blobs: Blobs, library: Library
+    sessions: Sessions, desk: TurnWriter, database: Database, blobs: Blobs, library: Library
 ) -> None:
     session_id = await desk.session()
     workspace = stored_workspace(database, blobs, "ann", session_id)
@@ -170,7 +170,7 @@ async def test_nothing_is_written_to_a_session_that_is_gone(
 
 
 async def test_the_files_of_a_user_have_a_largest_size_together(
-    database: Database, library: Library, blobs: Blobs, desk: Desk
+    database: Database, library: Library, blobs: Blobs, desk: TurnWriter
 ) -> None:
     sessions = Sessions(database, library, blobs, file_bytes=100)
     first = sessions.workspace("ann", await desk.session())

@@ -19,16 +19,17 @@ MAKE_COMMAND = re.compile(r"(?:`|^)make (?:PYTHON=\S+ )?([a-z]+)", re.MULTILINE)
 MAKE_TARGET = re.compile(r"^([a-z]+):", re.MULTILINE)
 
 
-def test_the_layout_names_every_module_and_nothing_else() -> None:
-    named = {line.split()[0] for line in _drawing("Layout")}
-    there = {path.relative_to(PACKAGE).as_posix().replace("/__init__.py", "/") for path in PACKAGE.rglob("*.py")}
+def test_the_layout_names_every_package_and_nothing_else() -> None:
+    named = {line.split()[0] for line in _diagram("Layout")}
+    packages = {f"{path.parent.relative_to(PACKAGE).as_posix()}/" for path in PACKAGE.glob("*/**/__init__.py")}
+    there = packages | {path.name for path in PACKAGE.glob("*.py")}
     assert {"missing": there - named, "gone": named - there} == {"missing": set(), "gone": set()}
 
 
 def test_the_layers_are_drawn_as_they_are_checked() -> None:
     contracts = project()["tool"]["importlinter"]["contracts"]
     checked = next(contract["layers"] for contract in contracts if contract["id"] == "layers")
-    columns = [re.split(r"\s{2,}", line.strip())[1] for line in _drawing("Layers")]
+    columns = [re.split(r"\s{2,}", line.strip())[1] for line in _diagram("Layers")]
     drawn = [layer for column in columns for layer in column.split(" → ")]
     assert [set(layer.split(" · ")) for layer in drawn] == [set(layer.split(" | ")) for layer in checked]
 
@@ -52,7 +53,7 @@ def test_every_link_leads_somewhere(subtests: pytest.Subtests) -> None:
     for page in PAGES:
         links = LINK.findall(page.read_text(encoding="utf-8"))
         with subtests.test(page=name_of(page)):
-            assert [target for target in links if not _leads_somewhere(page, target)] == []
+            assert [target for target in links if not _is_resolvable(page, target)] == []
 
 
 def test_every_make_command_exists(subtests: pytest.Subtests) -> None:
@@ -68,13 +69,13 @@ def test_every_page_can_be_found_from_the_index() -> None:
     assert {name_of(page) for page in PAGES if page not in linked} <= {"docs/README.md"}
 
 
-def _drawing(heading: str) -> list[str]:
+def _diagram(heading: str) -> list[str]:
     """The lines of the first fenced block under a heading of docs/architecture.md."""
     below = ARCHITECTURE.read_text(encoding="utf-8").split(f"\n## {heading}\n", 1)[1]
     return [line for line in below.split("```")[1].splitlines()[1:] if line.strip()]
 
 
-def _leads_somewhere(page: Path, target: str) -> bool:
+def _is_resolvable(page: Path, target: str) -> bool:
     """Whether a relative link has a file and, in it, a heading; other hosts are not asked."""
     if re.match(r"\w+:", target):
         return True

@@ -9,7 +9,7 @@ from shape.tree import MODULES, PACKAGE, project
 NEEDS_AN_EXTRA = (
     *("footnote.cli.terminal.painting", "footnote.tools.mcp."),
     # What the sandbox loads, in its own process.
-    *(f"footnote.documents.{name}" for name in ("markdown", "pdf", "docx", "fonts", "reading", "office")),
+    *(f"footnote.documents.{name}" for name in ("markdown", "out.pdf", "out.docx", "fonts", "reading", "office")),
     "footnote.documents.extract.pdf",
 )
 EXTRAS = {

@@ -15,7 +15,7 @@ OURS = {"footnote-fonts"}
 PIN = re.compile(r"^(?P<name>[\w.-]+)==(?P<version>[\w.+!-]+)(?: ; (?P<marker>[^\\]+))?", re.MULTILINE)
 
 RUNTIME = ("build", "core", "terminal", "documents", "convert", "mcp", "server", "replicas")
-WANTED = {
+EXPECTED = {
     "requirements.lock": RUNTIME,
     "requirements-dev.lock": (*RUNTIME, "telemetry", "test", "check"),
     "requirements-realmodel.lock": ("realmodel",),
@@ -26,7 +26,7 @@ def pins(lock: Path) -> dict[str, str]:
     return {canonicalize_name(pin["name"]): pin["version"] for pin in PIN.finditer(lock.read_text(encoding="utf-8"))}
 
 
-def wanted() -> dict[str, list[Requirement]]:
+def expected_requirements() -> dict[str, list[Requirement]]:
     """The requirements of pyproject.toml by the name of their set."""
     declared = project()
     sets = {
@@ -39,9 +39,9 @@ def wanted() -> dict[str, list[Requirement]]:
 
 
 def test_there_is_a_lock_for_every_set_of_requirements() -> None:
-    locked = {name for sets in WANTED.values() for name in sets}
-    assert {path.name for path in LOCKS} == set(WANTED)
-    assert locked == set(wanted()) - {"all"}
+    locked = {name for sets in EXPECTED.values() for name in sets}
+    assert {path.name for path in LOCKS} == set(EXPECTED)
+    assert locked == set(expected_requirements()) - {"all"}
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=name_of)
@@ -49,8 +49,8 @@ def test_a_lock_pins_a_version_that_pyproject_asks_for(lock: Path) -> None:
     pinned = pins(lock)
     missed = [
         str(requirement)
-        for name in WANTED[lock.name]
-        for requirement in wanted()[name]
+        for name in EXPECTED[lock.name]
+        for requirement in expected_requirements()[name]
         if not requirement.specifier.contains(pinned.get(canonicalize_name(requirement.name), "0"))
     ]
     assert missed == [], f"run `make lock`: {lock.name} does not satisfy these"

@@ -56,7 +56,7 @@ def test_only_the_command_line_prints() -> None:
         for node in ast.walk(syntax_of(path))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     }
-    assert [name_of(path) for path in prints if not _stands_in(path, "cli")] == []
+    assert [name_of(path) for path in prints if not _is_in_layer(path, "cli")] == []
 
 
 def test_only_the_configuration_reads_the_environment() -> None:
@@ -65,7 +65,7 @@ def test_only_the_configuration_reads_the_environment() -> None:
     assert [
         f"{name_of(path)}: {line}"
         for path, line in reads
-        if not _stands_in(path, "config") and not (_stands_in(path, "cli") and '"FOOTNOTE_DEBUG"' in line)
+        if not _is_in_layer(path, "config") and not (_is_in_layer(path, "cli") and '"FOOTNOTE_DEBUG"' in line)
     ] == []
     assert reads, "nothing reads the environment: this test has lost what it looks for"
 
@@ -86,7 +86,7 @@ def _comments(path: Path) -> Iterator[tuple[int, str]]:
                 yield token.start[0], token.string
 
 
-def _stands_in(path: Path, layer: str) -> bool:
+def _is_in_layer(path: Path, layer: str) -> bool:
     return path.relative_to(PACKAGE).parts[0] == layer
 
 
@@ -94,7 +94,8 @@ def _environment_reads(path: Path) -> Iterator[str]:
     """The lines on which `os.environ` or one of its kin is used or imported."""
     lines = _lines(path)
     for node in ast.walk(syntax_of(path)):
-        names = {node.attr} if isinstance(node, ast.Attribute) else set[str]()
+        of_os = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "os"
+        names = {node.attr} if of_os else set[str]()
         if isinstance(node, ast.ImportFrom):
             names = {name.name for name in node.names}
         if names & ENVIRONMENT:

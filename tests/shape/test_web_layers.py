@@ -15,7 +15,7 @@ STYLES = sorted((WEB / "src").rglob("*.css"))
 WRITTEN = [path for path in SOURCES if not path.name.endswith(".gen.ts")]
 CEILING = 500
 
-BELOW = {
+ALLOWED_LAYERS = {
     "app": {"app", "features", "ui", "state", "protocol", "lib"},
     "features": {"ui", "state", "protocol", "lib"},
     "ui": {"ui", "protocol", "lib"},
@@ -46,20 +46,20 @@ def test_imports_only_point_down() -> None:
         f"{name_of(path)} imports {target}"
         for path in SOURCES
         for target, types_only in _imports(path)
-        if not _allowed(_place(path), target, types_only=types_only)
+        if not _is_allowed(_place(path), target, types_only=types_only)
     ]
     assert wrong == []
 
 
 def test_the_rule_for_imports_holds_what_it_says() -> None:
     chat, ui = PurePosixPath("features/chat/Turn.tsx"), PurePosixPath("ui/Button.tsx")
-    assert _allowed(chat, "features/chat/words", types_only=False)
-    assert _allowed(chat, "state/turns", types_only=False)
-    assert not _allowed(chat, "features/files/Card", types_only=True)
-    assert not _allowed(chat, "app/App", types_only=False)
-    assert _allowed(ui, "protocol/views", types_only=True)
-    assert not _allowed(ui, "protocol/client", types_only=False)
-    assert not _allowed(ui, "state/turns", types_only=True)
+    assert _is_allowed(chat, "features/chat/words", types_only=False)
+    assert _is_allowed(chat, "state/turns", types_only=False)
+    assert not _is_allowed(chat, "features/files/Card", types_only=True)
+    assert not _is_allowed(chat, "app/App", types_only=False)
+    assert _is_allowed(ui, "protocol/views", types_only=True)
+    assert not _is_allowed(ui, "protocol/client", types_only=False)
+    assert not _is_allowed(ui, "state/turns", types_only=True)
 
 
 def test_a_module_of_the_page_has_at_most_500_lines() -> None:
@@ -123,23 +123,23 @@ def _imports(path: Path) -> Iterator[tuple[str, bool]]:
         target = found["target"]
         if target.startswith("."):
             there = (path.parent / target).resolve()
-            yield there.relative_to(WEB / "src").as_posix(), _types_only(found["statement"])
+            yield there.relative_to(WEB / "src").as_posix(), _is_types_only(found["statement"])
 
 
-def _types_only(statement: str) -> bool:
+def _is_types_only(statement: str) -> bool:
     names = re.search(r"\{([^}]*)\}", statement)
     if re.match(r"(?:import|export)\s+type\b", statement):
         return True
     return names is not None and all(name.strip().startswith("type ") for name in names[1].split(",") if name.strip())
 
 
-def _allowed(importer: PurePosixPath, target: str, *, types_only: bool) -> bool:
+def _is_allowed(importer: PurePosixPath, target: str, *, types_only: bool) -> bool:
     layer, wanted = importer.parts[0] if len(importer.parts) > 1 else "app", target.split("/")
     if wanted[0] == "features" and layer == "features":
         return wanted[1] == importer.parts[1]
     if layer == "ui" and wanted[0] == "protocol":
         return types_only
-    return wanted[0] in BELOW[layer]
+    return wanted[0] in ALLOWED_LAYERS[layer]
 
 
 def _code(path: Path) -> str:

@@ -9,17 +9,17 @@ import pytest
 from shape.tree import ROOT
 
 LOCK = json.loads((ROOT / "web" / "package-lock.json").read_text(encoding="utf-8"))
-WANTED = json.loads((ROOT / "web" / "package.json").read_text(encoding="utf-8"))
+EXPECTED = json.loads((ROOT / "web" / "package.json").read_text(encoding="utf-8"))
 
 
 def test_every_optional_binding_has_an_entry_on_every_system() -> None:
-    assert list(lock_platforms.missing(LOCK["packages"])) == [], "run `make lock`"
+    assert list(lock_platforms.missing_entries(LOCK["packages"])) == [], "run `make lock`"
 
 
 def test_the_lock_is_that_of_package_json() -> None:
     root = LOCK["packages"][""]
     kinds = ("dependencies", "devDependencies")
-    assert {kind: root.get(kind) for kind in kinds} == {kind: WANTED.get(kind) for kind in kinds}, "run `make lock`"
+    assert {kind: root.get(kind) for kind in kinds} == {kind: EXPECTED.get(kind) for kind in kinds}, "run `make lock`"
 
 
 def test_the_lock_names_no_registry() -> None:
@@ -56,7 +56,7 @@ def test_a_package_found_in_a_folder_above_is_not_missing() -> None:
         "node_modules/a/node_modules/c-darwin": {},
         "node_modules/d-darwin": {},
     }
-    assert [name for name, _, _ in lock_platforms.missing(packages)] == ["e-darwin"]
+    assert [name for name, _, _ in lock_platforms.missing_entries(packages)] == ["e-darwin"]
 
 
 def test_versions_are_whole() -> None:

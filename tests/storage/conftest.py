@@ -5,9 +5,9 @@ import pytest
 
 from footnote.net.client import Net
 from footnote.storage.base import Storage
+from footnote.storage.factory import open_storage
 from footnote.storage.local import LocalStorage
 from footnote.storage.memory import MemoryStorage
-from footnote.storage.opening import open_storage
 from storage.seaweed import Seaweed, seaweed
 
 

@@ -17,13 +17,13 @@ def place_of(content: bytes) -> str:
     return f"{sha256[:2]}/{sha256}.{secrets.token_hex(4)}"
 
 
-async def kept(storage: Storage, content: bytes) -> str:
+async def put(storage: Storage, content: bytes) -> str:
     """The place at which it is now."""
     place = place_of(content)
     await storage.put(place, content, hash_of(content))
     return place
 
 
-async def read(storage: Storage, place: str, start: int = 0, end: int | None = None) -> bytes:
+async def read_all(storage: Storage, place: str, start: int = 0, end: int | None = None) -> bytes:
     async with aclosing(storage.read(place, start, end)) as pieces:
         return b"".join([piece async for piece in pieces])

@@ -10,7 +10,7 @@ from service_kinds import BUCKET, S3
 from service_process import free_ports
 from service_programs import Missing
 
-from footnote.storage.signing import Credentials
+from footnote.storage.s3 import Credentials
 
 __all__ = ["BUCKET", "DOMAIN", "OWNER", "READER", "Seaweed", "environ_of", "seaweed"]
 

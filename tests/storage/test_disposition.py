@@ -4,7 +4,7 @@ from email.message import Message
 
 import pytest
 
-from footnote.storage.disposition import attachment
+from footnote.storage.disposition import content_disposition
 from workspace.hostile import HOSTILE_NAMES
 
 
@@ -24,16 +24,16 @@ from workspace.hostile import HOSTILE_NAMES
     ],
 )
 def test_a_name_is_written_in_the_two_forms_that_browsers_know(filename: str, header: str):
-    assert attachment(filename) == header
+    assert content_disposition(filename) == header
 
 
 def test_no_name_can_end_the_header_or_name_a_folder():
-    headers = {name: attachment(name) for name in HOSTILE_NAMES}
+    headers = {name: content_disposition(name) for name in HOSTILE_NAMES}
     assert {name for name, header in headers.items() if not (header.isascii() and header.isprintable())} == set()
-    assert {name for name, header in headers.items() if {"/", "\\"} & set(_saved_as(header))} == set()
+    assert {name for name, header in headers.items() if {"/", "\\"} & set(_parse_filename(header))} == set()
 
 
-def _saved_as(header: str) -> str:
+def _parse_filename(header: str) -> str:
     message = Message()
     message["content-disposition"] = header
     return message.get_filename("")

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from footnote.storage.failures import StorageFailed, StorageFull
+from footnote.storage.base import StorageFailed, StorageFull
 from footnote.storage.local import INCOMING, LocalStorage
-from storage.places import hash_of, kept, place_of, read
+from storage.places import hash_of, place_of, put, read_all
 
 _WRITER = """
 import asyncio, hashlib, secrets, sys
@@ -41,7 +41,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 async def test_only_the_owner_may_read_what_is_there(tmp_path: Path):
-    place = await kept(LocalStorage(tmp_path / "home" / "files"), b"private")
+    place = await put(LocalStorage(tmp_path / "home" / "files"), b"private")
     file = tmp_path / "home" / "files" / place
     modes = [stat.S_IMODE(path.stat().st_mode) for path in (file, file.parent, file.parent.parent)]
     assert modes == [0o600, 0o700, 0o700]
@@ -72,7 +72,7 @@ async def test_what_a_killed_process_left_is_removed_after_an_hour(tmp_path: Pat
     hour_ago = time.time() - 3601
     os.utime(old, (hour_ago, hour_ago))
 
-    place = await kept(LocalStorage(tmp_path), b"whole")
+    place = await put(LocalStorage(tmp_path), b"whole")
 
     assert _files(tmp_path) == sorted([new.relative_to(tmp_path), Path(place)])
 
@@ -113,11 +113,11 @@ async def test_a_folder_that_is_none_is_a_failure_that_says_what_to_do(tmp_path:
     (tmp_path / "files").write_text("no folder")
     storage = LocalStorage(tmp_path / "files")
     with pytest.raises(StorageFailed, match=r"cannot be written: .*storage\.url in config\.json"):
-        await kept(storage, b"x")
+        await put(storage, b"x")
     with pytest.raises(StorageFailed, match="cannot be written"):
         await storage.check()
     with pytest.raises(StorageFailed, match="is not in"):
-        await read(storage, place_of(b"x"))
+        await read_all(storage, place_of(b"x"))
     await storage.delete(place_of(b"x"))
 
 
@@ -141,9 +141,9 @@ def _small_disk(folder: Path) -> Iterator[Path]:
 async def test_a_full_disk_is_said_to_be_full_and_keeps_what_it_had(tmp_path: Path):
     with _small_disk(tmp_path / "disk") as disk:
         storage = LocalStorage(disk / "files")
-        small = await kept(storage, b"small")
+        small = await put(storage, b"small")
         with pytest.raises(StorageFull, match="There is no space left"):
-            await kept(storage, secrets.token_bytes(2_000_000))
-        assert await read(storage, small) == b"small"
+            await put(storage, secrets.token_bytes(2_000_000))
+        assert await read_all(storage, small) == b"small"
         assert _files(disk / "files") == [Path(small)]
-        assert await read(storage, await kept(storage, b"small too")) == b"small too"
+        assert await read_all(storage, await put(storage, b"small too")) == b"small too"

@@ -6,9 +6,9 @@ import pytest
 
 from footnote.net.client import Net
 from footnote.protocol.errors import ConfigError
+from footnote.storage.factory import open_storage
 from footnote.storage.local import LocalStorage
-from footnote.storage.opening import open_storage
-from storage.places import kept, place_of
+from storage.places import place_of, put
 
 KEYS = {"AWS_ACCESS_KEY_ID": "AKIAEXAMPLE", "AWS_SECRET_ACCESS_KEY": "not-to-be-seen"}
 
@@ -20,13 +20,13 @@ async def test_a_folder_is_below_the_home_folder_and_made_with_the_first_file(
     storage = open_storage(url, tmp_path / "home", {}, net)
     assert isinstance(storage, LocalStorage)
     assert list(tmp_path.iterdir()) == []
-    place = await kept(storage, b"x")
+    place = await put(storage, b"x")
     assert (tmp_path / folder / place).read_bytes() == b"x"
 
 
 async def test_a_folder_may_be_anywhere(tmp_path: Path, net: Net):
     storage = open_storage(f"local:{tmp_path}/elsewhere", tmp_path / "home", {}, net)
-    place = await kept(storage, b"x")
+    place = await put(storage, b"x")
     assert (tmp_path / "elsewhere" / place).read_bytes() == b"x"
 
 

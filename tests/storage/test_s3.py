@@ -14,22 +14,21 @@ import pytest
 from aiohttp import web
 
 from footnote.net.client import Net
-from footnote.storage.failures import StorageFailed, StorageFull
-from footnote.storage.opening import open_storage
-from footnote.storage.s3 import Bucket, S3Storage
-from footnote.storage.signing import Credentials, Signer
-from storage.places import hash_of, kept, place_of, read
+from footnote.storage.base import StorageFailed, StorageFull
+from footnote.storage.factory import open_storage
+from footnote.storage.s3 import Bucket, Credentials, S3Storage, Signer
+from storage.places import hash_of, place_of, put, read_all
 from storage.seaweed import BUCKET, DOMAIN, OWNER, READER, Seaweed, environ_of
 
 HOUR = 3600
 NAME = "báo cáo 报告.pdf"
 
 
-def _bucket(server: Seaweed, net: Net, credentials: Credentials = OWNER, name: str = BUCKET) -> S3Storage:
+def _storage_of(server: Seaweed, net: Net, credentials: Credentials = OWNER, name: str = BUCKET) -> S3Storage:
     return S3Storage(Bucket(name, server.endpoint), Signer(credentials, "us-east-1"), net)
 
 
-def _address(storage: S3Storage, place: str, seconds: int = HOUR) -> str:
+def _signed_url(storage: S3Storage, place: str, seconds: int = HOUR) -> str:
     url = storage.signed_url(place, seconds=seconds, filename=NAME, media_type="application/pdf")
     assert url is not None
     return url
@@ -43,8 +42,8 @@ async def _get(url: str, **headers: str) -> tuple[int, bytes, dict[str, str]]:
 
 @pytest.mark.slow
 async def test_a_signed_address_hands_out_the_file_under_its_name(bucket: Seaweed, net: Net):
-    storage = _bucket(bucket, net)
-    url = _address(storage, await kept(storage, b"%PDF content"))
+    storage = _storage_of(bucket, net)
+    url = _signed_url(storage, await put(storage, b"%PDF content"))
 
     status, body, headers = await _get(url)
 
@@ -58,23 +57,23 @@ async def test_a_signed_address_hands_out_the_file_under_its_name(bucket: Seawee
 
 @pytest.mark.slow
 async def test_a_signed_address_is_worth_nothing_after_its_time(bucket: Seaweed, net: Net):
-    storage = _bucket(bucket, net)
-    place = await kept(storage, b"content")
-    url = _address(storage, place, seconds=6)
+    storage = _storage_of(bucket, net)
+    place = await put(storage, b"content")
+    url = _signed_url(storage, place, seconds=6)
     assert (await _get(url))[0] == 200
 
     async with asyncio.timeout(60):
         while (await _get(url))[0] != 403:
             await asyncio.sleep(0.2)
 
-    assert (await _get(_address(storage, place)))[0] == 200
+    assert (await _get(_signed_url(storage, place)))[0] == 200
 
 
 @pytest.mark.slow
 async def test_a_signed_address_is_for_one_file_one_name_and_one_time(bucket: Seaweed, net: Net):
-    storage = _bucket(bucket, net)
-    place, other = await kept(storage, b"content"), await kept(storage, b"another")
-    url = _address(storage, place)
+    storage = _storage_of(bucket, net)
+    place, other = await put(storage, b"content"), await put(storage, b"another")
+    url = _signed_url(storage, place)
     assert (await _get(url))[0] == 200
     forged = {
         "another file": url.replace(place, other),
@@ -93,17 +92,17 @@ async def test_a_bucket_may_stand_before_the_host_and_files_below_a_prefix(bucke
         return ["127.0.0.1"]
 
     url = f"s3://{BUCKET}/some/where?endpoint=http://{DOMAIN}:{bucket.port}&style=host"
-    async with Net(look_up=look_up) as net:
+    async with Net(resolve_host=look_up) as net:
         storage = open_storage(url, tmp_path, bucket.environ, net)
         content = secrets.token_bytes(300_000)
-        place = await kept(storage, content)
-        assert await read(storage, place) == content
-        assert await read(_bucket_at(bucket, net, "some/where/"), place) == content
+        place = await put(storage, content)
+        assert await read_all(storage, place) == content
+        assert await read_all(_storage_with_prefix(bucket, net, "some/where/"), place) == content
         assert storage.address == f"s3://{BUCKET}/some/where/"
         await storage.check()
 
 
-def _bucket_at(server: Seaweed, net: Net, prefix: str) -> S3Storage:
+def _storage_with_prefix(server: Seaweed, net: Net, prefix: str) -> S3Storage:
     return S3Storage(Bucket(BUCKET, server.endpoint, prefix), Signer(OWNER, "us-east-1"), net)
 
 
@@ -114,12 +113,12 @@ async def test_a_service_that_refuses_is_told_apart_without_a_key_in_the_message
     wrong_secret = Credentials(OWNER.access_key, "a-wrong-secret")
     unknown = Credentials("AKIANOBODY", "a-wrong-secret")
     storages = {
-        "the secret key is not the right one": _bucket(bucket, net, wrong_secret),
-        "the access key is not known there": _bucket(bucket, net, unknown),
-        "the keys may not read, write and delete": _bucket(bucket, net, READER),
-        "it does not exist": _bucket(bucket, net, name="nowhere"),
+        "the secret key is not the right one": _storage_of(bucket, net, wrong_secret),
+        "the access key is not known there": _storage_of(bucket, net, unknown),
+        "the keys may not read, write and delete": _storage_of(bucket, net, READER),
+        "it does not exist": _storage_of(bucket, net, name="nowhere"),
         "cannot be reached": S3Storage(
-            Bucket(BUCKET, "http://127.0.0.1:1"), Signer(OWNER, "us-east-1"), net, pauses=(0.01,)
+            Bucket(BUCKET, "http://127.0.0.1:1"), Signer(OWNER, "us-east-1"), net, backoffs=(0.01,)
         ),
     }
     for reason, storage in storages.items():
@@ -134,7 +133,7 @@ async def test_a_service_that_refuses_is_told_apart_without_a_key_in_the_message
 
 @pytest.mark.slow
 async def test_a_large_file_goes_in_and_out_in_pieces(bucket: Seaweed, net: Net, tmp_path: Path):
-    storage = _bucket(bucket, net)
+    storage = _storage_of(bucket, net)
     file = tmp_path / "large"
     file.write_bytes(secrets.token_bytes(1_000_000) * 40)
     sha256 = hash_of(file.read_bytes())
@@ -156,7 +155,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 @asynccontextmanager
-async def _service(
+async def _fake_s3(
     handler: Handler, net: Net, *, pauses: Sequence[float] = (0.01, 0.01, 0.01), stall: float = 15.0
 ) -> AsyncIterator[S3Storage]:
     """A service that answers as it is told."""
@@ -167,7 +166,7 @@ async def _service(
     port = runner.addresses[0][1]
     try:
         bucket = Bucket(BUCKET, f"http://127.0.0.1:{port}")
-        yield S3Storage(bucket, Signer(OWNER, "us-east-1"), net, pauses=pauses, stall=stall)
+        yield S3Storage(bucket, Signer(OWNER, "us-east-1"), net, backoffs=pauses, stall=stall)
     finally:
         await runner.cleanup()
 
@@ -184,7 +183,7 @@ async def test_a_failure_that_passes_is_tried_again_with_the_whole_body(net: Net
         assert request.headers["x-amz-content-sha256"] == hash_of(got[-1])
         return web.Response(status=status if len(got) < 3 else 200)
 
-    async with _service(handler, net) as storage:
+    async with _fake_s3(handler, net) as storage:
         content = file.read_bytes()
         await storage.put(place_of(content), file, hash_of(content))
     assert got == [content] * 3
@@ -209,9 +208,9 @@ async def test_a_refusal_is_said_in_our_words(
         await request.read()
         return web.Response(status=status, text=body)
 
-    async with _service(handler, net) as storage:
+    async with _fake_s3(handler, net) as storage:
         with pytest.raises(kind, match=message) as caught:
-            await kept(storage, b"x")
+            await put(storage, b"x")
     assert OWNER.secret_key not in caught.value.message
 
 
@@ -222,9 +221,9 @@ async def test_what_does_not_pass_is_asked_once(net: Net):
         asked.append(request.method)
         return web.Response(status=403)
 
-    async with _service(handler, net) as storage:
+    async with _fake_s3(handler, net) as storage:
         with pytest.raises(StorageFailed):
-            await read(storage, place_of(b"x"))
+            await read_all(storage, place_of(b"x"))
     assert asked == ["GET"]
 
 
@@ -245,8 +244,8 @@ async def test_a_download_that_breaks_off_goes_on_where_it_was(net: Net):
             request.transport.close()
         return response
 
-    async with _service(handler, net) as storage:
-        assert await read(storage, place_of(content)) == content
+    async with _fake_s3(handler, net) as storage:
+        assert await read_all(storage, place_of(content)) == content
     assert ranges == [None, "bytes=300000-", "bytes=600000-", "bytes=900000-"]
 
 
@@ -254,9 +253,9 @@ async def test_a_service_that_knows_no_ranges_is_not_taken_at_its_word(net: Net)
     async def handler(_: web.Request) -> web.Response:
         return web.Response(body=b"0123456789")
 
-    async with _service(handler, net) as storage:
+    async with _fake_s3(handler, net) as storage:
         with pytest.raises(StorageFailed, match="hands out no parts"):
-            await read(storage, place_of(b"x"), 3, 5)
+            await read_all(storage, place_of(b"x"), 3, 5)
 
 
 async def test_an_upload_that_the_service_does_not_take_is_given_up(tmp_path: Path):
@@ -267,11 +266,11 @@ async def test_an_upload_that_the_service_does_not_take_is_given_up(tmp_path: Pa
         await asyncio.sleep(30)
         return web.Response()
 
-    async with Net() as net, _service(handler, net, pauses=(), stall=0.3) as storage:
+    async with Net() as net, _fake_s3(handler, net, pauses=(), stall=0.3) as storage:
         with pytest.raises(StorageFailed, match="nothing was received for too long"):
             await storage.put(place_of(b"x"), file, hash_of(b"x"))
         with pytest.raises(StorageFailed, match="nothing was received for too long"):
-            await read(storage, place_of(b"x"))
+            await read_all(storage, place_of(b"x"))
 
 
 @pytest.mark.slow
@@ -290,7 +289,7 @@ async def test_a_slow_upload_is_no_dead_one(tmp_path: Path):
         return web.Response()
 
     # What lies between both ends, some of these pieces, takes a small part of this also on a busy machine.
-    async with Net() as net, _service(handler, net, pauses=(), stall=3.0) as storage:
+    async with Net() as net, _fake_s3(handler, net, pauses=(), stall=3.0) as storage:
         before = asyncio.get_running_loop().time()
         await storage.put(place_of(b"x"), file, hash_of(b"x"))
         taken = asyncio.get_running_loop().time() - before
@@ -300,5 +299,5 @@ async def test_a_slow_upload_is_no_dead_one(tmp_path: Path):
 
 def test_the_address_of_a_bucket_says_where_it_is(net: Net):
     storage = S3Storage(Bucket("b-u", "https://s3.example", "x/"), Signer(OWNER, "us-east-1"), net)
-    url = urlsplit(_address(storage, "aa/" + "a" * 64 + ".00000000"))
+    url = urlsplit(_signed_url(storage, "aa/" + "a" * 64 + ".00000000"))
     assert (url.scheme, url.netloc, url.path) == ("https", "s3.example", "/b-u/x/aa/" + "a" * 64 + ".00000000")

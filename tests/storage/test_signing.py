@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from footnote.storage.signing import EMPTY_HASH, Credentials, Signer
+from footnote.storage.s3 import EMPTY_HASH, Credentials, Signer
 
 KEYS = Credentials("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
 SIGNER = Signer(KEYS, "us-east-1")
@@ -40,7 +40,7 @@ def test_a_request_with_a_body_is_signed_as_in_the_published_example():
 
 
 def test_an_address_is_signed_as_in_the_published_example():
-    assert SIGNER.query("GET", HOST, "/test.txt", moment=MOMENT, seconds=86_400, asked={}) == (
+    assert SIGNER.query("GET", HOST, "/test.txt", moment=MOMENT, seconds=86_400, response_fields={}) == (
         "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2F"
         "aws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host&"
         "X-Amz-Signature=aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404"
@@ -52,7 +52,7 @@ def test_a_session_token_is_sent_and_signed():
     headers = signer.headers("GET", HOST, "/x", sha256=EMPTY_HASH, moment=MOMENT)
     assert headers["x-amz-security-token"] == "token"
     assert "SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token" in headers["authorization"]
-    assert "X-Amz-Security-Token=token" in signer.query("GET", HOST, "/x", moment=MOMENT, seconds=1, asked={})
+    assert "X-Amz-Security-Token=token" in signer.query("GET", HOST, "/x", moment=MOMENT, seconds=1, response_fields={})
 
 
 def test_keys_are_not_shown():

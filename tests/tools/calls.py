@@ -14,19 +14,21 @@ def context(workspace: Workspace | None = None, call_id: str = "call_1") -> Tool
     return ToolContext(Abilities(workspace=workspace), call_id=call_id, message_id="msg_1", locale="en")
 
 
-async def steps_of(tool: Tool, arguments: dict[str, Any], about: ToolContext | None = None) -> list[Outcome]:
-    return [step async for step in tool.run(tool.parse(arguments), about or context())]
+async def run_for_steps(
+    tool: Tool, arguments: dict[str, Any], tool_context: ToolContext | None = None
+) -> list[Outcome]:
+    return [step async for step in tool.run(tool.parse(arguments), tool_context or context())]
 
 
-async def result_of(tool: Tool, arguments: dict[str, Any], about: ToolContext | None = None) -> ToolResult:
+async def run_for_result(tool: Tool, arguments: dict[str, Any], tool_context: ToolContext | None = None) -> ToolResult:
     """The last step, which must be the only result."""
-    *others, last = await steps_of(tool, arguments, about)
+    *others, last = await run_for_steps(tool, arguments, tool_context)
     assert isinstance(last, ToolResult)
     assert not any(isinstance(other, ToolResult) for other in others)
     return last
 
 
-def made(body: Body, name: str = "work", **marks: Any) -> Tool:
+def make_tool(body: Body, name: str = "work", **marks: Any) -> Tool:
     """A tool for the occasion, with no parameters to speak of."""
     titles = {"en": "Do the work", "vi": "Làm việc", "zh": "工作"}
     schema = {"type": "object", "properties": {}}

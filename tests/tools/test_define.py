@@ -9,8 +9,8 @@ from footnote.protocol.errors import InvalidArguments
 from footnote.protocol.tools import Locale, Progress, ToolResult, ToolSpec, said
 from footnote.tools.base import Abilities, Outcome, ToolContext
 from footnote.tools.define import tool
-from footnote.workspace.in_memory import workspace_in_memory
-from tools.calls import context, steps_of
+from footnote.workspace.in_memory import in_memory_workspace
+from tools.calls import context, run_for_steps
 
 TITLES: dict[Locale, str] = {"en": "Greet", "vi": "Chào", "zh": "问候"}
 
@@ -46,17 +46,17 @@ def test_the_function_says_what_the_tool_is() -> None:
 
 
 async def test_a_returned_result_is_the_only_step() -> None:
-    assert await steps_of(greet, {"name": "Lan"}) == [said("Hello Lan, in en.")]
+    assert await run_for_steps(greet, {"name": "Lan"}) == [said("Hello Lan, in en.")]
 
 
 async def test_yielded_steps_come_one_by_one() -> None:
-    assert await steps_of(count, {"name": "Lan"}, context()) == [Progress("counting", 1, 2), said("Lan")]
+    assert await run_for_steps(count, {"name": "Lan"}, context()) == [Progress("counting", 1, 2), said("Lan")]
 
 
 def test_marks_and_conditions_are_the_tools_own() -> None:
     assert (greet.exclusive, greet.idempotent, greet.timeout) == (False, False, 60.0)
     assert (count.exclusive, count.idempotent, count.timeout) == (True, False, 5)
-    assert [count.available(Abilities(workspace)) for workspace in (None, workspace_in_memory())] == [False, True]
+    assert [count.available(Abilities(workspace)) for workspace in (None, in_memory_workspace())] == [False, True]
     assert greet.available(Abilities())
 
 

@@ -9,11 +9,11 @@ from footnote.protocol.messages import Image, Text
 from footnote.protocol.tools import ToolResult, failed, said
 from footnote.tools.registry import Toolbox, builtin_tools
 from footnote.tools.workspace import artifact_of
-from footnote.tools.wrappers import standard
+from footnote.tools.wrappers import wrap_tool
 from footnote.workspace.files import Workspace
-from footnote.workspace.in_memory import workspace_in_memory
-from tools.calls import context, result_of
-from workspace.uploaded import uploaded
+from footnote.workspace.in_memory import in_memory_workspace
+from tools.calls import context, run_for_result
+from workspace.uploaded import add_upload
 
 TOOLS = Toolbox(builtin_tools())
 REPORT = {"path": "/report.md", "filename": "report.md", "icon_type": "md", "source": "generated"}
@@ -21,16 +21,16 @@ REPORT = {"path": "/report.md", "filename": "report.md", "icon_type": "md", "sou
 
 @pytest.fixture
 def workspace() -> Workspace:
-    return workspace_in_memory()
+    return in_memory_workspace()
 
 
 async def call(workspace: Workspace | None, name: str, call_id: str = "c1", **arguments: Any) -> ToolResult:
     tool = TOOLS.get(name)
     assert tool is not None
-    return await result_of(standard(tool), arguments, context(workspace, call_id=call_id))
+    return await run_for_result(wrap_tool(tool), arguments, context(workspace, call_id=call_id))
 
 
-async def written(workspace: Workspace, content: str | bytes, path: str = "/report.md") -> None:
+async def write_file(workspace: Workspace, content: str | bytes, path: str = "/report.md") -> None:
     await workspace.write(path, content, message_id="earlier")
 
 
@@ -43,7 +43,7 @@ async def test_a_written_file_is_in_the_workspace_and_in_the_result(workspace: W
 
 
 async def test_writing_again_replaces_the_file(workspace: Workspace) -> None:
-    await written(workspace, "old")
+    await write_file(workspace, "old")
     result = await call(workspace, "write_file", file_path="/report.md", content="")
     assert result.text == "Replaced /report.md (0 characters, 0 lines)."
     assert await workspace.read("/report.md") == b""
@@ -76,7 +76,7 @@ async def test_the_folder_of_large_results_cannot_be_written(workspace: Workspac
 
 
 async def test_an_edit_changes_the_file(workspace: Workspace) -> None:
-    await written(workspace, "\ufeffone\r\ntwo\r\n")
+    await write_file(workspace, "\ufeffone\r\ntwo\r\n")
     result = await call(workspace, "edit_file", file_path="/report.md", old_string="one\ntwo", new_string="1\n2")
     record = await workspace.record("/report.md")
     assert result == said("Changed /report.md in 1 place.", artifact=REPORT, files=(record,))
@@ -85,7 +85,7 @@ async def test_an_edit_changes_the_file(workspace: Workspace) -> None:
 
 
 async def test_an_edit_can_change_every_place(workspace: Workspace) -> None:
-    await written(workspace, "a a a")
+    await write_file(workspace, "a a a")
     arguments = {"file_path": "/report.md", "old_string": "a", "new_string": "b"}
     refused = await call(workspace, "edit_file", **arguments)
     assert refused.text.startswith("old_string occurs 3 times")
@@ -105,7 +105,7 @@ async def test_an_edit_can_change_every_place(workspace: Workspace) -> None:
 async def test_an_edit_that_does_not_fit_leaves_the_file_alone(
     workspace: Workspace, old: str, new: str, reason: str
 ) -> None:
-    await written(workspace, "text")
+    await write_file(workspace, "text")
     result = await call(workspace, "edit_file", file_path="/report.md", old_string=old, new_string=new)
     assert result.is_error
     assert result.text.startswith(reason)
@@ -120,13 +120,13 @@ async def test_a_file_that_is_not_there_is_an_error_result(workspace: Workspace,
 
 
 async def test_a_file_is_read_with_line_numbers(workspace: Workspace) -> None:
-    await written(workspace, "\ufeffone\r\ntwo\u2028still two\r\n")
+    await write_file(workspace, "\ufeffone\r\ntwo\u2028still two\r\n")
     result = await call(workspace, "read_file", file_path="report.md")
     assert result == said("     1  one\n     2  two\u2028still two", artifact=REPORT)
 
 
 async def test_reading_goes_on_where_the_answer_says(workspace: Workspace) -> None:
-    await written(workspace, "".join(f"{number}\n" for number in range(1, 251)))
+    await write_file(workspace, "".join(f"{number}\n" for number in range(1, 251)))
     first = await call(workspace, "read_file", file_path="/report.md")
     assert first.text.endswith("   100  100\n[150 more lines. Go on with offset=100.]")
     second = await call(workspace, "read_file", file_path="/report.md", offset=100, limit=200)
@@ -135,19 +135,19 @@ async def test_reading_goes_on_where_the_answer_says(workspace: Workspace) -> No
 
 
 async def test_reading_past_the_end_says_where_the_end_is(workspace: Workspace) -> None:
-    await written(workspace, "a\nb\n")
+    await write_file(workspace, "a\nb\n")
     result = await call(workspace, "read_file", file_path="/report.md", offset=2)
     assert result == failed("/report.md has 2 lines, so offset 2 is past its end. The last line has offset 1.")
 
 
 async def test_an_empty_file_says_that_it_is_empty(workspace: Workspace) -> None:
-    await written(workspace, "")
+    await write_file(workspace, "")
     result = await call(workspace, "read_file", file_path="/report.md", offset=5)
     assert result == said("/report.md exists, but it is empty.", artifact=REPORT)
 
 
 async def test_an_endless_line_is_read_in_parts(workspace: Workspace) -> None:
-    await written(workspace, "a" * 50_001 + "\nb\n")
+    await write_file(workspace, "a" * 50_001 + "\nb\n")
     result = await call(workspace, "read_file", file_path="/report.md")
     assert result.text.endswith(
         "[Line 1 goes on for 1 more character. Go on with offset=0, column=50000.]\n[1 more line. Go on with offset=1.]"
@@ -157,20 +157,20 @@ async def test_an_endless_line_is_read_in_parts(workspace: Workspace) -> None:
 
 
 async def test_reading_past_the_end_of_a_line_says_where_its_end_is(workspace: Workspace) -> None:
-    await written(workspace, "a\nbc\n")
+    await write_file(workspace, "a\nbc\n")
     result = await call(workspace, "read_file", file_path="/report.md", offset=1, column=2)
     assert result == failed("Line 2 has 2 characters, so column 2 is past its end.")
 
 
 async def test_a_binary_file_is_not_shown(workspace: Workspace) -> None:
-    await written(workspace, b"\xff\xd8", "/data.bin")
+    await write_file(workspace, b"\xff\xd8", "/data.bin")
     result = await call(workspace, "read_file", file_path="/data.bin")
     assert result == failed("/data.bin is not a text file, so it cannot be read as text.")
 
 
 async def test_an_image_is_shown_to_the_model(workspace: Workspace) -> None:
     image = png(30, 7)
-    await written(workspace, image, "/chart.png")
+    await write_file(workspace, image, "/chart.png")
     artifact = {"path": "/chart.png", "filename": "chart.png", "icon_type": "image", "source": "generated"}
     assert await call(workspace, "read_file", file_path="/chart.png") == ToolResult(
         (Text("/chart.png is this image:"), Image("image/png", image)),
@@ -180,7 +180,7 @@ async def test_an_image_is_shown_to_the_model(workspace: Workspace) -> None:
 
 
 async def test_an_image_of_a_kind_that_no_model_knows_is_not_shown(workspace: Workspace) -> None:
-    await written(workspace, b"BM....", "/chart.bmp")
+    await write_file(workspace, b"BM....", "/chart.bmp")
     result = await call(workspace, "read_file", file_path="/chart.bmp")
     assert result == failed("chart.bmp is not an image that models can look at; PNG, JPEG, GIF and WebP are.")
 
@@ -204,7 +204,7 @@ async def test_what_a_user_changed_is_not_overwritten_unseen(workspace: Workspac
 async def test_uploads_are_read_by_their_address_their_key_and_their_name_and_never_written(
     workspace: Workspace,
 ) -> None:
-    record = await uploaded(workspace, "data.csv", b"a,b\n1,2\n")
+    record = await add_upload(workspace, "data.csv", b"a,b\n1,2\n")
     for path in (record.path, record.url, "data.csv", "/data.csv"):
         result = await call(workspace, "read_file", file_path=path)
         assert result.text == "     1  a,b\n     2  1,2"
@@ -214,7 +214,7 @@ async def test_uploads_are_read_by_their_address_their_key_and_their_name_and_ne
         assert refused == failed(
             "data.csv was uploaded, and is kept as it came. Write what you make of it elsewhere: /data.csv."
         )
-    other = await uploaded(workspace, "data.csv", b"other")
+    other = await add_upload(workspace, "data.csv", b"other")
     refused = await call(workspace, "read_file", file_path="data.csv")
     assert refused.text.startswith("2 uploads are named data.csv. Give the whole path of one: local://uploads/local/")
     assert record.path in refused.text
@@ -222,8 +222,8 @@ async def test_uploads_are_read_by_their_address_their_key_and_their_name_and_ne
 
 
 async def test_files_are_listed_with_size_and_origin(workspace: Workspace) -> None:
-    await written(workspace, "é")
-    record = await uploaded(workspace, "data.csv", b"a,b")
+    await write_file(workspace, "é")
+    record = await add_upload(workspace, "data.csv", b"a,b")
     assert await call(workspace, "list_files") == said(
         f"/report.md  2 bytes, generated\n{record.path}  3 bytes, upload",
         artifact={"files": [REPORT, artifact_of(record)]},
@@ -236,7 +236,7 @@ async def test_an_empty_workspace_says_so(workspace: Workspace) -> None:
 
 async def test_a_very_long_list_is_cut(workspace: Workspace) -> None:
     for number in range(502):
-        await written(workspace, "", f"/{number:03}.md")
+        await write_file(workspace, "", f"/{number:03}.md")
     result = await call(workspace, "list_files")
     assert result.text.endswith(
         "/499.md  0 bytes, generated\n[2 more files are not listed; find them with search_files.]"
@@ -244,9 +244,9 @@ async def test_a_very_long_list_is_cut(workspace: Workspace) -> None:
 
 
 async def test_a_search_finds_lines_and_names(workspace: Workspace) -> None:
-    await written(workspace, "Giá cổ phiếu\nkhông\n  giá vàng  \n")
-    await written(workspace, "nothing", "/giá.txt")
-    await written(workspace, b"\xffgi\xc3\xa1", "/binary.bin")
+    await write_file(workspace, "Giá cổ phiếu\nkhông\n  giá vàng  \n")
+    await write_file(workspace, "nothing", "/giá.txt")
+    await write_file(workspace, b"\xffgi\xc3\xa1", "/binary.bin")
     name = {"path": "/giá.txt", "filename": "giá.txt", "icon_type": "txt", "source": "generated"}
     assert await call(workspace, "search_files", query="GIÁ") == said(
         "/giá.txt\n/report.md:1: Giá cổ phiếu\n/report.md:3: giá vàng", artifact={"files": [name, REPORT]}
@@ -254,8 +254,8 @@ async def test_a_search_finds_lines_and_names(workspace: Workspace) -> None:
 
 
 async def test_a_search_can_tell_cases_apart_and_keep_to_some_files(workspace: Workspace) -> None:
-    await written(workspace, "Word\nword\n", "/notes/a.md")
-    await written(workspace, "word\n", "/b.txt")
+    await write_file(workspace, "Word\nword\n", "/notes/a.md")
+    await write_file(workspace, "word\n", "/b.txt")
     result = await call(workspace, "search_files", query="word", files="notes/*", case_sensitive=True)
     assert result.text == "/notes/a.md:2: word"
     result = await call(workspace, "search_files", query="word", files="*.txt")
@@ -263,8 +263,8 @@ async def test_a_search_can_tell_cases_apart_and_keep_to_some_files(workspace: W
 
 
 async def test_a_search_shows_as_many_hits_as_it_was_asked_for(workspace: Workspace) -> None:
-    await written(workspace, "a\na\n", "/1.md")
-    await written(workspace, "a\na\n", "/2.md")
+    await write_file(workspace, "a\na\n", "/1.md")
+    await write_file(workspace, "a\na\n", "/2.md")
     result = await call(workspace, "search_files", query="a", limit=3)
     assert (
         result.text == "/1.md:1: a\n/1.md:2: a\n/2.md:1: a\n[There are more. Make the query or the files more exact.]"
@@ -274,7 +274,7 @@ async def test_a_search_shows_as_many_hits_as_it_was_asked_for(workspace: Worksp
 
 
 async def test_a_long_line_is_shown_around_the_hit(workspace: Workspace) -> None:
-    await written(workspace, "x" * 500 + "here" + "y" * 500)
+    await write_file(workspace, "x" * 500 + "here" + "y" * 500)
     result = await call(workspace, "search_files", query="here")
     assert result.text == "/report.md:1: … " + "x" * 100 + "here" + "y" * 96 + " …"
 
@@ -286,7 +286,7 @@ async def test_a_search_without_hits_says_what_it_looked_for(workspace: Workspac
 
 async def test_without_a_workspace_a_call_is_an_error() -> None:
     with pytest.raises(ToolFailed, match="This agent has no workspace"):
-        await result_of(TOOLS.get("list_files"), {}, context(None))  # pyright: ignore[reportArgumentType] - it is there
+        await run_for_result(TOOLS.get("list_files"), {}, context(None))  # pyright: ignore[reportArgumentType] - it is there
 
 
 def test_tools_that_change_files_run_alone_and_tools_that_read_may_be_tried_again() -> None:

@@ -11,9 +11,9 @@ from footnote.protocol.errors import InvalidArguments
 from footnote.protocol.messages import Image, Text
 from footnote.protocol.tools import Progress, ToolResult, failed, said
 from footnote.tools.mcp import McpSource
-from footnote.tools.wrappers import standard
-from tools.calls import context, result_of, steps_of
-from tools.mcp_servers.start import EXAMPLE, served, tool
+from footnote.tools.wrappers import wrap_tool
+from tools.calls import context, run_for_result, run_for_steps
+from tools.mcp_servers.start import EXAMPLE, serve_example, tool
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -24,7 +24,7 @@ async def source(request: pytest.FixtureRequest) -> AsyncIterator[McpSource]:
         async with McpSource([EXAMPLE]) as opened:
             yield opened
     else:
-        async with served() as server, McpSource([server]) as opened:
+        async with serve_example() as server, McpSource([server]) as opened:
             yield opened
 
 
@@ -48,19 +48,19 @@ async def test_only_a_tool_that_says_so_may_be_tried_again(source: McpSource) ->
 
 
 async def test_a_call_is_answered(source: McpSource) -> None:
-    steps = await steps_of(tool(source, "add"), {"a": 2, "b": 3})
+    steps = await run_for_steps(tool(source, "add"), {"a": 2, "b": 3})
     assert steps == [said("5", artifact={"structured_content": {"result": 5}})]
 
 
 async def test_arguments_that_do_not_fit_are_an_error_that_says_where(source: McpSource) -> None:
     with pytest.raises(InvalidArguments) as caught:
-        await result_of(tool(source, "add"), {"a": "two"})
+        await run_for_result(tool(source, "add"), {"a": "two"})
     assert "- a: 'two' is not of type 'integer'\n- 'b' is a required property\n" in caught.value.message
 
 
 async def test_what_the_server_itself_finds_wrong_with_them_is_an_error_too(source: McpSource) -> None:
     add = replace(tool(source, "add"), parse=dict)
-    result = await result_of(add, {"a": "two"})
+    result = await run_for_result(add, {"a": "two"})
     assert result.is_error
     assert "Input should be a valid integer" in result.text
     assert "Field required" in result.text
@@ -90,11 +90,11 @@ async def test_what_the_server_itself_finds_wrong_with_them_is_an_error_too(sour
     ],
 )
 async def test_every_kind_of_answer_becomes_a_result(source: McpSource, name: str, result: ToolResult) -> None:
-    assert await result_of(tool(source, name), {}) == result
+    assert await run_for_result(tool(source, name), {}) == result
 
 
 async def test_progress_is_passed_on(source: McpSource) -> None:
-    assert await steps_of(tool(source, "count"), {}) == [
+    assert await run_for_steps(tool(source, "count"), {}) == [
         Progress("working", 1, 3, "one"),
         Progress("working", 50, 100, "half"),
         Progress("working", 7, None, ""),
@@ -103,20 +103,20 @@ async def test_progress_is_passed_on(source: McpSource) -> None:
 
 
 async def test_leaving_a_call_cancels_it_on_the_server(source: McpSource) -> None:
-    steps: Any = standard(tool(source, "hang")).run({}, context())
+    steps: Any = wrap_tool(tool(source, "hang")).run({}, context())
     assert await anext(steps) == Progress("working", 0, None, "hanging")
     await steps.aclose()
-    assert (await result_of(tool(source, "was_cancelled"), {})).text == "yes"
+    assert (await run_for_result(tool(source, "was_cancelled"), {})).text == "yes"
 
 
 async def test_a_call_that_takes_too_long_is_stopped_and_the_next_one_works(source: McpSource) -> None:
-    slow = standard(replace(tool(source, "hang"), timeout=0.2))
-    assert await result_of(slow, {}) == failed("mcp__demo__hang was stopped: it took longer than 0.2 s.")
-    assert (await result_of(tool(source, "add"), {"a": 1, "b": 1})).text == "2"
+    slow = wrap_tool(replace(tool(source, "hang"), timeout=0.2))
+    assert await run_for_result(slow, {}) == failed("mcp__demo__hang was stopped: it took longer than 0.2 s.")
+    assert (await run_for_result(tool(source, "add"), {"a": 1, "b": 1})).text == "2"
 
 
 async def test_calls_run_side_by_side(source: McpSource) -> None:
     waiting: Any = tool(source, "hang").run({}, context())
     assert await anext(waiting) == Progress("working", 0, None, "hanging")
-    assert (await result_of(tool(source, "add"), {"a": 1, "b": 1})).text == "2"
+    assert (await run_for_result(tool(source, "add"), {"a": 1, "b": 1})).text == "2"
     await waiting.aclose()

@@ -6,8 +6,8 @@ import pytest
 
 from footnote.protocol.errors import InvalidArguments
 from footnote.tools.mcp import McpSource
-from footnote.tools.mcp.arguments import parser
-from tools.calls import steps_of
+from footnote.tools.mcp.adapter import arguments_parser
+from tools.calls import run_for_steps
 from tools.mcp_servers.start import ODD
 
 TICKET: dict[str, Any] = {
@@ -26,12 +26,12 @@ TICKET: dict[str, Any] = {
 def test_arguments_that_fit_are_passed_on_as_they_are():
     arguments = {"title": "b", "tags": [{"name": "x", "more": 1}], "count": 3}
 
-    assert parser("tickets", TICKET)(arguments) == arguments
+    assert arguments_parser("tickets", TICKET)(arguments) == arguments
 
 
 def test_every_violation_is_told_with_its_place():
     with pytest.raises(InvalidArguments) as caught:
-        parser("tickets", TICKET)({"tags": [{"name": "x"}, {"name": 5}], "count": 0, "colour": "red"})
+        arguments_parser("tickets", TICKET)({"tags": [{"name": "x"}, {"name": 5}], "count": 0, "colour": "red"})
 
     assert caught.value.message == (
         "The arguments do not fit the tool's parameters:\n"
@@ -46,7 +46,7 @@ def test_every_violation_is_told_with_its_place():
 
 def test_what_is_told_of_very_many_violations_has_an_end():
     with pytest.raises(InvalidArguments) as caught:
-        parser("tickets", TICKET)({"title": "b", "tags": ["y" * 5_000] * 500})
+        arguments_parser("tickets", TICKET)({"title": "b", "tags": ["y" * 5_000] * 500})
 
     assert len(caught.value.message) < 5_000
 
@@ -85,7 +85,7 @@ def wide(length: int, width: int) -> dict[str, Any]:
 def test_a_schema_that_cannot_be_followed_does_not_stop_a_call(schema: dict[str, Any]):
     arguments = {"x": 5 if "$defs" in schema else "a" * 40 + "!"}
 
-    assert parser("tickets", schema)(arguments) == arguments
+    assert arguments_parser("tickets", schema)(arguments) == arguments
 
 
 async def test_a_call_of_a_servers_tool_with_wrong_arguments_is_not_made():
@@ -93,4 +93,4 @@ async def test_a_call_of_a_servers_tool_with_wrong_arguments_is_not_made():
         plain = next(tool for tool in source.tools if tool.name == "mcp__odd__plain")
 
         with pytest.raises(InvalidArguments, match="x: 5 is not of type 'string'"):
-            await steps_of(plain, {"x": 5})
+            await run_for_steps(plain, {"x": 5})

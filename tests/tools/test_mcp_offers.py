@@ -12,9 +12,9 @@ from rich.pretty import pretty_repr
 
 from footnote.protocol.errors import ConfigError, ToolFailed
 from footnote.tools.define import NAME
-from footnote.tools.mcp import McpServer, McpSource, probe
-from footnote.tools.mcp.offer import unique_name
-from tools.calls import result_of, steps_of
+from footnote.tools.mcp import McpServerSettings, McpSource, probe
+from footnote.tools.mcp.adapter import unique_name
+from tools.calls import run_for_result, run_for_steps
 from tools.mcp_servers.start import ODD
 
 OBJECT = {"type": "object", "properties": {"x": {"type": "string"}}}
@@ -26,7 +26,7 @@ def messages(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage() for record in caplog.records if record.name.startswith("footnote")]
 
 
-def marked(name: str, tool: str) -> str:
+def hashed_name(name: str, tool: str) -> str:
     return name + "_" + sha256(f"odd\0{tool}".encode()).hexdigest()[:8]
 
 
@@ -41,11 +41,11 @@ async def test_of_all_pages_the_tools_that_a_model_can_use_are_offered(source: M
     tools = {tool.name: tool for tool in source.tools}
     assert {name: tool.input_schema for name, tool in tools.items() if name != "mcp__odd__wordy"} == {
         "mcp__odd__plain": OBJECT,
-        marked("mcp__odd__with_space", "with space"): OBJECT,
+        hashed_name("mcp__odd__with_space", "with space"): OBJECT,
         "mcp__odd__with_space": OBJECT,
-        marked("mcp__odd__with_space", "with.space"): OBJECT,
-        marked("mcp__odd__" + "n" * 45, "n" * 100): OBJECT,
-        marked("mcp__odd__" + "n" * 45, "n" * 99 + "m"): OBJECT,
+        hashed_name("mcp__odd__with_space", "with.space"): OBJECT,
+        hashed_name("mcp__odd__" + "n" * 45, "n" * 100): OBJECT,
+        hashed_name("mcp__odd__" + "n" * 45, "n" * 99 + "m"): OBJECT,
         "mcp__odd__bare": {"type": "object", "properties": {}},
         "mcp__odd__choice": {"type": "object", "properties": {}},
         "mcp__odd__refusing": OBJECT,
@@ -106,7 +106,7 @@ async def test_of_very_many_tools_the_first_are_taken(caplog: pytest.LogCaptureF
 
 @in_one_loop
 async def test_a_changed_name_still_calls_the_tool_that_it_stands_for(source: McpSource) -> None:
-    answers = [(await result_of(tool, {})).text for tool in source.tools[:6]]
+    answers = [(await run_for_result(tool, {})).text for tool in source.tools[:6]]
     assert answers == ["plain", "with space", "with_space", "with.space", "n" * 100, "n" * 99 + "m"]
 
 
@@ -116,9 +116,9 @@ async def test_an_answer_that_breaks_the_servers_own_promise_is_a_failure(source
         next(tool for tool in source.tools if tool.name.endswith(end)) for end in ("_refusing", "_lying")
     )
     with pytest.raises(ToolFailed, match=r"^The MCP server odd gave an invalid answer to the call\.$"):
-        await steps_of(lying, {})
+        await run_for_steps(lying, {})
     with pytest.raises(ToolFailed, match=r"^The MCP server odd refused the call: not today$"):
-        await steps_of(refusing, {})
+        await run_for_steps(refusing, {})
 
 
 async def test_a_probe_says_what_the_server_offers() -> None:
@@ -133,7 +133,7 @@ def test_two_servers_cannot_take_each_others_names() -> None:
 
 
 def test_approval_and_time_limit_are_those_of_the_configuration() -> None:
-    server = McpServer("x", command=sys.executable, approval=True, timeout=5)
+    server = McpServerSettings("x", command=sys.executable, approval=True, timeout=5)
     assert (server.approval, server.timeout) == (True, 5)
 
 
@@ -147,24 +147,26 @@ def test_approval_and_time_limit_are_those_of_the_configuration() -> None:
 )
 def test_a_server_that_cannot_be_reached_by_any_way_is_a_wrong_setting(settings: dict[str, str], message: str) -> None:
     with pytest.raises(ConfigError) as wrong:
-        McpServer("x", **settings)  # pyright: ignore[reportArgumentType] - the settings are wrong on purpose
+        McpServerSettings("x", **settings)  # pyright: ignore[reportArgumentType] - the settings are wrong on purpose
     assert wrong.value.message == message
 
 
 def test_keys_are_masked_in_what_is_told_of_a_server() -> None:
-    server = McpServer(
+    server = McpServerSettings(
         "x",
         url="https://user:password@host:8000/mcp?key=query-secret",
         headers={"authorization": "Bearer header-secret"},
         env={"KEY": "environment-secret", "LEVEL": "info"},
     )
-    assert server.place == "https://host:8000/mcp"
+    assert server.location == "https://host:8000/mcp"
     told = f"{server.url} refused header-secret and environment-secret, info"
-    assert server.without_secrets(told) == "https://host:8000/mcp refused *** and ***, info"
+    assert server.mask_secrets(told) == "https://host:8000/mcp refused *** and ***, info"
 
 
 def test_keys_do_not_stand_in_the_representation_of_a_server() -> None:
-    reached = McpServer("x", url="https://user:password@host/mcp?key=secret", headers={"authorization": "secret"})
-    started = McpServer("y", command="run", args=("--key=secret",), env={"KEY": "secret"})
+    reached = McpServerSettings(
+        "x", url="https://user:password@host/mcp?key=secret", headers={"authorization": "secret"}
+    )
+    started = McpServerSettings("y", command="run", args=("--key=secret",), env={"KEY": "secret"})
     assert f"{[reached, started]}" == "[McpServer(x, https://host/mcp), McpServer(y, the command run)]"
-    assert pretty_repr(started) == "McpServer(name='y', place='the command run')"
+    assert pretty_repr(started) == "McpServerSettings(name='y', place='the command run')"

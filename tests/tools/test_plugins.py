@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 
 from footnote.plugins import load_tools
-from tools.calls import result_of
+from tools.calls import run_for_result
 
 ECHO = """
     from msgspec import Struct
@@ -50,7 +50,7 @@ def install(site: Path, package: str, code: str, entries: str) -> None:
 async def test_an_installed_package_brings_its_tools(site: Path) -> None:
     install(site, "echo_package", ECHO, "echo = echo_package:echo\n")
     (tool,) = load_tools()
-    assert (await result_of(tool, {"text": "hi"})).text == "hi"
+    assert (await run_for_result(tool, {"text": "hi"})).text == "hi"
 
 
 def test_one_entry_point_may_bring_several_tools(site: Path) -> None:

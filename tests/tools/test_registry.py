@@ -13,8 +13,8 @@ from footnote.protocol.tools import LOCALES, said
 from footnote.tools.base import Abilities, Outcome, ToolContext
 from footnote.tools.define import NAME
 from footnote.tools.registry import Toolbox, builtin_tools, merge
-from footnote.workspace.in_memory import workspace_in_memory
-from tools.calls import made
+from footnote.workspace.in_memory import in_memory_workspace
+from tools.calls import make_tool
 
 FILE_TOOLS = ("edit_file", "list_files", "read_file", "search_files", "write_file")
 
@@ -49,8 +49,8 @@ def test_importing_the_tools_does_not_import_the_mcp_package() -> None:
 
 
 def test_a_toolbox_has_the_tools_whose_conditions_hold() -> None:
-    always, never = made(answer, "always"), made(answer, "never", available=lambda _: False)
-    with_files = Toolbox.of([*builtin_tools(), never, always], Abilities(workspace_in_memory()))
+    always, never = make_tool(answer, "always"), make_tool(answer, "never", available=lambda _: False)
+    with_files = Toolbox.of([*builtin_tools(), never, always], Abilities(in_memory_workspace()))
     without = Toolbox.of([*builtin_tools(), never, always], Abilities())
     assert set(FILE_TOOLS) <= set(with_files.names)
     assert without.names == ("always",)
@@ -60,7 +60,7 @@ def test_a_toolbox_has_the_tools_whose_conditions_hold() -> None:
 
 
 def test_the_order_of_the_specs_does_not_depend_on_the_order_of_the_tools() -> None:
-    a, b = made(answer, "a"), made(answer, "b")
+    a, b = make_tool(answer, "a"), make_tool(answer, "b")
     assert Toolbox([b, a]).specs == Toolbox([a, b]).specs == (a.spec, b.spec)
 
 
@@ -73,7 +73,7 @@ def test_a_condition_that_fails_leaves_only_its_own_tool_out(caplog: pytest.LogC
     def broken(_: Abilities) -> bool:
         raise ZeroDivisionError
 
-    toolbox = Toolbox.of([made(answer, "a", available=broken), made(answer, "b")], Abilities())
+    toolbox = Toolbox.of([make_tool(answer, "a", available=broken), make_tool(answer, "b")], Abilities())
     assert toolbox.names == ("b",)
     assert [record.getMessage() for record in caplog.records] == [
         "The condition of the tool a failed; the tool is left out."
@@ -81,7 +81,7 @@ def test_a_condition_that_fails_leaves_only_its_own_tool_out(caplog: pytest.LogC
 
 
 def test_of_two_tools_with_one_name_the_first_stays(caplog: pytest.LogCaptureFixture) -> None:
-    own, other = made(answer, "a"), made(answer, "b")
+    own, other = make_tool(answer, "a"), make_tool(answer, "b")
     foreign = replace(own, description="Something else.")
     with caplog.at_level(logging.WARNING):
         assert merge([own], [foreign, other]) == (own, other)

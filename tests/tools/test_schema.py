@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from msgspec import Meta, Struct, field
 
 from footnote.protocol.errors import InvalidArguments
-from footnote.tools.schema import MAX_PROBLEMS, parse, schema_of
+from footnote.tools.schema import MAX_PROBLEMS, parse_arguments, schema_of
 
 
 class Place(Struct, frozen=True):
@@ -71,7 +71,7 @@ def test_the_schema_is_complete_in_itself() -> None:
 
 def test_a_tool_without_parameters_has_an_empty_object() -> None:
     assert schema_of(Nothing) == {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
-    assert parse(Nothing, {}) == Nothing()
+    assert parse_arguments(Nothing, {}) == Nothing()
 
 
 def test_a_parameter_named_title_is_kept() -> None:
@@ -104,7 +104,7 @@ def test_parameters_without_end_are_refused_when_the_tool_is_defined() -> None:
     ],
 )
 def test_arguments_are_taken_as_the_model_meant_them(arguments: dict[str, Any], value: Order) -> None:
-    assert parse(Order, arguments) == value
+    assert parse_arguments(Order, arguments) == value
 
 
 def test_every_violation_is_told_at_once() -> None:
@@ -118,7 +118,7 @@ def test_every_violation_is_told_at_once() -> None:
         "zzz": 1,
     }
     with pytest.raises(InvalidArguments) as invalid:
-        parse(Order, arguments)
+        parse_arguments(Order, arguments)
     assert invalid.value.message == (
         "The arguments do not fit the tool's parameters:\n"
         "- qurey: unknown parameter; did you mean query?\n"
@@ -139,14 +139,14 @@ def test_every_violation_is_told_at_once() -> None:
 
 def test_a_parameter_of_a_tool_that_takes_none_is_unknown() -> None:
     with pytest.raises(InvalidArguments, match=r"- x: unknown parameter; the tool takes none\."):
-        parse(Nothing, {"x": 1})
+        parse_arguments(Nothing, {"x": 1})
 
 
 def test_of_very_many_violations_the_first_are_told() -> None:
     arguments: dict[str, Any] = {f"{number} {'x' * 1_000}": number for number in range(100_000)}
     began = time.thread_time()
     with pytest.raises(InvalidArguments) as invalid:
-        parse(Order, arguments)
+        parse_arguments(Order, arguments)
     assert time.thread_time() - began < 1, "milliseconds; to look for a name that each may mean takes a minute"
     assert invalid.value.message.count("unknown parameter") == MAX_PROBLEMS
     assert len(invalid.value.message) < 10_000
@@ -154,7 +154,7 @@ def test_of_very_many_violations_the_first_are_told() -> None:
 
 def test_long_arguments_are_shown_shortened() -> None:
     with pytest.raises(InvalidArguments) as invalid:
-        parse(Order, {"text": "a" * 100_000, "more": [{"b": "c" * 50}] * 100, "odd": "\ud800"})
+        parse_arguments(Order, {"text": "a" * 100_000, "more": [{"b": "c" * 50}] * 100, "odd": "\ud800"})
     assert "a" * 80 + "… (100000 characters)" in invalid.value.message
     assert len(invalid.value.message) < 1500
 
@@ -171,7 +171,7 @@ def test_long_arguments_are_shown_shortened() -> None:
 )
 def test_whatever_a_model_sends_is_a_value_or_a_message(arguments: dict[str, Any]) -> None:
     try:
-        value = parse(Order, arguments)
+        value = parse_arguments(Order, arguments)
     except InvalidArguments as invalid:
         text = invalid.message
     else:
@@ -184,13 +184,13 @@ def test_what_the_schema_allows_is_parsed() -> None:
     validator = Draft202012Validator(schema_of(Order))
     arguments = {"query": "q", "count": 3, "home": {"city": "a", "floors": [1]}, "fresh": "pw"}
     assert validator.is_valid(arguments)
-    assert parse(Order, arguments) == Order("q", count=3, home=Place("a", [1]), fresh="pw")
+    assert parse_arguments(Order, arguments) == Order("q", count=3, home=Place("a", [1]), fresh="pw")
 
 
 def test_the_fields_of_a_type_are_looked_up_once() -> None:
-    parse(Order, {"query": "a"})
+    parse_arguments(Order, {"query": "a"})
     profile = Profile()
-    profile.runcall(parse, Order, {"query": "a"})
+    profile.runcall(parse_arguments, Order, {"query": "a"})
     profile.create_stats()
     assert "fields" not in {name for _, _, name in profile.stats}  # pyright: ignore[reportAttributeAccessIssue] - not in its stub
 
@@ -206,7 +206,7 @@ def test_arguments_that_are_nested_deeply_are_refused_in_few_words(depth: int) -
     for _ in range(depth):
         value = [value]
     with pytest.raises(InvalidArguments) as refused:
-        parse(Anything, {"value": value, "count": "many"})
+        parse_arguments(Anything, {"value": value, "count": "many"})
     assert refused.value.message.endswith(
         'Received: {"value":' + "[" * 19 + '"…"' + "]" * 19 + ',"count":"many"}\n'
         "Call the tool again with all of this corrected."

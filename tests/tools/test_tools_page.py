@@ -10,8 +10,8 @@ from footnote.config.agents import AgentsFile
 from footnote.protocol.tools import said
 from footnote.tools.base import Tool
 from footnote.tools.registry import builtin_tools
-from footnote.workspace.in_memory import workspace_in_memory
-from tools.calls import context, result_of
+from footnote.workspace.in_memory import in_memory_workspace
+from tools.calls import context, run_for_result
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tools.md").read_text(encoding="utf-8")
 
@@ -24,10 +24,10 @@ async def test_the_example_tool_works() -> None:
     names: dict[str, Any] = {"__name__": "example"}
     exec(compile(example("python"), "docs/tools.md", "exec"), names)
     tool: Tool = names["count_words"]
-    workspace = workspace_in_memory()
+    workspace = in_memory_workspace()
     await workspace.write("/a.md", "one three five", message_id=None)
     arguments = {"file_path": "/a.md", "longer_than": "3"}
-    assert await result_of(tool, arguments, context(workspace)) == said("2 words.")
+    assert await run_for_result(tool, arguments, context(workspace)) == said("2 words.")
 
 
 def test_the_example_of_servers_is_a_configuration() -> None:

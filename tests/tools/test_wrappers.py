@@ -9,12 +9,12 @@ from footnote.protocol.errors import ConfigError, ToolFailed, TransientFailure
 from footnote.protocol.tools import Progress, failed, said
 from footnote.tools.base import Outcome, Tool, ToolContext
 from footnote.tools.wrappers import (
-    standard,
     with_readable_errors,
     with_retry,
     with_timeout,
+    wrap_tool,
 )
-from tools.calls import context, made, result_of, steps_of
+from tools.calls import context, make_tool, run_for_result, run_for_steps
 
 
 async def answer(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
@@ -22,7 +22,7 @@ async def answer(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
     yield said("done")
 
 
-def failing(*errors: Exception, **marks: Any) -> Tool:
+def failing_tool(*errors: Exception, **marks: Any) -> Tool:
     """A tool that fails with each of the errors in turn, after some progress, and then succeeds."""
     left = list(errors)
 
@@ -32,10 +32,10 @@ def failing(*errors: Exception, **marks: Any) -> Tool:
             raise left.pop(0)
         yield said("done")
 
-    return made(body, **marks)
+    return make_tool(body, **marks)
 
 
-def stuck(closed: asyncio.Event, **marks: Any) -> Tool:
+def hanging_tool(closed: asyncio.Event, **marks: Any) -> Tool:
     async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
         try:
             yield Progress("working")
@@ -43,22 +43,22 @@ def stuck(closed: asyncio.Event, **marks: Any) -> Tool:
         finally:
             closed.set()
 
-    return made(body, **marks)
+    return make_tool(body, **marks)
 
 
 class Naps:
     """Takes the place of sleeping, and remembers for how long."""
 
     def __init__(self) -> None:
-        self.taken: list[float] = []
+        self.delays: list[float] = []
 
     async def __call__(self, seconds: float) -> None:
-        self.taken.append(seconds)
+        self.delays.append(seconds)
 
 
 async def test_a_tool_that_takes_too_long_is_stopped_and_closed() -> None:
     closed = asyncio.Event()
-    steps = with_timeout(stuck(closed, timeout=0.01)).run({}, context())
+    steps = with_timeout(hanging_tool(closed, timeout=0.01)).run({}, context())
     assert await anext(steps) == Progress("working")
     with pytest.raises(ToolFailed, match=r"^work was stopped: it took longer than 0\.01 s\.$"):
         await anext(steps)
@@ -67,11 +67,11 @@ async def test_a_tool_that_takes_too_long_is_stopped_and_closed() -> None:
 
 async def test_a_timeout_inside_the_tool_is_the_tools_own_failure() -> None:
     with pytest.raises(TimeoutError, match="upstream"):
-        await steps_of(with_timeout(failing(TimeoutError("upstream"))), {})
+        await run_for_steps(with_timeout(failing_tool(TimeoutError("upstream"))), {})
 
 
 async def test_a_tool_in_time_is_left_alone() -> None:
-    assert await steps_of(with_timeout(made(answer)), {}) == [Progress("working", 1, 1), said("done")]
+    assert await run_for_steps(with_timeout(make_tool(answer)), {}) == [Progress("working", 1, 1), said("done")]
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ async def test_a_tool_in_time_is_left_alone() -> None:
 )
 async def test_an_idempotent_tool_is_tried_again_twice(error: Exception) -> None:
     naps = Naps()
-    tool = with_retry(failing(error, error, idempotent=True), sleep=naps)
-    assert await steps_of(tool, {}) == [
+    tool = with_retry(failing_tool(error, error, idempotent=True), sleep=naps)
+    assert await run_for_steps(tool, {}) == [
         Progress("working"),
         Progress("retrying", 1, 2),
         Progress("working"),
@@ -90,35 +90,38 @@ async def test_an_idempotent_tool_is_tried_again_twice(error: Exception) -> None
         Progress("working"),
         said("done"),
     ]
-    assert naps.taken == [0.5, 1.0]
+    assert naps.delays == [0.5, 1.0]
 
 
 async def test_the_third_failure_is_final() -> None:
-    tool = with_retry(failing(*[TransientFailure("busy")] * 3, idempotent=True), sleep=Naps())
+    tool = with_retry(failing_tool(*[TransientFailure("busy")] * 3, idempotent=True), sleep=Naps())
     with pytest.raises(TransientFailure, match="busy"):
-        await steps_of(tool, {})
+        await run_for_steps(tool, {})
 
 
 async def test_a_tool_that_is_not_idempotent_is_tried_once() -> None:
     with pytest.raises(TransientFailure):
-        await steps_of(with_retry(failing(TransientFailure("busy")), sleep=Naps()), {})
+        await run_for_steps(with_retry(failing_tool(TransientFailure("busy")), sleep=Naps()), {})
 
 
 async def test_a_lasting_failure_is_not_tried_again() -> None:
     naps = Naps()
     with pytest.raises(ToolFailed):
-        await steps_of(with_retry(failing(ToolFailed("no"), idempotent=True), sleep=naps), {})
-    assert naps.taken == []
+        await run_for_steps(with_retry(failing_tool(ToolFailed("no"), idempotent=True), sleep=naps), {})
+    assert naps.delays == []
 
 
 @pytest.mark.parametrize("error", [ToolFailed("No such page."), ConfigError("Set the key.")], ids=repr)
 async def test_an_error_of_ours_is_told_to_the_model(error: Exception) -> None:
-    assert await steps_of(with_readable_errors(failing(error)), {}) == [Progress("working"), failed(str(error))]
+    assert await run_for_steps(with_readable_errors(failing_tool(error)), {}) == [
+        Progress("working"),
+        failed(str(error)),
+    ]
 
 
 async def test_any_other_error_is_logged_and_kept_from_the_model(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
-        result = await result_of(with_readable_errors(failing(KeyError("secret"))), {})
+        result = await run_for_result(with_readable_errors(failing_tool(KeyError("secret"))), {})
     assert result == failed("work failed because of an internal error. Go on without it, or try it another way.")
     assert "KeyError: 'secret'" in caplog.text
 
@@ -127,7 +130,7 @@ async def test_a_tool_without_a_result_gets_one() -> None:
     async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
         yield Progress("working")
 
-    assert await steps_of(with_readable_errors(made(body)), {}) == [
+    assert await run_for_steps(with_readable_errors(make_tool(body)), {}) == [
         Progress("working"),
         failed("work ended without a result."),
     ]
@@ -138,7 +141,7 @@ async def test_nothing_comes_after_the_first_result() -> None:
         yield said("one")
         yield said("two")
 
-    assert await steps_of(standard(made(body)), {}) == [said("one")]
+    assert await run_for_steps(wrap_tool(make_tool(body)), {}) == [said("one")]
 
 
 async def test_a_tool_whose_steps_are_no_generator_works_too() -> None:
@@ -154,12 +157,12 @@ async def test_a_tool_whose_steps_are_no_generator_works_too() -> None:
             self.left -= 1
             return said("done")
 
-    assert await steps_of(standard(made(lambda _params, _context: Steps())), {}) == [said("done")]
+    assert await run_for_steps(wrap_tool(make_tool(lambda _params, _context: Steps())), {}) == [said("done")]
 
 
 async def test_cancelling_ends_the_tool_and_travels_on() -> None:
     closed, started = asyncio.Event(), asyncio.Event()
-    tool = standard(stuck(closed, idempotent=True))
+    tool = wrap_tool(hanging_tool(closed, idempotent=True))
 
     async def follow() -> None:
         async for _ in tool.run({}, context()):
@@ -175,7 +178,7 @@ async def test_cancelling_ends_the_tool_and_travels_on() -> None:
 
 async def test_leaving_a_call_half_way_closes_the_tool() -> None:
     closed = asyncio.Event()
-    steps = standard(stuck(closed, idempotent=True)).run({}, context())
+    steps = wrap_tool(hanging_tool(closed, idempotent=True)).run({}, context())
     assert await anext(steps) == Progress("working")
     await steps.aclose()  # pyright: ignore[reportAttributeAccessIssue] - the standard wrappers are generators
     assert closed.is_set()
@@ -189,15 +192,15 @@ async def test_all_attempts_share_one_time_limit() -> None:
             await asyncio.Event().wait()
 
     sleep: Callable[[float], Any] = Clock()
-    tool = standard(failing(TransientFailure("busy"), idempotent=True, timeout=0.01), sleep=sleep)
-    assert await result_of(tool, {}) == failed("work was stopped: it took longer than 0.01 s.")
+    tool = wrap_tool(failing_tool(TransientFailure("busy"), idempotent=True, timeout=0.01), sleep=sleep)
+    assert await run_for_result(tool, {}) == failed("work was stopped: it took longer than 0.01 s.")
 
 
 async def test_half_a_character_in_a_result_does_not_reach_the_wire() -> None:
     async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
         yield said("half \ud83d", artifact={"title": "also \ude00 half", "n": 1})
 
-    result = await result_of(standard(made(body)), {})
+    result = await run_for_result(wrap_tool(make_tool(body)), {})
     assert (result.text, result.artifact) == ("half \ufffd", {"title": "also \ufffd half", "n": 1})
 
 
@@ -205,7 +208,7 @@ async def test_an_artifact_that_is_no_json_is_an_error_result(caplog: pytest.Log
     async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
         yield said("fine", artifact={"handle": object()})
 
-    result = await result_of(standard(made(body)), {})
+    result = await run_for_result(wrap_tool(make_tool(body)), {})
     assert result.is_error
     assert "internal error" in result.text
     assert "Encoding objects of type object" in caplog.text

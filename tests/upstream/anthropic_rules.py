@@ -10,11 +10,11 @@ from upstream.surrogates import lone_surrogates
 VERSION = "2026-10-21"
 _ID = re.compile(r"^[a-zA-Z0-9_-]+$")
 _TOOL_NAME = re.compile(r"^[a-zA-Z0-9_-]{1,128}$")
-_MAX_MARKS = 4
+_MAX_CACHE_MARKS = 4
 _MIN_BUDGET = 1024
 
 
-def problems(headers: Mapping[str, str], body: Any, key: str | None) -> list[str]:
+def request_problems(headers: Mapping[str, str], body: Any, key: str | None) -> list[str]:
     """Everything for which the real API would answer 400 or 401; empty for a good request."""
     found = [*_headers(headers, key), *lone_surrogates(body)]
     if types := anthropic_problems(body):
@@ -44,8 +44,8 @@ def _settings(body: dict[str, Any]) -> Iterator[str]:
         if thinking["budget_tokens"] >= body["max_tokens"]:
             yield "thinking.budget_tokens: must be less than max_tokens"
     marks = _marks(body)
-    if marks > _MAX_MARKS:
-        yield f"cache_control: {marks} marks, at most {_MAX_MARKS} are allowed"
+    if marks > _MAX_CACHE_MARKS:
+        yield f"cache_control: {marks} marks, at most {_MAX_CACHE_MARKS} are allowed"
     system = body.get("system")
     if system is not None and not isinstance(system, str):
         yield from (f"system.{at}: {fault}" for at, block in enumerate(system) for fault in _text(block))

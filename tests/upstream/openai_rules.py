@@ -12,7 +12,7 @@ _TOOL_NAME = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
 _MAX_ID = 40
 
 
-def problems(
+def request_problems(
     headers: Mapping[str, str], body: Any, key: str | None, extensions: frozenset[str] = frozenset()
 ) -> list[str]:
     """Everything for which the real API would answer 400 or 401; empty for a good request.
@@ -20,12 +20,12 @@ def problems(
     `extensions` are fields of messages, and of their calls, that a compatible server knows beyond the official API.
     """
     found = [*_headers(headers, key), *lone_surrogates(body)]
-    if types := openai_problems(_official(body, extensions)):
+    if types := openai_problems(_sdk_problems(body, extensions)):
         return [*found, *types]
     return [*found, *_settings(body), *_tools(body), *_messages(body["messages"])]
 
 
-def _official(body: Any, extensions: frozenset[str]) -> Any:
+def _sdk_problems(body: Any, extensions: frozenset[str]) -> Any:
     if not extensions or not isinstance(body, dict) or not isinstance(body.get("messages"), list):
         return body
     return body | {"messages": [_without(extensions, message) for message in body["messages"]]}

@@ -28,28 +28,28 @@ def openai_problems(body: Any) -> list[str]:
 
 @cache
 def _validator(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(_closed(kind))
+    return TypeAdapter(_forbid_extra(kind))
 
 
 @cache
-def _closed(kind: Any) -> Any:
+def _forbid_extra(kind: Any) -> Any:
     """`kind` with every TypedDict in it closed, every iterable a list, and no model classes."""
     if is_typeddict(kind):
-        fields = {name: _closed(hint) for name, hint in get_type_hints(kind, include_extras=True).items()}
+        fields = {name: _forbid_extra(hint) for name, hint in get_type_hints(kind, include_extras=True).items()}
         made = TypedDict(kind.__name__, fields, total=False)
         made.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)
         return made
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Required:
-        return Required[_closed(arguments[0])]
+        return Required[_forbid_extra(arguments[0])]
     if origin in (Union, UnionType):
-        members = [_closed(one) for one in arguments if _is_json(one)]
+        members = [_forbid_extra(one) for one in arguments if _is_json(one)]
         kept = tuple(one for one in members if one is not Never)
         return Union[kept] if kept else Never  # noqa: UP007 - the members are only known at run time
     if origin is Annotated:
-        return _closed(arguments[0])
+        return _forbid_extra(arguments[0])
     if origin in (list, Iterable) or getattr(origin, "__name__", "") == "SequenceNotStr":
-        return list[_closed(arguments[0])]
+        return list[_forbid_extra(arguments[0])]
     return kind
 
 
@@ -63,7 +63,7 @@ def _problems(validator: TypeAdapter[Any], body: Any) -> list[str]:
     try:
         validator.validate_python(body)
     except ValidationError as error:
-        return [_sentence(one) for one in _relevant(error)]
+        return [_describe(one) for one in _relevant(error)]
     return []
 
 
@@ -77,6 +77,6 @@ def _relevant(error: ValidationError) -> list[Any]:
     return (meant or errors)[:5]
 
 
-def _sentence(one: Any) -> str:
+def _describe(one: Any) -> str:
     place = ".".join(str(part) for part in one["loc"] if not str(part).startswith("list["))
     return f"{place}: {one['msg']}"

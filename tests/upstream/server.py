@@ -60,7 +60,7 @@ class Upstream:
     connections: list[Connection] = field(default_factory=list[Connection])
     _script: list[Scripted] = field(default_factory=list[Scripted])
     _open: set["_Conversation"] = field(default_factory=set["_Conversation"])
-    _news: asyncio.Event = field(default_factory=asyncio.Event)
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _server: asyncio.Server | None = None
 
     @property
@@ -72,7 +72,7 @@ class Upstream:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self.deafen()
+        await self.stop_listening()
 
     async def listen(self) -> None:
         """Starts to accept connections; again on the same port after `deafen`."""
@@ -80,7 +80,7 @@ class Upstream:
         self._server = await loop.create_server(lambda: _Conversation(self), "127.0.0.1", self.port)
         self.port = self._server.sockets[0].getsockname()[1]
 
-    async def deafen(self) -> None:
+    async def stop_listening(self) -> None:
         """Refuses connections from here on and drops the open ones."""
         if self._server is None:
             return
@@ -94,16 +94,16 @@ class Upstream:
         """One answer per request, in order. A function answers every request from its place on."""
         self._script += answers
 
-    async def received(self, count: int) -> Request:
+    async def wait_received(self, count: int) -> Request:
         """Request number `count` (from 1), as soon as it is there."""
         while len(self.requests) < count:
-            self._news.clear()
-            await self._news.wait()
+            self._changed.clear()
+            await self._changed.wait()
         return self.requests[count - 1]
 
     def answer(self, request: Request) -> Answer:
         self.requests.append(request)
-        self._news.set()
+        self._changed.set()
         problems = self._check(request)
         if problems:
             self.problems += problems
@@ -120,9 +120,9 @@ class Upstream:
     def _check(self, request: Request) -> list[str]:
         match request.api:
             case "anthropic":
-                return anthropic_rules.problems(request.headers, request.body, self.key)
+                return anthropic_rules.request_problems(request.headers, request.body, self.key)
             case "openai":
-                return openai_rules.problems(request.headers, request.body, self.key, self.extensions)
+                return openai_rules.request_problems(request.headers, request.body, self.key, self.extensions)
             case None:
                 return [f"{request.method} {request.path} is neither of the two APIs"]
 
@@ -193,7 +193,7 @@ class _Stream:
         self._reply = reply
         self._transport = transport
         self._buffer = b""
-        self._headed = False
+        self._has_sent_head = False
         writer = anthropic_wire.AnthropicWriter if request.api == "anthropic" else openai_wire.OpenAIWriter
         self._writer = writer(reply, request.body)
 
@@ -206,7 +206,7 @@ class _Stream:
                     await self._put(data)
                 case steps.Pause() | steps.Hold() | steps.Stall() | steps.Cut() | steps.Reset():
                     await self._flush()
-                    if await self._suffer(step):
+                    if await self._apply_effect(step):
                         return
                 case _:
                     await self._put(self._writer.write(step))
@@ -214,7 +214,7 @@ class _Stream:
         await self._flush(last=True)
         self._transport.write(b"0\r\n\r\n")
 
-    async def _suffer(self, step: steps.Effect) -> bool:
+    async def _apply_effect(self, step: steps.Effect) -> bool:
         """What the network does; true when nothing can follow."""
         match step:
             case steps.Pause(seconds):
@@ -243,8 +243,8 @@ class _Stream:
             return
         if last and not self._reply.wire.last_newline:
             data = data.rstrip(b"\r\n")
-        if not self._headed:
-            self._headed = True
+        if not self._has_sent_head:
+            self._has_sent_head = True
             self._transport.write(_head(200, _STREAM_HEADERS))
         for piece in self._reply.wire.pieces(data):
             if piece:
@@ -261,7 +261,7 @@ def _head(code: int, headers: dict[str, str]) -> bytes:
     return "\r\n".join(lines).encode("latin-1")
 
 
-def rendered(api: Api, reply: Reply) -> bytes:
+def render_body(api: Api, reply: Reply) -> bytes:
     """The body of `reply` as one piece of bytes, for tests that feed a decoder without a server."""
     body = {"model": "model", "stream_options": {"include_usage": True}}
     writer = (anthropic_wire.AnthropicWriter if api == "anthropic" else openai_wire.OpenAIWriter)(reply, body)

@@ -58,7 +58,7 @@ OPENAI: dict[str, Any] = {
 }
 
 
-def changed(body: Any, path: str, value: Any) -> Any:
+def with_change(body: Any, path: str, value: Any) -> Any:
     """A copy of `body` with `value` at `path` (`messages.1.role`); a value of `...` takes the field away."""
     copy = deepcopy(body)
     *parents, last = [int(part) if part.isdigit() else part for part in path.split(".")]
@@ -73,19 +73,19 @@ def changed(body: Any, path: str, value: Any) -> Any:
 
 
 def test_a_good_request_has_no_problems():
-    assert anthropic_rules.problems(ANTHROPIC_HEADERS, ANTHROPIC, KEY) == []
-    assert openai_rules.problems(OPENAI_HEADERS, OPENAI, KEY) == []
+    assert anthropic_rules.request_problems(ANTHROPIC_HEADERS, ANTHROPIC, KEY) == []
+    assert openai_rules.request_problems(OPENAI_HEADERS, OPENAI, KEY) == []
 
 
-def says(*blocks: Any) -> dict[str, Any]:
+def assistant_message(*blocks: Any) -> dict[str, Any]:
     return {"role": "user", "content": list(blocks)}
 
 
-def answers(*blocks: Any) -> dict[str, Any]:
+def tool_message(*blocks: Any) -> dict[str, Any]:
     return {"role": "assistant", "content": list(blocks)}
 
 
-Q = says(SAYS)
+Q = assistant_message(SAYS)
 BAD_ANTHROPIC: dict[str, tuple[str, Any]] = {
     "unknown field": ("speling", 1),
     "unknown field in a block": ("messages.2.content.1.extra", 1),
@@ -112,16 +112,22 @@ BAD_ANTHROPIC: dict[str, tuple[str, Any]] = {
     "an empty text block": ("messages.2.content.1.text", ""),
     "a text of whitespace": ("messages.2.content.1.text", " \n"),
     "an empty system text": ("system.0.text", ""),
-    "an answer first": ("messages", [answers(SAYS), Q]),
-    "an answer last": ("messages", [Q, answers(SAYS)]),
+    "an answer first": ("messages", [tool_message(SAYS), Q]),
+    "an answer last": ("messages", [Q, tool_message(SAYS)]),
     "a call without a result": ("messages.2.content", [SAYS]),
-    "a call whose result comes later": ("messages", [Q, answers(USE), Q, says(RESULT)]),
-    "a result without a call": ("messages", [says(RESULT)]),
+    "a call whose result comes later": ("messages", [Q, tool_message(USE), Q, assistant_message(RESULT)]),
+    "a result without a call": ("messages", [assistant_message(RESULT)]),
     "a result twice": ("messages.2.content", [RESULT, RESULT]),
     "a result after a text": ("messages.2.content", [SAYS, RESULT]),
     "a call id twice": ("messages.1.content", [USE, USE]),
-    "a call id again": ("messages", [Q, answers(USE), says(RESULT), answers(USE), says(RESULT)]),
-    "a bad call id": ("messages", [Q, answers(USE | {"id": "a|b"}), says(RESULT | {"tool_use_id": "a|b"})]),
+    "a call id again": (
+        "messages",
+        [Q, tool_message(USE), assistant_message(RESULT), tool_message(USE), assistant_message(RESULT)],
+    ),
+    "a bad call id": (
+        "messages",
+        [Q, tool_message(USE | {"id": "a|b"}), assistant_message(RESULT | {"tool_use_id": "a|b"})],
+    ),
     "an empty text in a result": ("messages.2.content.0.content", [{"type": "text", "text": ""}]),
     "input that is no object": ("messages.1.content.3.input", "x"),
     "thinking without a signature": ("messages.1.content.0.signature", ...),
@@ -139,7 +145,7 @@ BAD_ANTHROPIC: dict[str, tuple[str, Any]] = {
 
 @pytest.mark.parametrize("case", BAD_ANTHROPIC)
 def test_a_bad_anthropic_request_is_found(case: str):
-    assert anthropic_rules.problems(ANTHROPIC_HEADERS, changed(ANTHROPIC, *BAD_ANTHROPIC[case]), KEY) != []
+    assert anthropic_rules.request_problems(ANTHROPIC_HEADERS, with_change(ANTHROPIC, *BAD_ANTHROPIC[case]), KEY) != []
 
 
 @pytest.mark.parametrize(
@@ -147,7 +153,7 @@ def test_a_bad_anthropic_request_is_found(case: str):
     [{"x-api-key": "other"}, {"anthropic-version": "2023-06-01"}, {"content-type": "text/plain"}],
 )
 def test_bad_anthropic_headers_are_found(headers: dict[str, str]):
-    assert anthropic_rules.problems(ANTHROPIC_HEADERS | headers, ANTHROPIC, KEY) != []
+    assert anthropic_rules.request_problems(ANTHROPIC_HEADERS | headers, ANTHROPIC, KEY) != []
 
 
 BAD_OPENAI: dict[str, tuple[str, Any]] = {
@@ -185,11 +191,11 @@ BAD_OPENAI: dict[str, tuple[str, Any]] = {
 
 @pytest.mark.parametrize("case", BAD_OPENAI)
 def test_a_bad_openai_request_is_found(case: str):
-    body = changed(OPENAI, *BAD_OPENAI[case])
+    body = with_change(OPENAI, *BAD_OPENAI[case])
     if case == "tool_choice without tools":
         body["tool_choice"] = "auto"
 
-    assert openai_rules.problems(OPENAI_HEADERS, body, KEY) != []
+    assert openai_rules.request_problems(OPENAI_HEADERS, body, KEY) != []
 
 
 @pytest.mark.parametrize(
@@ -197,19 +203,19 @@ def test_a_bad_openai_request_is_found(case: str):
     [({"authorization": "Bearer other"}, KEY), ({}, None), ({"content-type": "text/plain"}, KEY)],
 )
 def test_bad_openai_headers_are_found(headers: dict[str, str], key: str | None):
-    assert openai_rules.problems(OPENAI_HEADERS | headers, OPENAI, key) != []
+    assert openai_rules.request_problems(OPENAI_HEADERS | headers, OPENAI, key) != []
 
 
 def test_fields_of_compatible_servers_are_allowed_by_name():
-    body = changed(OPENAI, "messages.2.reasoning_details", [])
+    body = with_change(OPENAI, "messages.2.reasoning_details", [])
 
-    assert openai_rules.problems(OPENAI_HEADERS, body, KEY, frozenset({"reasoning_details"})) == []
+    assert openai_rules.request_problems(OPENAI_HEADERS, body, KEY, frozenset({"reasoning_details"})) == []
 
 
 def test_a_problem_names_its_place_and_not_the_other_members_of_a_union():
-    body = changed(ANTHROPIC, "messages.2.content.1.extra", 1)
+    body = with_change(ANTHROPIC, "messages.2.content.1.extra", 1)
 
-    found = anthropic_rules.problems(ANTHROPIC_HEADERS, body, KEY)
+    found = anthropic_rules.request_problems(ANTHROPIC_HEADERS, body, KEY)
 
     assert "messages.2.UserMessageParam.content.1.TextBlockParam.extra: Extra inputs are not permitted" in found
     assert not any("Image" in one for one in found)

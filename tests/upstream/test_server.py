@@ -79,7 +79,7 @@ async def client(upstream: Upstream):
         yield session
 
 
-def asked(client: aiohttp.ClientSession, **more: Any) -> Any:
+def post_question(client: aiohttp.ClientSession, **more: Any) -> Any:
     body = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "Why?"}]} | more
     return client.post("/v1/chat/completions", json=body)
 
@@ -89,7 +89,7 @@ async def test_a_request_that_the_real_api_would_refuse_is_refused_and_noted(
 ):
     upstream.script(reply(say("never"), stop()))
 
-    async with asked(client, speling=1) as response:
+    async with post_question(client, speling=1) as response:
         said = await response.json()
 
     assert response.status == 400
@@ -99,7 +99,7 @@ async def test_a_request_that_the_real_api_would_refuse_is_refused_and_noted(
 
 
 async def test_a_request_beyond_the_script_is_noted(upstream: Upstream, client: aiohttp.ClientSession):
-    async with asked(client) as response:
+    async with post_question(client) as response:
         assert response.status == 400
 
     assert upstream.problems == ["request 1 has no answer in the script"]
@@ -117,7 +117,11 @@ async def test_a_path_of_no_api_is_noted(upstream: Upstream, client: aiohttp.Cli
 async def test_a_function_answers_every_request_from_its_place_on(upstream: Upstream, client: aiohttp.ClientSession):
     upstream.script(status(500), lambda request: reply(say(request.body["model"]), stop()))
 
-    async with asked(client) as first, asked(client) as second, asked(client, model="other") as third:
+    async with (
+        post_question(client) as first,
+        post_question(client) as second,
+        post_question(client, model="other") as third,
+    ):
         texts = [await one.text() for one in (second, third)]
 
     assert first.status == 500
@@ -128,7 +132,7 @@ async def test_a_held_answer_goes_on_when_it_is_let(upstream: Upstream, client: 
     gate = asyncio.Event()
     upstream.script(reply(say("a"), hold(gate), say("b"), stop()))
 
-    async with asked(client) as response:
+    async with post_question(client) as response:
         await response.content.readany()
         gate.set()
         assert (await response.text()).endswith("data: [DONE]\n\n")
@@ -141,14 +145,14 @@ async def test_a_broken_answer_breaks_the_clients_connection(
     upstream.script(reply(say("a"), end))
 
     with pytest.raises(aiohttp.ClientError):
-        async with asked(client) as response:
+        async with post_question(client) as response:
             await response.read()
 
 
 async def test_the_moment_when_a_client_goes_away_is_noted(upstream: Upstream, client: aiohttp.ClientSession):
     upstream.script(reply(say("a"), stall()))
 
-    async with asked(client) as response:
+    async with post_question(client) as response:
         await response.content.readany()
         response.close()
     await upstream.requests[0].connection.closed.wait()
@@ -159,7 +163,7 @@ async def test_the_moment_when_a_client_goes_away_is_noted(upstream: Upstream, c
 async def test_every_byte_can_be_a_piece_of_its_own(upstream: Upstream, client: aiohttp.ClientSession):
     upstream.script(reply(say("a"), stop(), wire=Wire(piece=1)))
 
-    async with asked(client) as response:
+    async with post_question(client) as response:
         sizes = {len(chunk) async for chunk, _ in response.content.iter_chunks()}
 
     assert sizes - {0} == {1}
@@ -168,7 +172,7 @@ async def test_every_byte_can_be_a_piece_of_its_own(upstream: Upstream, client: 
 async def test_a_refusal_is_written_as_each_provider_writes_it(upstream: Upstream, client: aiohttp.ClientSession):
     upstream.script(reply(refuse("No weapons")))
 
-    async with asked(client) as response:
+    async with post_question(client) as response:
         text = await response.text()
 
     assert '"delta":{"refusal":"No weapons"}' in text

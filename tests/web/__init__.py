@@ -8,7 +8,7 @@ async with Web() as web:
     web.put("/mine", page("…"))
 """
 
-from web.replies import Reply, Request, drip, hang, hang_after_head, page, redirect
+from web.replies import Reply, Request, dripping_reply, hanging_body, hanging_reply, page, redirect
 from web.server import Trap, Web
 
-__all__ = ["Reply", "Request", "Trap", "Web", "drip", "hang", "hang_after_head", "page", "redirect"]
+__all__ = ["Reply", "Request", "Trap", "Web", "dripping_reply", "hanging_body", "hanging_reply", "page", "redirect"]

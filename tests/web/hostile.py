@@ -8,7 +8,7 @@ from functools import cache
 from urllib.parse import parse_qs, urlsplit
 
 from web.pdf import pdf
-from web.replies import HTML, Answer, Reply, Request, drip, hang, hang_after_head, page, redirect
+from web.replies import HTML, Answer, Reply, Request, dripping_reply, hanging_body, hanging_reply, page, redirect
 
 MEGABYTE = 1_000_000
 VIETNAMESE = "Thủ đô của Việt Nam là Hà Nội, nằm bên bờ sông Hồng."
@@ -22,9 +22,9 @@ PAPER = ("Concrete bridges of the nineteenth century", "The oldest of them was b
 @cache
 def pages() -> dict[str, Answer]:
     return {
-        "/hung": hang(),
-        "/hung-body": hang_after_head(),
-        "/drip": drip(),
+        "/hung": hanging_reply(),
+        "/hung-body": hanging_body(),
+        "/drip": dripping_reply(),
         "/500": Reply(500, body=b"<p>Something broke.</p>"),
         "/503": Reply(503, body=b"<p>Come back later.</p>"),
         "/404": Reply(404, body=b"<p>Gone fishing.</p>"),

@@ -20,28 +20,28 @@ class Internet:
     """`lead` puts a server behind an address; `name` says what a name resolves to."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.resolved: list[str] = []
         """The names that were looked up, in order."""
         self.connected: list[tuple[str, int]] = []
         """The public addresses and ports that were connected to, in order."""
         self._servers: dict[str, Web | Trap] = {}
         self._answers: dict[str, list[Sequence[str]]] = {}
 
-    def lead(self, address: str, server: Web | Trap) -> None:
+    def serve_at(self, address: str, server: Web | Trap) -> None:
         self._servers[address] = server
 
-    def name(self, name: str, *answers: Sequence[str]) -> None:
+    def add_name(self, name: str, *answers: Sequence[str]) -> None:
         """`answers` are given one after the other, the last one for ever."""
         self._answers[name] = list(answers)
 
-    async def look_up(self, host: str) -> Sequence[str]:
-        self.asked.append(host)
+    async def resolve_host(self, host: str) -> Sequence[str]:
+        self.resolved.append(host)
         answers = self._answers.get(host)
         if not answers:
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
         return answers.pop(0) if len(answers) > 1 else answers[0]
 
-    def bend(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def install(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """From now on connections to addresses that were given a server go there."""
         connect = socket.socket.connect
 

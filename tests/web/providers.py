@@ -68,22 +68,22 @@ class Reply:
     stays_open: bool = False
 
 
-def recorded(name: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Reply:
+def recorded_reply(name: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Reply:
     """A response as it was recorded."""
     return Reply(status, (FIXTURES / name).read_bytes(), headers or {})
 
 
-def hang() -> Reply:
+def hanging_reply() -> Reply:
     """Takes the request and never answers."""
     return Reply(until=asyncio.Event())
 
 
-def cut() -> Reply:
+def truncated_reply() -> Reply:
     """Breaks off in the middle of the body."""
     return Reply(body=b'{"results": [', length=1000)
 
 
-def found(provider: Name, hits: Sequence[Hit], until: asyncio.Event | None = None) -> Reply:
+def results_reply(provider: Name, hits: Sequence[Hit], until: asyncio.Event | None = None) -> Reply:
     """These hits, in the format of the provider."""
     return Reply(body=_FORMATS[provider](hits), until=until)
 
@@ -122,18 +122,18 @@ class SearchServer:
         """One answer for each request to come; after that it is as without a script."""
         self._script += answers
 
-    async def received(self, count: int) -> None:
+    async def wait_received(self, count: int) -> None:
         """Returns when there were that many requests."""
         async with self._changed:
             await self._changed.wait_for(lambda: len(self.requests) >= count)
 
-    async def all_closed(self) -> None:
+    async def wait_closed(self) -> None:
         """Returns when no connection is open."""
         async with self._changed:
             await self._changed.wait_for(lambda: self.open == 0)
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", self._port)
+        self._server = await asyncio.start_server(self._handle_connection, "127.0.0.1", self._port)
         self._port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -147,7 +147,7 @@ class SearchServer:
         await self._server.wait_closed()
         assert kind is not None or self.problems == [], f"{self.provider} would not accept this: {self.problems}"
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _handle_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
@@ -171,7 +171,7 @@ class SearchServer:
         reply = self._reply(asked)
         async with self._changed:
             self._changed.notify_all()
-        if reply.until is not None and not await _is_set(reply.until, reader):
+        if reply.until is not None and not await _wait_or_disconnect(reply.until, reader):
             return False
         length = len(reply.body) if reply.length is None else reply.length
         lines = [f"HTTP/1.1 {reply.status} {_phrase(reply.status)}", f"Content-Length: {length}"]
@@ -184,17 +184,17 @@ class SearchServer:
 
     def _reply(self, asked: Asked) -> Reply:
         self.requests.append(asked)
-        problems = _problems(self.provider, self._prefix, asked)
+        problems = _request_problems(self.provider, self._prefix, asked)
         self.problems += problems
         if problems:
             return Reply(400, json.dumps({"message": "; ".join(problems)}).encode())
         if self.provider in WITH_KEY and _key_of(self.provider, asked) != self.key:
-            return recorded(*_BAD_KEY[self.provider])
+            return recorded_reply(*_BAD_KEY[self.provider])
         if self._script:
             answer = self._script.pop(0)
             return answer(asked) if callable(answer) else answer
         query = asked.options["query" if self.provider == "tavily" else "q"]
-        return found(self.provider, self._hits(query) if callable(self._hits) else self._hits)
+        return results_reply(self.provider, self._hits(query) if callable(self._hits) else self._hits)
 
 
 async def _read(reader: asyncio.StreamReader) -> Asked | None:
@@ -210,7 +210,7 @@ async def _read(reader: asyncio.StreamReader) -> Asked | None:
     return Asked(method, parts.path, headers, {name: ",".join(values) for name, values in pairs.items()})
 
 
-async def _is_set(event: asyncio.Event, reader: asyncio.StreamReader) -> bool:
+async def _wait_or_disconnect(event: asyncio.Event, reader: asyncio.StreamReader) -> bool:
     """Waits for the event, or for the client to go away."""
     waiting = {asyncio.ensure_future(event.wait()), asyncio.ensure_future(reader.read(1))}
     try:
@@ -309,7 +309,7 @@ _OPTIONS: dict[Name, dict[str, str]] = {
 }
 
 
-def _problems(provider: Name, prefix: str, asked: Asked) -> list[str]:
+def _request_problems(provider: Name, prefix: str, asked: Asked) -> list[str]:
     method, path = _PATHS[provider]
     known = _OPTIONS[provider]
     problems = [

@@ -47,12 +47,12 @@ def redirect(location: str, status: int = 302) -> Reply:
     return Reply(status, {"Location": location})
 
 
-def hang() -> Reply:
+def hanging_reply() -> Reply:
     """Takes the request and never answers."""
     return Reply(head=False, stream=_nothing)
 
 
-def hang_after_head() -> Reply:
+def hanging_body() -> Reply:
     """Answers, begins, and then says nothing more."""
 
     async def begun() -> AsyncGenerator[bytes | None, None]:
@@ -62,7 +62,7 @@ def hang_after_head() -> Reply:
     return Reply(stream=begun)
 
 
-def drip(seconds: float = 0.01) -> Reply:
+def dripping_reply(seconds: float = 0.01) -> Reply:
     """A byte from time to time, for ever: never silent, and never done."""
 
     async def drops() -> AsyncGenerator[bytes | None, None]:

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from web import hostile, site
 from web.replies import Answer, Reply, Request
 
-PATIENCE = 60.0
+TIMEOUT_SECONDS = 60.0
 """What a test waits for has happened by then, or never will."""
 
 _TLS = b"\x16"
@@ -31,7 +31,7 @@ class _Server:
         self._server: asyncio.Server | None = None
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._connected, self.address, 0)
+        self._server = await asyncio.start_server(self._handle_connection, self.address, 0)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -54,12 +54,12 @@ class _Server:
         """`name`: another name for this server, which somebody has to look up."""
         return f"{scheme}://{self.host if name is None else f'{name}:{self.port}'}{path}"
 
-    async def all_closed(self, *, but: int = 0) -> None:
+    async def wait_closed(self, *, but: int = 0) -> None:
         """Returns when no more than `but` connections are open, which a client may keep for later."""
-        async with asyncio.timeout(PATIENCE), self._changed:
+        async with asyncio.timeout(TIMEOUT_SECONDS), self._changed:
             await self._changed.wait_for(lambda: self.open <= but)
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _handle_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._tasks[task] = writer
@@ -100,9 +100,9 @@ class Web(_Server):
         self.requests: list[Request] = []
         self.sent: dict[str, int] = {}
         """How many bytes of each path's body went out."""
-        self.most_at_once = 0
+        self.max_concurrent = 0
         """The most requests that were under way at the same time."""
-        self._under_way = 0
+        self._in_flight = 0
         self._arrived = asyncio.Condition()
         self._pages: dict[str, Answer] = dict({**site.pages(), **hostile.pages()} if pages is None else pages)
 
@@ -115,26 +115,26 @@ class Web(_Server):
     def paths(self) -> list[str]:
         return list(self._pages)
 
-    def asked_for(self, path: str) -> list[Request]:
+    def requests_for(self, path: str) -> list[Request]:
         return [request for request in self.requests if request.path == path]
 
-    async def requested(self, path: str, times: int = 1) -> None:
+    async def wait_requested(self, path: str, times: int = 1) -> None:
         """Returns when `path` was asked for that often."""
-        async with asyncio.timeout(PATIENCE), self._arrived:
-            await self._arrived.wait_for(lambda: len(self.asked_for(path)) >= times)
+        async with asyncio.timeout(TIMEOUT_SECONDS), self._arrived:
+            await self._arrived.wait_for(lambda: len(self.requests_for(path)) >= times)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, connection: int) -> None:
         """A client that speaks TLS is answered all the same, and finds that nobody understood it."""
-        while (request := await _request(reader, connection)) is not None:
+        while (request := await _read_request(reader, connection)) is not None:
             self.requests.append(request)
-            self._under_way += 1
-            self.most_at_once = max(self.most_at_once, self._under_way)
+            self._in_flight += 1
+            self.max_concurrent = max(self.max_concurrent, self._in_flight)
             async with self._arrived:
                 self._arrived.notify_all()
             try:
                 ended = await self._answer(request, reader, writer)
             finally:
-                self._under_way -= 1
+                self._in_flight -= 1
             if ended:
                 return
 
@@ -145,7 +145,7 @@ class Web(_Server):
         length = {} if streamed else {"Content-Length": str(len(reply.body) if reply.length is None else reply.length)}
         if reply.head:
             headers = {**reply.headers, **length, **({"Connection": "close"} if streamed else {})}
-            writer.write(_head(reply.status, headers))
+            writer.write(_response_head(reply.status, headers))
         pieces = reply.stream() if reply.stream is not None else None
         if pieces is None:
             await self._send(request.path, reply.body, writer)
@@ -171,7 +171,7 @@ class Web(_Server):
         self.sent[path] = self.sent.get(path, 0) + len(data)
 
 
-async def _request(reader: asyncio.StreamReader, connection: int) -> Request | None:
+async def _read_request(reader: asyncio.StreamReader, connection: int) -> Request | None:
     """The next request of a connection; None at its end."""
     head = await reader.read(1)
     if not head:
@@ -185,6 +185,6 @@ async def _request(reader: asyncio.StreamReader, connection: int) -> Request | N
     return Request(method, path, {name.lower(): value.strip() for name, _, value in pairs}, connection)
 
 
-def _head(status: int, headers: Mapping[str, str]) -> bytes:
+def _response_head(status: int, headers: Mapping[str, str]) -> bytes:
     lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", *(f"{name}: {value}" for name, value in headers.items())]
     return "\r\n".join((*lines, "", "")).encode("utf-8")

@@ -22,7 +22,7 @@ async def test_a_server_ends_with_its_block_also_while_somebody_waits_for_an_ans
     async with Web() as web:
         reader, writer = await asyncio.open_connection("127.0.0.1", web.port)
         writer.write(b"GET /hung HTTP/1.1\r\nHost: x\r\n\r\n")
-        await web.requested("/hung")
+        await web.wait_requested("/hung")
     assert await reader.read() == b""
     writer.close()
     await writer.wait_closed()

@@ -15,25 +15,25 @@ WALL = 1_700_000_000.0
 
 
 @dataclass
-class Watch:
+class FakeClock:
     """A clock that stands still; to sleep moves it on, unless several sleep at the same time (`frozen`)."""
 
     time: float = 1000.0
     frozen: bool = False
-    slept: list[float] = field(default_factory=list[float])
+    sleeps: list[float] = field(default_factory=list[float])
 
     @property
     def clock(self) -> Clock:
         return Clock(now=lambda: self.time, wall=lambda: WALL + self.time - 1000.0, sleep=self._sleep)
 
     async def _sleep(self, seconds: float) -> None:
-        self.slept.append(round(seconds, 6))
+        self.sleeps.append(round(seconds, 6))
         self.time += 0 if self.frozen else seconds
         await asyncio.sleep(0)
 
 
 @dataclass
-class Shelf:
+class FakeLibrary:
     """A library with these pages in it, whatever it is searched for."""
 
     hits: tuple[SearchHit, ...] = ()
@@ -48,29 +48,29 @@ class Shelf:
 
 
 @dataclass
-class Drawer:
+class FakeSearchStore:
     """A store of answers, shared by whoever is given it."""
 
-    kept: dict[str, tuple[SearchResults, float]] = field(default_factory=dict[str, tuple[SearchResults, float]])
+    entries: dict[str, tuple[SearchResults, float]] = field(default_factory=dict[str, tuple[SearchResults, float]])
     error: Exception | None = None
 
     async def cached_search(self, key: str, now: float) -> SearchResults | None:
         if self.error is not None:
             raise self.error
-        results, expires = self.kept.get(key, (None, 0.0))
+        results, expires = self.entries.get(key, (None, 0.0))
         return results if now < expires else None
 
-    async def keep_search(self, key: str, results: SearchResults, expires: float) -> None:
+    async def store_search(self, key: str, results: SearchResults, expires: float) -> None:
         if self.error is not None:
             raise self.error
-        self.kept[key] = (results, expires)
+        self.entries[key] = (results, expires)
 
 
-def asking(query: str = "oxygen", *, count: int = 5, **options: Any) -> SearchRequest:
+def make_request(query: str = "oxygen", *, count: int = 5, **options: Any) -> SearchRequest:
     return SearchRequest(query=query, prompt=query, count=count, **options)
 
 
-def settings(*servers: SearchServer, provider: str | None = None, **more: Any) -> WebSearchSettings:
+def make_settings(*servers: SearchServer, provider: str | None = None, **more: Any) -> WebSearchSettings:
     """With these providers, the first of them wanted. DuckDuckGo is always there, so it is given a dead address."""
     access: Mapping[str, ProviderAccess] = {
         "duckduckgo": ProviderAccess(base_url="http://127.0.0.1:1"),
@@ -83,7 +83,7 @@ def settings(*servers: SearchServer, provider: str | None = None, **more: Any) -
     return WebSearchSettings(provider=wanted, providers=access, **more)
 
 
-def hit_of(hit: Hit, *, dated: bool = True) -> SearchHit:
+def expected_hit(hit: Hit, *, dated: bool = True) -> SearchHit:
     """What becomes of a hit on the way through a provider."""
     host = hit.url.split("/")[2]
     published = hit.date if dated else None

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footnote.web_search.reading.body import Body
-from footnote.web_search.reading.fetch import PageFailed
+from footnote.web_search.crawl.body import Body
+from footnote.web_search.crawl.fetch import PageFailed
 
 COMPRESSED = {
     "identity": lambda data: data,
@@ -19,7 +19,7 @@ COMPRESSED = {
 }
 
 
-def fed(body: Body, wire: bytes, size: int) -> Body:
+def feed(body: Body, wire: bytes, size: int) -> Body:
     for start in range(0, len(wire), size):
         body.feed(wire[start : start + size])
     return body
@@ -29,33 +29,33 @@ def fed(body: Body, wire: bytes, size: int) -> Body:
 @given(data=st.binary(max_size=3_000), size=st.integers(1, 500))
 def test_a_body_is_the_same_wherever_it_is_cut(encoding: str, data: bytes, size: int):
     wire = COMPRESSED[encoding](data)
-    body = fed(Body(encoding, 10_000), wire, size)
-    assert (bytes(body.data), body.wire, body.full, body.cut) == (data, len(wire), False, False)
+    body = feed(Body(encoding, 10_000), wire, size)
+    assert (bytes(body.data), body.wire_bytes, body.is_full, body.is_truncated) == (data, len(wire), False, False)
 
 
 @pytest.mark.parametrize("encoding", COMPRESSED)
 @given(data=st.binary(min_size=101, max_size=2_000), size=st.integers(1, 500))
 def test_no_more_is_made_than_there_is_room_for(encoding: str, data: bytes, size: int):
-    body = fed(Body(encoding, 100), COMPRESSED[encoding](data), size)
-    assert (bytes(body.data), body.full, body.cut) == (data[:100], True, True)
+    body = feed(Body(encoding, 100), COMPRESSED[encoding](data), size)
+    assert (bytes(body.data), body.is_full, body.is_truncated) == (data[:100], True, True)
 
 
 def test_a_compressed_body_that_ends_early_is_cut():
     wire = gzip.compress(b"All of it, and all of it again." * 9)
-    body = fed(Body("gzip", 10_000), wire[:-10], 7)
-    assert (bytes(body.data).startswith(b"All of it"), body.full, body.cut) == (True, False, True)
+    body = feed(Body("gzip", 10_000), wire[:-10], 7)
+    assert (bytes(body.data).startswith(b"All of it"), body.is_full, body.is_truncated) == (True, False, True)
 
 
 def test_what_follows_the_compressed_body_is_left_out():
-    body = fed(Body("gzip", 10_000), gzip.compress(b"All of it.") + b"\0" * 50, 16)
-    assert (bytes(body.data), body.cut) == (b"All of it.", False)
+    body = feed(Body("gzip", 10_000), gzip.compress(b"All of it.") + b"\0" * 50, 16)
+    assert (bytes(body.data), body.is_truncated) == (b"All of it.", False)
 
 
 @pytest.mark.parametrize("size", [1, 1_000, 100_000])
 def test_a_bomb_is_told_from_a_long_text(size: int):
     bomb = gzip.compress(b"0" * 10_000_000)
     with pytest.raises(PageFailed, match="decompression bomb"):
-        fed(Body("gzip", 1_000_000), bomb, size)
+        feed(Body("gzip", 1_000_000), bomb, size)
 
 
 @pytest.mark.parametrize("encoding", ["br", "zstd"])
@@ -73,4 +73,4 @@ def test_a_compression_that_is_not_known_is_not_repeated(encoding: str):
 
 def test_a_body_of_countless_empty_pieces_is_not_taken_apart():
     with pytest.raises(PageFailed, match="more than 1,000 pieces"):
-        fed(Body("gzip", 1_000_000), gzip.compress(b"") * 10_000, 65_536)
+        feed(Body("gzip", 1_000_000), gzip.compress(b"") * 10_000, 65_536)

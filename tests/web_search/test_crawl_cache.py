@@ -8,14 +8,13 @@ import pytest
 from footnote.net.client import Net
 from footnote.protocol.pages import CachedPage
 from footnote.web_search.clock import Clock
-from footnote.web_search.reading.crawl import Crawler, Page
-from footnote.web_search.reading.download import Caps
-from footnote.web_search.reading.freshness import fresh_seconds
+from footnote.web_search.crawl.crawler import CrawledPage, Crawler
+from footnote.web_search.crawl.download import CrawlLimits, cache_ttl
 from web import Reply, Web, redirect
-from web_search.plain_text import Kept, PlainText
+from web_search.plain_text import FakeExtractor, FakePageStore
 
 
-class Time:
+class FrozenTime:
     """A clock that stands still until it is told to go on."""
 
     def __init__(self) -> None:
@@ -38,19 +37,21 @@ async def web() -> AsyncIterator[Web]:
 
 
 @pytest.fixture
-def time() -> Time:
-    return Time()
+def time() -> FrozenTime:
+    return FrozenTime()
 
 
-async def read(crawler: Crawler, web: Web, path: str, *, private: bool = True, anew: bool = False) -> Page:
+async def read(crawler: Crawler, web: Web, path: str, *, private: bool = True, no_cache: bool = False) -> CrawledPage:
     hosts = [web.host] if private else []
-    reading = crawler.read([web.url(path)], seconds=10, respect_robots=False, private_hosts=hosts, anew=anew)
+    reading = crawler.read_pages(
+        [web.url(path)], timeout_seconds=10, respect_robots=False, private_hosts=hosts, no_cache=no_cache
+    )
     [page] = [page async for page in reading]
     return page
 
 
-async def test_a_fresh_page_is_not_asked_for_again(net: Net, web: Web, time: Time):
-    crawler = Crawler(net, PlainText(), Kept(), clock=time.clock())
+async def test_a_fresh_page_is_not_asked_for_again(net: Net, web: Web, time: FrozenTime):
+    crawler = Crawler(net, FakeExtractor(), FakePageStore(), clock=time.clock())
     first = await read(crawler, web, "/etag")
     time.now += 59
     second = await read(crawler, web, "/etag")
@@ -60,19 +61,19 @@ async def test_a_fresh_page_is_not_asked_for_again(net: Net, web: Web, time: Tim
 
 
 async def test_without_a_cache_a_page_is_neither_kept_nor_taken_from_it(net: Net, web: Web):
-    kept = Kept()
-    crawler = Crawler(net, PlainText(), kept)
-    await read(crawler, web, "/etag", anew=True)
+    kept = FakePageStore()
+    crawler = Crawler(net, FakeExtractor(), kept)
+    await read(crawler, web, "/etag", no_cache=True)
     assert kept.pages == {}
     await read(crawler, web, "/etag")
-    again = await read(crawler, web, "/etag", anew=True)
+    again = await read(crawler, web, "/etag", no_cache=True)
     assert (again.report.status, again.report.cache, again.report.http_status) == ("read", None, 200)
     assert [request.headers.get("if-none-match") for request in web.requests] == [None, None, None]
 
 
-async def test_a_stale_page_is_asked_whether_it_changed(net: Net, web: Web, time: Time):
-    kept = Kept()
-    crawler = Crawler(net, PlainText(), kept, clock=time.clock())
+async def test_a_stale_page_is_asked_whether_it_changed(net: Net, web: Web, time: FrozenTime):
+    kept = FakePageStore()
+    crawler = Crawler(net, FakeExtractor(), kept, clock=time.clock())
     first = await read(crawler, web, "/etag")
     time.now += 61
     second = await read(crawler, web, "/etag")
@@ -93,10 +94,10 @@ async def test_a_stale_page_is_asked_whether_it_changed(net: Net, web: Web, time
     )
 
 
-async def test_a_page_that_changed_is_read_anew(net: Net, web: Web, time: Time):
+async def test_a_page_that_changed_is_read_anew(net: Net, web: Web, time: FrozenTime):
     headers = {"Content-Type": "text/plain", "Last-Modified": "Tue, 14 Nov 2023 22:00:00 GMT"}
     web.put("/changing", Reply(headers=headers, body=b"Before."))
-    crawler = Crawler(net, PlainText(), Kept(), clock=time.clock())
+    crawler = Crawler(net, FakeExtractor(), FakePageStore(), clock=time.clock())
     first = await read(crawler, web, "/changing")
     web.put("/changing", Reply(headers=headers, body=b"After."))
     time.now += 301
@@ -106,17 +107,17 @@ async def test_a_page_that_changed_is_read_anew(net: Net, web: Web, time: Time):
     assert second.report.cache is None
 
 
-async def test_a_mark_that_cannot_be_sent_back_is_not_kept(net: Net, web: Web, time: Time):
-    kept = Kept()
+async def test_a_mark_that_cannot_be_sent_back_is_not_kept(net: Net, web: Web, time: FrozenTime):
+    kept = FakePageStore()
     headers = {"Content-Type": "text/plain", "ETag": '"đ"', "Last-Modified": ""}
     url = web.put("/odd", Reply(headers=headers, body=b"Read."))
-    await read(Crawler(net, PlainText(), kept, clock=time.clock()), web, "/odd")
+    await read(Crawler(net, FakeExtractor(), kept, clock=time.clock()), web, "/odd")
     assert (kept.pages[url].etag, kept.pages[url].last_modified) == (None, None)
 
 
-async def test_a_page_behind_a_redirect_is_kept_under_the_url_that_was_asked_for(net: Net, web: Web, time: Time):
+async def test_a_page_behind_a_redirect_is_kept_under_the_url_that_was_asked_for(net: Net, web: Web, time: FrozenTime):
     web.put("/old", redirect("/etag"))
-    crawler = Crawler(net, PlainText(), Kept(), clock=time.clock())
+    crawler = Crawler(net, FakeExtractor(), FakePageStore(), clock=time.clock())
     await read(crawler, web, "/old")
     fresh = await read(crawler, web, "/old")
     time.now += 61
@@ -128,47 +129,49 @@ async def test_a_page_behind_a_redirect_is_kept_under_the_url_that_was_asked_for
 
 
 async def test_a_page_that_must_not_be_kept_is_not(net: Net, web: Web):
-    kept = Kept()
-    await read(Crawler(net, PlainText(), kept), web, "/no-store")
+    kept = FakePageStore()
+    await read(Crawler(net, FakeExtractor(), kept), web, "/no-store")
     assert kept.pages == {}
 
 
 @pytest.mark.parametrize("path", ["/500", "/empty", "/fifty-megabytes"])
 async def test_what_failed_or_was_cut_is_not_kept(path: str, net: Net, web: Web):
-    kept = Kept()
-    await read(Crawler(net, PlainText(), kept, caps=Caps(text_bytes=10_000)), web, path)
+    kept = FakePageStore()
+    await read(Crawler(net, FakeExtractor(), kept, limits=CrawlLimits(max_text_bytes=10_000)), web, path)
     assert kept.pages == {}
 
 
 async def test_a_page_of_a_host_that_is_not_open_any_more_is_not_taken_from_the_cache(net: Net, web: Web):
-    crawler = Crawler(net, PlainText(), Kept())
+    crawler = Crawler(net, FakeExtractor(), FakePageStore())
     await read(crawler, web, "/etag")
     assert (await read(crawler, web, "/etag", private=False)).report.failure == "refused_address"
 
 
-class Broken(Kept):
+class BrokenPageStore(FakePageStore):
     async def cached_page(self, url: str) -> CachedPage | None:
         raise OSError("the disk is gone")
 
-    async def keep_page(self, page: CachedPage) -> None:
+    async def store_page(self, page: CachedPage) -> None:
         raise OSError("the disk is full")
 
 
 async def test_a_store_that_fails_costs_nothing_but_a_line_in_the_log(net: Net, web: Web, caplog):
-    found = await read(Crawler(net, PlainText(), Broken()), web, "/etag")
+    found = await read(Crawler(net, FakeExtractor(), BrokenPageStore()), web, "/etag")
     assert (found.report.status, found.report.cache) == ("read", None)
     assert "the disk is gone" in caplog.text
     assert "the disk is full" in caplog.text
 
 
-class Stuck(Kept):
-    async def keep_page(self, page: CachedPage) -> None:
+class StuckPageStore(FakePageStore):
+    async def store_page(self, page: CachedPage) -> None:
         await asyncio.Event().wait()
 
 
 async def test_a_store_that_hangs_does_not_make_a_page_late_that_was_read(net: Net, web: Web, caplog):
-    crawler = Crawler(net, PlainText(), Stuck())
-    [found] = [page async for page in crawler.read([web.url("/etag")], seconds=0.3, private_hosts=[web.host])]
+    crawler = Crawler(net, FakeExtractor(), StuckPageStore())
+    [found] = [
+        page async for page in crawler.read_pages([web.url("/etag")], timeout_seconds=0.3, private_hosts=[web.host])
+    ]
     assert found.report.status == "read"
 
 
@@ -198,4 +201,4 @@ async def test_a_store_that_hangs_does_not_make_a_page_late_that_was_read(net: N
     ],
 )
 def test_how_long_a_page_is_fresh(headers: dict[str, str], seconds: float | None):
-    assert fresh_seconds(headers) == seconds
+    assert cache_ttl(headers) == seconds

@@ -11,12 +11,12 @@ from footnote.net.client import Net
 from footnote.protocol.receipts import PageReport
 from footnote.protocol.sources import Snapshot
 from footnote.web_search.clock import Clock
-from footnote.web_search.reading.crawl import Crawler, Page
-from footnote.web_search.reading.download import Caps
+from footnote.web_search.crawl.crawler import CrawledPage, Crawler
+from footnote.web_search.crawl.download import CrawlLimits
 from web import Reply, Web, page, redirect
 from web.hostile import MEGABYTE
 from web.pdf import pdf
-from web_search.plain_text import PlainText
+from web_search.plain_text import FakeExtractor
 
 NOON = Clock(wall=lambda: 1_700_000_000.0)
 
@@ -33,9 +33,9 @@ async def net() -> AsyncIterator[Net]:
         yield net
 
 
-async def read(net: Net, web: Web, url: str, *, caps: Caps | None = None, robots: bool = False) -> Page:
-    crawler = Crawler(net, PlainText(), caps=caps, clock=NOON)
-    reading = crawler.read([url], seconds=10, respect_robots=robots, private_hosts=[web.host])
+async def read(net: Net, web: Web, url: str, *, caps: CrawlLimits | None = None, robots: bool = False) -> CrawledPage:
+    crawler = Crawler(net, FakeExtractor(), limits=caps, clock=NOON)
+    reading = crawler.read_pages([url], timeout_seconds=10, respect_robots=robots, private_hosts=[web.host])
     [page] = [page async for page in reading]
     return page
 
@@ -53,7 +53,7 @@ async def test_a_page_becomes_a_snapshot_and_a_report(net: Net, web: Web):
     report = PageReport(
         url=url, status="read", http_status=200, final_url=url, bytes=web.sent["/mine"], characters=len(snapshot.text)
     )
-    assert replace(found, report=replace(found.report, took_ms=0)) == Page(url, snapshot, report)
+    assert replace(found, report=replace(found.report, took_ms=0)) == CrawledPage(url, snapshot, report)
 
 
 @pytest.mark.parametrize(
@@ -121,23 +121,23 @@ async def test_compressed_pages_are_read_in_all_the_ways_servers_compress(path: 
 
 
 async def test_a_page_that_never_ends_is_read_up_to_its_cap(net: Net, web: Web):
-    found = await read(net, web, web.url("/fifty-megabytes"), caps=Caps(text_bytes=MEGABYTE))
+    found = await read(net, web, web.url("/fifty-megabytes"), caps=CrawlLimits(max_text_bytes=MEGABYTE))
     assert (found.report.status, found.report.cut) == ("read", True)
-    await web.all_closed()
+    await web.wait_closed()
     assert web.sent["/fifty-megabytes"] < 10 * MEGABYTE
 
 
 async def test_a_bomb_is_put_away_before_it_goes_off(net: Net, web: Web):
-    found = await read(net, web, web.url("/bomb"), caps=Caps(text_bytes=MEGABYTE))
+    found = await read(net, web, web.url("/bomb"), caps=CrawlLimits(max_text_bytes=MEGABYTE))
     assert found.report.failure == "too_large"
-    await web.all_closed()
+    await web.wait_closed()
 
 
 async def test_a_compressed_page_that_is_merely_long_is_cut(net: Net, web: Web):
     text = " ".join(str(number * number) for number in range(100_000))
     headers = {"Content-Type": "text/plain", "Content-Encoding": "gzip"}
     url = web.put("/long", Reply(headers=headers, body=gzip.compress(text.encode())))
-    found = await read(net, web, url, caps=Caps(text_bytes=100_000))
+    found = await read(net, web, url, caps=CrawlLimits(max_text_bytes=100_000))
     assert found.snapshot is not None
     assert (found.snapshot.text, found.report.cut) == (text[:100_000].strip(), True)
 
@@ -145,14 +145,14 @@ async def test_a_compressed_page_that_is_merely_long_is_cut(net: Net, web: Web):
 async def test_a_connection_is_closed_at_once_when_a_page_is_not_wanted(net: Net, web: Web):
     url = web.put("/film", Reply(headers={"Content-Type": "video/mp4"}, stream=endless))
     assert (await read(net, web, url)).report.failure == "media_type"
-    await web.all_closed()
+    await web.wait_closed()
 
 
 async def test_a_pdf_is_read_also_where_it_is_not_called_one(net: Net, web: Web):
-    extractor = PlainText()
+    extractor = FakeExtractor()
     crawler = Crawler(net, extractor)
     urls = [web.url("/paper.pdf"), web.url("/download?paper")]
-    reading = crawler.read(urls, seconds=10, respect_robots=False, private_hosts=[web.host])
+    reading = crawler.read_pages(urls, timeout_seconds=10, respect_robots=False, private_hosts=[web.host])
     assert [page.report.status async for page in reading] == ["read", "read"]
     assert sorted(extractor.calls) == [("application/pdf", urls[1]), ("application/pdf", urls[0])]
 
@@ -161,12 +161,12 @@ async def test_a_pdf_is_read_also_where_it_is_not_called_one(net: Net, web: Web)
 async def test_a_pdf_that_is_too_large_is_not_read_in_part(length: int | None, net: Net, web: Web):
     document = pdf(*["A line of a long paper."] * 200)
     url = web.put("/long.pdf", Reply(headers={"Content-Type": "application/pdf"}, body=document, length=length))
-    report = (await read(net, web, url, caps=Caps(text_bytes=1_000, whole_bytes=10_000))).report
+    report = (await read(net, web, url, caps=CrawlLimits(max_text_bytes=1_000, max_document_bytes=10_000))).report
     assert (report.failure, report.reason) == ("too_large", "a PDF of more than 10,000 bytes is not read")
 
 
 async def test_a_pdf_may_be_larger_than_a_text(net: Net, web: Web):
-    found = await read(net, web, web.url("/paper.pdf"), caps=Caps(text_bytes=100))
+    found = await read(net, web, web.url("/paper.pdf"), caps=CrawlLimits(max_text_bytes=100))
     assert (found.report.status, found.report.cut) == ("read", False)
 
 
@@ -185,10 +185,13 @@ async def test_a_pdf_may_be_larger_than_a_text(net: Net, web: Web):
     ],
 )
 async def test_the_extractor_is_told_the_kind_of_document(declared: str, body: bytes, told: str, net: Net, web: Web):
-    extractor = PlainText()
+    extractor = FakeExtractor()
     url = web.put("/document", Reply(headers={"Content-Type": declared} if declared else {}, body=body))
     crawler = Crawler(net, extractor)
-    _ = [page async for page in crawler.read([url], seconds=10, respect_robots=False, private_hosts=[web.host])]
+    _ = [
+        page
+        async for page in crawler.read_pages([url], timeout_seconds=10, respect_robots=False, private_hosts=[web.host])
+    ]
     assert extractor.calls == [(told, url)]
 
 
@@ -197,7 +200,7 @@ async def test_an_office_document_that_is_too_large_is_not_read_in_part(length: 
     body = docx(paragraph("".join(map(chr, range(0x4E00, 0x9000)))))
     headers = {"Content-Type": "application/octet-stream", **({"Content-Length": str(len(body))} if length else {})}
     url = web.put("/large.docx", Reply(headers=headers, body=body))
-    report = (await read(net, web, url, caps=Caps(text_bytes=1_000, whole_bytes=10_000))).report
+    report = (await read(net, web, url, caps=CrawlLimits(max_text_bytes=1_000, max_document_bytes=10_000))).report
     assert (report.failure, report.reason) == ("too_large", "an Office document of more than 10,000 bytes is not read")
 
 
@@ -231,7 +234,7 @@ async def test_a_kind_that_is_not_known_is_not_repeated(declared: str, told: str
 
 
 async def test_an_error_of_our_own_costs_only_the_page_that_it_happened_on(net: Net, web: Web, caplog):
-    class Breaking(PlainText):
+    class Breaking(FakeExtractor):
         async def extract(self, body: bytes, content_type: str, url: str, *, seconds: float, owner: str = ""):
             if url.endswith("Oxygen"):
                 raise RuntimeError("a bug")
@@ -239,7 +242,7 @@ async def test_an_error_of_our_own_costs_only_the_page_that_it_happened_on(net: 
 
     crawler = Crawler(net, Breaking())
     urls = [web.url("/en/Oxygen"), web.url("/en/Normans")]
-    reading = crawler.read(urls, seconds=10, respect_robots=False, private_hosts=[web.host])
+    reading = crawler.read_pages(urls, timeout_seconds=10, respect_robots=False, private_hosts=[web.host])
     ends = {page.url: (page.report.status, page.report.failure) async for page in reading}
     assert ends == {urls[0]: ("failed", "unreadable"), urls[1]: ("read", None)}
     assert "a bug" in caplog.text

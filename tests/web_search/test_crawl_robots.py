@@ -8,11 +8,11 @@ import pytest
 
 from footnote.net.client import Net
 from footnote.web_search.clock import Clock
-from footnote.web_search.reading.crawl import Crawler, Page
-from footnote.web_search.reading.fetch import PageFailed
-from footnote.web_search.reading.robots import parse
-from web import Reply, Web, hang, page, redirect
-from web_search.plain_text import PlainText
+from footnote.web_search.crawl.crawler import CrawledPage, Crawler
+from footnote.web_search.crawl.fetch import PageFailed
+from footnote.web_search.crawl.robots import parse
+from web import Reply, Web, hanging_reply, page, redirect
+from web_search.plain_text import FakeExtractor
 
 
 @pytest.fixture
@@ -21,21 +21,21 @@ async def net() -> AsyncIterator[Net]:
         yield net
 
 
-def rules(text: str, status: int = 200) -> Reply:
+def robots_reply(text: str, status: int = 200) -> Reply:
     return Reply(status, {"Content-Type": "text/plain"}, text.encode())
 
 
-async def read(crawler: Crawler, web: Web, *paths: str, robots: bool = True, seconds: float = 10) -> list[Page]:
+async def read(crawler: Crawler, web: Web, *paths: str, robots: bool = True, seconds: float = 10) -> list[CrawledPage]:
     urls = [web.url(path) for path in paths]
-    reading = crawler.read(urls, seconds=seconds, respect_robots=robots, private_hosts=[web.host])
+    reading = crawler.read_pages(urls, timeout_seconds=seconds, respect_robots=robots, private_hosts=[web.host])
     return [page async for page in reading]
 
 
-def ending(page: Page) -> tuple[str | None, str | None]:
+def failure_of(page: CrawledPage) -> tuple[str | None, str | None]:
     return page.report.failure, page.report.reason
 
 
-def asked(web: Web) -> list[str]:
+def requested_paths(web: Web) -> list[str]:
     return [request.path for request in web.requests]
 
 
@@ -44,71 +44,79 @@ STAY_AWAY = ("robots", "robots.txt asks to stay away")
 
 async def test_a_page_that_robots_txt_forbids_is_not_asked_for(net: Net):
     async with Web() as web:
-        [found] = await read(Crawler(net, PlainText()), web, "/private/forbidden")
-    assert (ending(found), asked(web)) == (STAY_AWAY, ["/robots.txt"])
+        [found] = await read(Crawler(net, FakeExtractor()), web, "/private/forbidden")
+    assert (failure_of(found), requested_paths(web)) == (STAY_AWAY, ["/robots.txt"])
 
 
 async def test_robots_txt_is_not_even_asked_for_where_it_need_not_be_respected(net: Net):
     async with Web() as web:
-        [found] = await read(Crawler(net, PlainText()), web, "/private/forbidden", robots=False)
-    assert (found.report.status, asked(web)) == ("read", ["/private/forbidden"])
+        [found] = await read(Crawler(net, FakeExtractor()), web, "/private/forbidden", robots=False)
+    assert (found.report.status, requested_paths(web)) == ("read", ["/private/forbidden"])
 
 
 async def test_robots_txt_is_asked_for_once_however_many_pages_wait_for_it(net: Net):
     async with Web() as web:
-        crawler = Crawler(net, PlainText())
+        crawler = Crawler(net, FakeExtractor())
         searches = [read(crawler, web, "/en/Oxygen", "/vi/Oxygen", "/zh/Oxygen") for _ in range(3)]
         found = await asyncio.gather(*searches)
         await read(crawler, web, "/en/Normans")
     assert [[page.report.status for page in pages] for pages in found] == [["read"] * 3] * 3
-    assert len(web.asked_for("/robots.txt")) == 1
+    assert len(web.requests_for("/robots.txt")) == 1
 
 
 async def test_robots_txt_is_asked_for_again_after_an_hour(net: Net):
     passed = [0.0]
     async with Web() as web:
-        crawler = Crawler(net, PlainText(), clock=Clock(now=lambda: passed[0]))
+        crawler = Crawler(net, FakeExtractor(), clock=Clock(now=lambda: passed[0]))
         for passed[0] in (0, 3_599, 3_601):
             await read(crawler, web, "/en/Oxygen")
-    assert asked(web) == ["/robots.txt", "/en/Oxygen", "/en/Oxygen", "/robots.txt", "/en/Oxygen"]
+    assert requested_paths(web) == ["/robots.txt", "/en/Oxygen", "/en/Oxygen", "/robots.txt", "/en/Oxygen"]
 
 
 async def test_each_hop_of_a_redirect_is_held_against_the_rules_of_its_host(net: Net):
-    pages = {"/robots.txt": rules("User-agent: *\nDisallow: /hidden"), "/hidden": page("Not for programs.")}
+    pages = {"/robots.txt": robots_reply("User-agent: *\nDisallow: /hidden"), "/hidden": page("Not for programs.")}
     async with Web(pages) as other, Web({"/": redirect(other.url("/hidden"))}) as web:
-        crawler = Crawler(net, PlainText())
+        crawler = Crawler(net, FakeExtractor())
         hosts = [web.host, other.host]
-        [found] = [page async for page in crawler.read([web.url("/")], seconds=10, private_hosts=hosts)]
-    assert (ending(found), asked(web), asked(other)) == (STAY_AWAY, ["/robots.txt", "/"], ["/robots.txt"])
+        [found] = [page async for page in crawler.read_pages([web.url("/")], timeout_seconds=10, private_hosts=hosts)]
+    assert (failure_of(found), requested_paths(web), requested_paths(other)) == (
+        STAY_AWAY,
+        ["/robots.txt", "/"],
+        ["/robots.txt"],
+    )
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410])
 async def test_a_site_without_robots_txt_is_read(status: int, net: Net):
-    async with Web({"/": page("Open."), "/robots.txt": rules("User-agent: *\nDisallow: /", status)}) as web:
-        [found] = await read(Crawler(net, PlainText()), web, "/")
+    async with Web({"/": page("Open."), "/robots.txt": robots_reply("User-agent: *\nDisallow: /", status)}) as web:
+        [found] = await read(Crawler(net, FakeExtractor()), web, "/")
     assert found.report.status == "read"
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
 async def test_a_site_whose_robots_txt_fails_is_left_alone_for_a_minute(status: int, net: Net):
     passed = [0.0]
-    async with Web({"/": page("Open."), "/robots.txt": rules("", status)}) as web:
-        crawler = Crawler(net, PlainText(), clock=Clock(now=lambda: passed[0]))
+    async with Web({"/": page("Open."), "/robots.txt": robots_reply("", status)}) as web:
+        crawler = Crawler(net, FakeExtractor(), clock=Clock(now=lambda: passed[0]))
         [first] = await read(crawler, web, "/")
-        web.put("/robots.txt", rules(""))
+        web.put("/robots.txt", robots_reply(""))
         passed[0] = 59
         [second] = await read(crawler, web, "/")
         passed[0] = 61
         [third] = await read(crawler, web, "/")
     reason = f"robots.txt answers with HTTP {status}, so the site is left alone for now"
-    assert [ending(first), ending(second), ending(third)] == [("robots", reason), ("robots", reason), (None, None)]
+    assert [failure_of(first), failure_of(second), failure_of(third)] == [
+        ("robots", reason),
+        ("robots", reason),
+        (None, None),
+    ]
 
 
 async def test_a_robots_txt_that_hangs_ends_with_the_deadline(net: Net):
-    async with Web({"/": page("Open."), "/robots.txt": hang()}) as web:
-        [found] = await read(Crawler(net, PlainText()), web, "/", seconds=2)
-        await web.all_closed()
-    assert (ending(found), asked(web)) == (("timeout", "no answer within 2 seconds"), ["/robots.txt"])
+    async with Web({"/": page("Open."), "/robots.txt": hanging_reply()}) as web:
+        [found] = await read(Crawler(net, FakeExtractor()), web, "/", seconds=2)
+        await web.wait_closed()
+    assert (failure_of(found), requested_paths(web)) == (("timeout", "no answer within 2 seconds"), ["/robots.txt"])
 
 
 async def test_a_reading_that_is_cancelled_does_not_take_robots_txt_from_another(net: Net):
@@ -119,16 +127,16 @@ async def test_a_reading_that_is_cancelled_does_not_take_robots_txt_from_another
         yield b"User-agent: *\nAllow: /\n"
 
     async with Web({"/": page("Open."), "/robots.txt": Reply(stream=later)}) as web:
-        crawler = Crawler(net, PlainText())
+        crawler = Crawler(net, FakeExtractor())
         first = asyncio.create_task(read(crawler, web, "/"))
-        await web.requested("/robots.txt")
+        await web.wait_requested("/robots.txt")
         second = asyncio.create_task(read(crawler, web, "/"))
         await asyncio.sleep(0)
         first.cancel()
         await asyncio.gather(first, return_exceptions=True)
         gate.set()
         [found] = await second
-    assert (found.report.status, asked(web)) == ("read", ["/robots.txt", "/"])
+    assert (found.report.status, requested_paths(web)) == ("read", ["/robots.txt", "/"])
 
 
 async def test_robots_txt_is_followed_through_redirects_and_compression(net: Net):
@@ -139,14 +147,14 @@ async def test_robots_txt_is_followed_through_redirects_and_compression(net: Net
         "/rules/robots.txt": Reply(headers={"Content-Type": "text/plain", "Content-Encoding": "gzip"}, body=body),
     }
     async with Web(pages) as web:
-        [found] = await read(Crawler(net, PlainText()), web, "/")
-    assert ending(found) == STAY_AWAY
+        [found] = await read(Crawler(net, FakeExtractor()), web, "/")
+    assert failure_of(found) == STAY_AWAY
 
 
 @pytest.mark.parametrize("answer", [redirect("/robots.txt"), Reply(headers={"Content-Encoding": "br"}, body=b"x")])
 async def test_a_robots_txt_that_cannot_be_read_says_nothing(answer: Reply, net: Net):
     async with Web({"/": page("Open."), "/robots.txt": answer}) as web:
-        [found] = await read(Crawler(net, PlainText()), web, "/")
+        [found] = await read(Crawler(net, FakeExtractor()), web, "/")
     assert found.report.status == "read"
 
 
@@ -155,14 +163,14 @@ async def test_of_a_huge_robots_txt_the_first_half_megabyte_counts(net: Net):
     pages = {
         "/early": page("Closed."),
         "/late": page("Too late."),
-        "/robots.txt": rules(f"User-agent: *\nDisallow: /early\n{filling}Disallow: /late\n"),
+        "/robots.txt": robots_reply(f"User-agent: *\nDisallow: /early\n{filling}Disallow: /late\n"),
     }
     async with Web(pages) as web:
-        found = await read(Crawler(net, PlainText()), web, "/early", "/late")
+        found = await read(Crawler(net, FakeExtractor()), web, "/early", "/late")
     assert {page.url: page.report.failure for page in found} == {web.url("/early"): "robots", web.url("/late"): None}
 
 
-def allowed(text: str, path: str) -> bool:
+def is_allowed(text: str, path: str) -> bool:
     try:
         parse(text).check(path)
     except PageFailed:
@@ -215,8 +223,8 @@ def allowed(text: str, path: str) -> bool:
     ],
 )
 def test_rules_are_read_as_the_standard_says(text: str, path: str, may: bool):
-    assert allowed(text, path) is may
+    assert is_allowed(text, path) is may
 
 
 def test_a_rule_made_to_be_slow_is_not():
-    assert allowed("User-agent: *\nDisallow: /" + "*a" * 2_000 + "b$", "/" + "a" * 4_000)
+    assert is_allowed("User-agent: *\nDisallow: /" + "*a" * 2_000 + "b$", "/" + "a" * 4_000)

@@ -10,10 +10,10 @@ import pytest
 from footnote.net.client import Net
 from footnote.sandbox.pool import SandboxPool
 from footnote.web_search import favicons
+from footnote.web_search.crawl.image import FetchedImage, ImageFetcher
 from footnote.web_search.favicons import Favicons
-from footnote.web_search.reading.picture import Picture, Pictures
 from server.images import GIF, ICO, JPEG, PNG, SVG, WEBP, picture
-from web import Reply, Trap, Web, hang, redirect
+from web import Reply, Trap, Web, hanging_reply, redirect
 
 DAY = 86_400
 
@@ -21,29 +21,29 @@ DAY = 86_400
 class Site:
     """A small web, and those who keep its icon."""
 
-    def __init__(self, web: Web, pictures: Pictures, folder: Path | None) -> None:
+    def __init__(self, web: Web, image_fetcher: ImageFetcher, folder: Path | None) -> None:
         self.web = web
         self.now = 1_800_000_000.0
         self.folder = folder
-        self._pictures = pictures
-        self.favicons = self.opened()
+        self._image_fetcher = image_fetcher
+        self.favicons = self.open_favicons()
 
-    def opened(self) -> Favicons:
+    def open_favicons(self) -> Favicons:
         """As after another start."""
-        return Favicons(self._pictures, self.folder, clock=lambda: self.now)
+        return Favicons(self._image_fetcher, self.folder, clock=lambda: self.now)
 
-    async def icon(self, path: str = "/some/page?x=1") -> Picture | None:
-        return await self.favicons.of(self.web.url(path), {self.web.host})
+    async def icon(self, path: str = "/some/page?x=1") -> FetchedImage | None:
+        return await self.favicons.get(self.web.url(path), {self.web.host})
 
     @property
-    def asked(self) -> int:
-        return len(self.web.asked_for("/favicon.ico"))
+    def request_count(self) -> int:
+        return len(self.web.requests_for("/favicon.ico"))
 
 
 @pytest.fixture(params=["files", "memory"])
 async def site(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Site]:
     async with Web({}) as web, Net() as net, SandboxPool() as sandbox:
-        yield Site(web, Pictures(net, sandbox), tmp_path / "favicons" if request.param == "files" else None)
+        yield Site(web, ImageFetcher(net, sandbox), tmp_path / "favicons" if request.param == "files" else None)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ async def site(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
 )
 async def test_an_icon_is_what_its_first_bytes_say(site: Site, content: bytes, kind: str):
     site.web.put("/favicon.ico", picture(content, "text/html"))
-    assert await site.icon() == Picture(kind, content)
+    assert await site.icon() == FetchedImage(kind, content)
     [request] = site.web.requests
     assert "cookie" not in request.headers
     assert "referer" not in request.headers
@@ -79,42 +79,45 @@ async def test_anything_else_is_no_icon(site: Site, answer: Reply):
 async def test_it_is_asked_for_again_after_a_week(site: Site):
     site.web.put("/favicon.ico", picture(PNG))
     for _ in range(3):
-        assert await site.icon() == Picture("image/png", PNG)
+        assert await site.icon() == FetchedImage("image/png", PNG)
     site.now += 7 * DAY - 1
     await site.icon("/another")
-    assert site.asked == 1
+    assert site.request_count == 1
     site.now += 2
     site.web.put("/favicon.ico", picture(GIF))
-    assert await site.icon() == Picture("image/gif", GIF)
-    assert site.asked == 2
+    assert await site.icon() == FetchedImage("image/gif", GIF)
+    assert site.request_count == 2
 
 
 async def test_a_site_without_one_is_asked_again_after_a_day(site: Site):
     assert await site.icon() is None
     site.now += DAY - 1
     assert await site.icon() is None
-    assert site.asked == 1
+    assert site.request_count == 1
     site.web.put("/favicon.ico", picture(PNG))
     site.now += 2
-    assert await site.icon() == Picture("image/png", PNG)
+    assert await site.icon() == FetchedImage("image/png", PNG)
 
 
 async def test_many_who_want_it_at_once_make_one_request(site: Site):
     site.web.put("/favicon.ico", picture(PNG))
-    assert await asyncio.gather(*(site.icon(f"/{number}") for number in range(20))) == [Picture("image/png", PNG)] * 20
-    assert site.asked == 1
+    assert (
+        await asyncio.gather(*(site.icon(f"/{number}") for number in range(20)))
+        == [FetchedImage("image/png", PNG)] * 20
+    )
+    assert site.request_count == 1
 
 
 async def test_a_site_that_does_not_answer_is_not_waited_for(site: Site, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(favicons, "SECONDS", 0.1)
-    site.web.put("/favicon.ico", hang())
+    monkeypatch.setattr(favicons, "TIMEOUT_SECONDS", 0.1)
+    site.web.put("/favicon.ico", hanging_reply())
     assert await site.icon() is None
 
 
 async def test_a_redirect_is_followed_and_judged_anew(site: Site):
     site.web.put("/favicon.ico", redirect("/static/icon.png"))
     site.web.put("/static/icon.png", picture(PNG))
-    assert await site.icon() == Picture("image/png", PNG)
+    assert await site.icon() == FetchedImage("image/png", PNG)
     async with Trap() as trap:
         site.web.put("/favicon.ico", redirect(trap.url("/icon.png")))
         site.now += 8 * DAY
@@ -127,9 +130,9 @@ async def test_the_icon_that_a_page_names_comes_before_the_usual_one(site: Site)
     site.web.put("/static/icon.png", picture(PNG))
     page, hosts = site.web.url("/a/page"), {site.web.host}
     for icon in (site.web.url("/static/icon.png"), "/static/icon.png"):
-        assert await site.favicons.of(page, hosts, icon) == Picture("image/png", PNG)
-    assert site.asked == 0
-    assert len(site.web.asked_for("/static/icon.png")) == 1
+        assert await site.favicons.get(page, hosts, icon) == FetchedImage("image/png", PNG)
+    assert site.request_count == 0
+    assert len(site.web.requests_for("/static/icon.png")) == 1
 
 
 @pytest.mark.parametrize(
@@ -138,12 +141,12 @@ async def test_the_icon_that_a_page_names_comes_before_the_usual_one(site: Site)
 async def test_where_the_named_icon_cannot_be_shown_the_usual_one_is(site: Site, icon: str):
     site.web.put("/favicon.ico", picture(GIF))
     site.web.put("/page.html", picture(b"<!doctype html>", "image/png"))
-    assert await site.favicons.of(site.web.url("/"), {site.web.host}, icon) == Picture("image/gif", GIF)
+    assert await site.favicons.get(site.web.url("/"), {site.web.host}, icon) == FetchedImage("image/gif", GIF)
 
 
 async def test_a_named_icon_in_a_private_network_is_not_asked_for(site: Site):
     async with Trap() as trap:
-        assert await site.favicons.of(site.web.url("/"), {site.web.host}, trap.url("/icon.png")) is None
+        assert await site.favicons.get(site.web.url("/"), {site.web.host}, trap.url("/icon.png")) is None
         assert trap.connections == 0
 
 
@@ -166,23 +169,23 @@ async def test_a_named_icon_in_a_private_network_is_not_asked_for(site: Site):
     ],
 )
 def test_the_address_of_an_icon_is_absolute_public_and_bounded(icon: str | None, address: str | None):
-    assert favicons.icon_address("https://example.org/a/b", icon, ["127.0.0.1:8"]) == address
+    assert favicons.icon_url("https://example.org/a/b", icon, ["127.0.0.1:8"]) == address
 
 
 async def test_a_host_that_nobody_opened_is_not_asked(site: Site):
     site.web.put("/favicon.ico", picture(PNG))
     for address in (site.web.url("/"), "http://localhost/", "http://[::1]/", "nonsense", "footnote://docs/server.md"):
-        assert await site.favicons.of(address) is None
+        assert await site.favicons.get(address) is None
     assert site.web.connections == 0
 
 
 async def test_it_outlives_the_process_in_files_of_its_own(tmp_path: Path):
     async with Web({"/favicon.ico": picture(PNG)}) as web, Net() as net, SandboxPool() as sandbox:
-        site = Site(web, Pictures(net, sandbox), tmp_path / "favicons")
+        site = Site(web, ImageFetcher(net, sandbox), tmp_path / "favicons")
         await site.icon()
-        site.favicons = site.opened()
-        assert await site.icon() == Picture("image/png", PNG)
-        assert site.asked == 1
+        site.favicons = site.open_favicons()
+        assert await site.icon() == FetchedImage("image/png", PNG)
+        assert site.request_count == 1
         [file] = (tmp_path / "favicons").iterdir()
         file.write_bytes(b"text/html\n<script>")
         os.utime(file, (site.now, site.now))
@@ -190,22 +193,22 @@ async def test_it_outlives_the_process_in_files_of_its_own(tmp_path: Path):
 
 
 async def test_no_more_than_some_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(favicons, "MOST_KEPT", 5)
-    monkeypatch.setattr(favicons, "_PRUNED", 2)
+    monkeypatch.setattr(favicons, "MAX_ENTRIES", 5)
+    monkeypatch.setattr(favicons, "_PRUNE_BATCH", 2)
     async with Net() as net, SandboxPool() as sandbox:
-        keeper = Favicons(Pictures(net, sandbox), tmp_path, clock=iter(range(1_000)).__next__)
+        keeper = Favicons(ImageFetcher(net, sandbox), tmp_path, clock=iter(range(1_000)).__next__)
         for number in range(20):
-            await keeper.of(f"http://127.0.0.1:{number + 1}/")
+            await keeper.get(f"http://127.0.0.1:{number + 1}/")
             assert len(list(tmp_path.iterdir())) <= 5
 
 
 async def test_a_folder_that_cannot_be_written_only_costs_the_keeping(tmp_path: Path):
     (tmp_path / "favicons").write_text("a file")
     async with Web({"/favicon.ico": picture(PNG)}) as web, Net() as net, SandboxPool() as sandbox:
-        site = Site(web, Pictures(net, sandbox), tmp_path / "favicons")
+        site = Site(web, ImageFetcher(net, sandbox), tmp_path / "favicons")
         for _ in range(2):
-            assert await site.icon() == Picture("image/png", PNG)
-        assert site.asked == 2
+            assert await site.icon() == FetchedImage("image/png", PNG)
+        assert site.request_count == 2
 
 
 async def test_an_icon_that_claims_to_be_huge_is_not_shown(site: Site):

@@ -8,22 +8,32 @@ from footnote.net.client import Net
 from footnote.protocol.errors import UpstreamError
 from footnote.protocol.receipts import ProviderTry
 from footnote.protocol.sources import SearchHit, SearchResults
-from footnote.web_search.compose import detours
-from footnote.web_search.finding.find import Finder, Found, SearchFailed
 from footnote.web_search.providers import builtin_providers
-from footnote.web_search.providers.base import Outcome, Plan, Provider, Reach
+from footnote.web_search.providers.base import Outcome, Provider, ProviderContext, RequestPlan
+from footnote.web_search.result import fallback_notes
+from footnote.web_search.search import FoundResults, ProviderSearch, SearchFailed
 from footnote.web_search.settings import ProviderAccess, SearchRequest, WebSearchSettings
-from web.providers import HITS, NAMES, Name, Reply, SearchServer, cut, found, hang, recorded
-from web_search.searching import Shelf, Watch, asking, hit_of, settings
+from web.providers import (
+    HITS,
+    NAMES,
+    Name,
+    Reply,
+    SearchServer,
+    hanging_reply,
+    recorded_reply,
+    results_reply,
+    truncated_reply,
+)
+from web_search.searching import FakeClock, FakeLibrary, expected_hit, make_request, make_settings
 
-KEPT = SearchHit(title="Kept", url="footnote:docs/search", description="Read before.")
+CACHED_MINUTES = SearchHit(title="Kept", url="footnote:docs/search", description="Read before.")
 DEAD = (
     "it could not be reached: the connection was refused; "
     "check the network and tools.webSearch.providers.duckduckgo.baseUrl"
 )
 FAILURES: dict[str, Callable[[], Reply]] = {
-    "time-out": hang,
-    "broken connection": cut,
+    "time-out": hanging_reply,
+    "broken connection": truncated_reply,
     "too fast": lambda: Reply(429),
     "server error": lambda: Reply(503),
     "nonsense": lambda: Reply(body=b"nonsense"),
@@ -34,9 +44,9 @@ FAILURES: dict[str, Callable[[], Reply]] = {
 @pytest.mark.parametrize("provider", NAMES)
 async def test_the_wanted_provider_answers(provider: Name):
     async with SearchServer(provider) as server, Net() as net:
-        answer = await Finder(net, clock=Watch().clock).find(asking(), settings(server))
-    hits = tuple(hit_of(hit, dated=provider != "tavily") for hit in HITS)
-    assert answer == Found(
+        answer = await ProviderSearch(net, clock=FakeClock().clock).search(make_request(), make_settings(server))
+    hits = tuple(expected_hit(hit, dated=provider != "tavily") for hit in HITS)
+    assert answer == FoundResults(
         SearchResults(query="oxygen", provider=provider, results=hits, count=3, took_ms=0),
         (ProviderTry(provider=provider, outcome="results", count=3),),
     )
@@ -47,8 +57,8 @@ async def test_the_wanted_provider_answers(provider: Name):
 async def test_any_failure_falls_through_to_the_next_and_is_told(provider: Name, failure: str):
     async with SearchServer(provider) as server, SearchServer("brave") as brave, Net() as net:
         server.script(FAILURES[failure]())
-        wanted = settings(server, brave, timeout_seconds=2 if failure == "time-out" else 15)
-        answer = await Finder(net).find(asking(), wanted)
+        wanted = make_settings(server, brave, timeout_seconds=2 if failure == "time-out" else 15)
+        answer = await ProviderSearch(net).search(make_request(), wanted)
     assert (answer.results.provider, answer.results.count) == ("brave", 3)
     first, second = answer.tries
     assert (first.provider, first.outcome in ("error", "blocked"), bool(first.reason)) == (provider, True, True)
@@ -57,27 +67,33 @@ async def test_any_failure_falls_through_to_the_next_and_is_told(provider: Name,
 
 async def test_where_the_wanted_provider_finds_nothing_the_next_is_asked():
     async with SearchServer("duckduckgo", ()) as server, SearchServer("brave") as brave, Net() as net:
-        answer = await Finder(net, Shelf((KEPT,)), clock=Watch().clock).find(asking(), settings(server, brave))
+        answer = await ProviderSearch(net, FakeLibrary((CACHED_MINUTES,)), clock=FakeClock().clock).search(
+            make_request(), make_settings(server, brave)
+        )
     assert answer.tries == (
         ProviderTry(provider="duckduckgo", outcome="empty"),
         ProviderTry(provider="brave", outcome="results", count=3),
     )
-    assert detours(answer.tries) == ["duckduckgo found nothing. These results are from brave."]
+    assert fallback_notes(answer.tries) == ["duckduckgo found nothing. These results are from brave."]
 
 
 async def test_where_the_web_has_nothing_the_library_may():
     async with SearchServer("duckduckgo", ()) as server, Net() as net:
-        answer = await Finder(net, Shelf((KEPT,)), clock=Watch().clock).find(asking(), settings(server))
-    assert answer.results.results == (KEPT,)
+        answer = await ProviderSearch(net, FakeLibrary((CACHED_MINUTES,)), clock=FakeClock().clock).search(
+            make_request(), make_settings(server)
+        )
+    assert answer.results.results == (CACHED_MINUTES,)
     assert [tried.outcome for tried in answer.tries] == ["empty", "results"]
 
 
 async def test_that_nobody_finds_anything_is_an_answer():
     async with SearchServer("duckduckgo", ()) as server, SearchServer("brave") as brave, Net() as net:
         brave.script(Reply(503))
-        answer = await Finder(net, Shelf(), clock=Watch().clock).find(asking(), settings(server, brave))
+        answer = await ProviderSearch(net, FakeLibrary(), clock=FakeClock().clock).search(
+            make_request(), make_settings(server, brave)
+        )
     reason = "it has a problem of its own (status 503): try again later"
-    assert answer == Found(
+    assert answer == FoundResults(
         SearchResults(query="oxygen", provider="duckduckgo", results=(), count=0, took_ms=0),
         (
             ProviderTry(provider="duckduckgo", outcome="empty"),
@@ -85,26 +101,26 @@ async def test_that_nobody_finds_anything_is_an_answer():
             ProviderTry(provider="library", outcome="empty", reason="nothing that was read before matches"),
         ),
     )
-    assert detours(answer.tries) == [
+    assert fallback_notes(answer.tries) == [
         f"duckduckgo found nothing; brave did not answer ({reason}); library found nothing."
     ]
 
 
 async def test_the_others_stand_in_in_a_fixed_order_and_the_library_comes_last():
-    shelf = Shelf((KEPT,))
+    shelf = FakeLibrary((CACHED_MINUTES,))
     servers = {name: SearchServer(name) for name in NAMES}
     for server in servers.values():
         server.script(Reply(500))
         await server.__aenter__()
     async with Net() as net:
-        finder = Finder(net, shelf, clock=Watch().clock)
-        answer = await finder.find(asking(count=2), settings(*servers.values(), provider="searxng"))
+        finder = ProviderSearch(net, shelf, clock=FakeClock().clock)
+        answer = await finder.search(make_request(count=2), make_settings(*servers.values(), provider="searxng"))
     for server in servers.values():
         await server.__aexit__(None, None, None)
     broken = "it has a problem of its own (status 500): try again later"
     asked = ("searxng", "brave", "serper", "tavily", "duckduckgo")
-    assert answer == Found(
-        SearchResults(query="oxygen", provider="library", results=(KEPT,), count=1, took_ms=0),
+    assert answer == FoundResults(
+        SearchResults(query="oxygen", provider="library", results=(CACHED_MINUTES,), count=1, took_ms=0),
         (
             *(ProviderTry(provider=name, outcome="error", reason=broken) for name in asked),
             ProviderTry(provider="library", outcome="results", count=1),
@@ -115,7 +131,9 @@ async def test_the_others_stand_in_in_a_fixed_order_and_the_library_comes_last()
 
 async def test_with_nothing_set_at_all_duckduckgo_and_the_library_are_there():
     async with Net() as net:
-        answer = await Finder(net, Shelf((KEPT,)), clock=Watch().clock).find(asking(), settings())
+        answer = await ProviderSearch(net, FakeLibrary((CACHED_MINUTES,)), clock=FakeClock().clock).search(
+            make_request(), make_settings()
+        )
     assert answer.tries == (
         ProviderTry(provider="duckduckgo", outcome="error", reason=DEAD),
         ProviderTry(provider="library", outcome="results", count=1),
@@ -124,9 +142,11 @@ async def test_with_nothing_set_at_all_duckduckgo_and_the_library_are_there():
 
 async def test_when_all_fail_one_error_names_each_cause():
     async with SearchServer("duckduckgo") as server, SearchServer("brave", key="another") as brave, Net() as net:
-        server.script(recorded("ddg_html_blocked_202.html", 202))
+        server.script(recorded_reply("ddg_html_blocked_202.html", 202))
         with pytest.raises(SearchFailed) as failure:
-            await Finder(net, Shelf(), clock=Watch().clock).find(asking(), settings(server, brave))
+            await ProviderSearch(net, FakeLibrary(), clock=FakeClock().clock).search(
+                make_request(), make_settings(server, brave)
+            )
     robot = "it takes this machine for a robot: wait a minute, or set BRAVE_API_KEY, SERPER_API_KEY or TAVILY_API_KEY"
     key = "it did not accept the key (status 422: “The provided subscription token is invalid”): check BRAVE_API_KEY"
     assert failure.value.tries == (
@@ -139,13 +159,15 @@ async def test_when_all_fail_one_error_names_each_cause():
         "library: nothing that was read before matches."
     )
     assert (failure.value.type, isinstance(failure.value, UpstreamError)) == ("search_failed", True)
-    assert "it did not accept the key (status 422): check BRAVE_API_KEY." in failure.value.for_a_model
+    assert "it did not accept the key (status 422): check BRAVE_API_KEY." in failure.value.model_message
 
 
 async def test_a_library_that_fails_is_one_more_cause():
     async with Net() as net:
         with pytest.raises(SearchFailed) as failure:
-            await Finder(net, Shelf(error=OSError("disk")), clock=Watch().clock).find(asking(), settings())
+            await ProviderSearch(net, FakeLibrary(error=OSError("disk")), clock=FakeClock().clock).search(
+                make_request(), make_settings()
+            )
     assert [(tried.provider, tried.outcome) for tried in failure.value.tries] == [
         ("duckduckgo", "error"),
         ("library", "error"),
@@ -155,14 +177,14 @@ async def test_a_library_that_fails_is_one_more_cause():
 async def test_without_a_library_that_is_one_more_cause():
     async with Net() as net:
         with pytest.raises(SearchFailed, match=r"library: there is no library: check database\.url"):
-            await Finder(net).find(asking(), settings())
+            await ProviderSearch(net).search(make_request(), make_settings())
 
 
 async def test_a_library_that_was_wanted_may_find_nothing_and_the_web_is_not_told_of_the_search():
     async with SearchServer("duckduckgo") as server, Net() as net:
-        finder = Finder(net, Shelf(), clock=Watch().clock)
-        answer = await finder.find(asking(country="VN"), settings(server, provider="library"))
-    assert answer == Found(
+        finder = ProviderSearch(net, FakeLibrary(), clock=FakeClock().clock)
+        answer = await finder.search(make_request(country="VN"), make_settings(server, provider="library"))
+    assert answer == FoundResults(
         SearchResults(query="oxygen", provider="library", results=(), count=0, took_ms=0),
         (
             ProviderTry(
@@ -178,13 +200,15 @@ async def test_a_library_that_was_wanted_may_find_nothing_and_the_web_is_not_tol
 
 async def test_the_library_gives_no_more_than_was_asked_for():
     async with Net() as net:
-        finder = Finder(net, Shelf((KEPT,) * 5))
-        assert (await finder.find(asking(count=2), settings(provider="library"))).results.count == 2
+        finder = ProviderSearch(net, FakeLibrary((CACHED_MINUTES,) * 5))
+        assert (await finder.search(make_request(count=2), make_settings(provider="library"))).results.count == 2
 
 
 async def test_a_wanted_provider_without_its_key_is_passed_over_and_says_what_to_set():
     async with SearchServer("duckduckgo") as server, Net() as net:
-        answer = await Finder(net, clock=Watch().clock).find(asking(), settings(server, provider="tavily"))
+        answer = await ProviderSearch(net, clock=FakeClock().clock).search(
+            make_request(), make_settings(server, provider="tavily")
+        )
     assert answer.tries == (
         ProviderTry(provider="tavily", outcome="skipped", reason="it needs a key: set TAVILY_API_KEY"),
         ProviderTry(provider="duckduckgo", outcome="results", count=3),
@@ -198,54 +222,56 @@ async def test_a_wanted_provider_that_does_not_exist_is_told_and_the_others_answ
         reason="there is no such provider: choose one of brave, duckduckgo, library, searxng, serper, tavily",
     )
     async with SearchServer("duckduckgo") as server, Net() as net:
-        finder, wanted = Finder(net, clock=Watch().clock), settings(server, provider="altavista")
-        answer = await finder.find(asking(), wanted)
+        finder, wanted = ProviderSearch(net, clock=FakeClock().clock), make_settings(server, provider="altavista")
+        answer = await finder.search(make_request(), wanted)
         assert await finder.probe("altavista", wanted) == unknown
     assert answer.tries == (unknown, ProviderTry(provider="duckduckgo", outcome="results", count=3))
 
 
 async def test_what_was_mapped_or_left_out_is_told_with_the_answer():
     async with SearchServer("brave") as server, Net() as net:
-        answer = await Finder(net).find(asking(country="VN"), settings(server))
+        answer = await ProviderSearch(net).search(make_request(country="VN"), make_settings(server))
     assert [tried.notes for tried in answer.tries] == [("country VN was left out: this provider does not know it",)]
 
 
-class Broken(Provider, frozen=True, kw_only=True):
+class BrokenProvider(Provider, frozen=True, kw_only=True):
     """A provider of a plugin whose author was in a hurry."""
 
-    def plan(self, request: SearchRequest, access: ProviderAccess) -> Plan:
+    def plan(self, request: SearchRequest, access: ProviderAccess) -> RequestPlan:
         raise KeyError(request.query)
 
-    async def search(self, request: SearchRequest, access: ProviderAccess, reach: Reach) -> Outcome:
+    async def search(self, request: SearchRequest, access: ProviderAccess, context: ProviderContext) -> Outcome:
         raise KeyError(request.query)
 
 
 async def test_a_provider_whose_code_fails_is_only_out_of_order():
     async with SearchServer("duckduckgo") as server, Net() as net:
-        finder = Finder(net, providers=(*builtin_providers(), Broken(id="hasty", order=1)), clock=Watch().clock)
-        answer = await finder.find(asking(), settings(server, provider="hasty"))
+        finder = ProviderSearch(
+            net, providers=(*builtin_providers(), BrokenProvider(id="hasty", order=1)), clock=FakeClock().clock
+        )
+        answer = await finder.search(make_request(), make_settings(server, provider="hasty"))
     assert [(tried.provider, tried.outcome) for tried in answer.tries] == [
         ("hasty", "error"),
         ("duckduckgo", "results"),
     ]
 
 
-class Chatty(Provider, frozen=True, kw_only=True):
+class LeakyProvider(Provider, frozen=True, kw_only=True):
     """A provider of a plugin that tells everything."""
 
-    def plan(self, request: SearchRequest, access: ProviderAccess) -> Plan:
-        return Plan(None, ())
+    def plan(self, request: SearchRequest, access: ProviderAccess) -> RequestPlan:
+        return RequestPlan(None, ())
 
-    async def search(self, request: SearchRequest, access: ProviderAccess, reach: Reach) -> Outcome:
+    async def search(self, request: SearchRequest, access: ProviderAccess, context: ProviderContext) -> Outcome:
         return Outcome(kind="error", reason=f"the key {access.api_key} is wrong")
 
 
 async def test_no_provider_can_tell_its_key():
     async with Net() as net:
-        finder = Finder(net, providers=[Chatty(id="chatty", order=1)])
+        finder = ProviderSearch(net, providers=[LeakyProvider(id="chatty", order=1)])
         access = {"chatty": ProviderAccess(api_key="key-0123456789")}
         with pytest.raises(SearchFailed) as failure:
-            await finder.find(asking(), WebSearchSettings(provider="chatty", providers=access))
+            await finder.search(make_request(), WebSearchSettings(provider="chatty", providers=access))
     assert failure.value.message == "No search provider had an answer. chatty: the key *** is wrong."
 
 
@@ -253,28 +279,30 @@ async def test_a_new_provider_takes_its_place_in_the_order():
     hits = (SearchHit(title="A", url="https://a.example/", description=""),)
 
     class Own(Provider, frozen=True, kw_only=True):
-        def plan(self, request: SearchRequest, access: ProviderAccess) -> Plan:
-            return Plan("own", ())
+        def plan(self, request: SearchRequest, access: ProviderAccess) -> RequestPlan:
+            return RequestPlan("own", ())
 
-        async def search(self, request: SearchRequest, access: ProviderAccess, reach: Reach) -> Outcome:
+        async def search(self, request: SearchRequest, access: ProviderAccess, context: ProviderContext) -> Outcome:
             return Outcome(kind="results", hits=hits)
 
     async with Net() as net:
-        finder = Finder(net, Shelf((KEPT,)), providers=(*builtin_providers(), Own(id="own", order=60)))
-        answer = await finder.find(asking(), settings())
+        finder = ProviderSearch(
+            net, FakeLibrary((CACHED_MINUTES,)), providers=(*builtin_providers(), Own(id="own", order=60))
+        )
+        answer = await finder.search(make_request(), make_settings())
     assert (answer.results.provider, answer.results.results) == ("own", hits)
 
 
 async def test_a_search_of_another_agent_may_want_another_provider():
     async with SearchServer("duckduckgo") as first, SearchServer("searxng") as second, Net() as net:
-        finder = Finder(net)
+        finder = ProviderSearch(net)
         for provider in ("duckduckgo", "searxng"):
-            answer = await finder.find(asking(), settings(first, second, provider=provider))
+            answer = await finder.search(make_request(), make_settings(first, second, provider=provider))
             assert answer.results.provider == provider
 
 
 async def test_hits_in_the_format_of_one_provider_are_nothing_to_another():
     async with SearchServer("tavily") as server, Net() as net:
-        server.script(found("brave", HITS))
-        tried = await Finder(net).probe("tavily", settings(server))
+        server.script(results_reply("brave", HITS))
+        tried = await ProviderSearch(net).probe("tavily", make_settings(server))
     assert tried.reason == "its answer has no list of results; check tools.webSearch.providers.tavily.baseUrl"

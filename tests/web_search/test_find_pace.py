@@ -8,10 +8,10 @@ from footnote.net.client import Net
 from footnote.protocol.receipts import ProviderTry
 from footnote.protocol.sources import SearchHit
 from footnote.web_search.clock import Clock
-from footnote.web_search.finding.find import Finder
-from footnote.web_search.providers.pace import Limits, Pace, Rate, header_limits
-from web.providers import HITS, Name, Reply, SearchServer, found, recorded
-from web_search.searching import Shelf, Watch, asking, settings
+from footnote.web_search.providers.rate import ProviderLimits, Rate, RateLimiter, parse_rate_limit_headers
+from footnote.web_search.search import ProviderSearch
+from web.providers import HITS, Name, Reply, SearchServer, recorded_reply, results_reply
+from web_search.searching import FakeClock, FakeLibrary, make_request, make_settings
 
 KEPT = (SearchHit(title="Kept", url="https://example.org/", description="Read before."),)
 
@@ -25,48 +25,59 @@ def limits(limit: str, remaining: str, reset: str, policy: str = "") -> dict[str
     }
 
 
-def taken(pace: Pace, now: float) -> float:
-    turn = pace.next(now)
-    pace.take(turn, now)
+def reserve_next(limiter: RateLimiter, now: float) -> float:
+    turn = limiter.next_slot(now)
+    limiter.reserve(turn, now)
     return turn
 
 
-def found_with(headers: dict[str, str]) -> Reply:
-    return Reply(body=found("brave", HITS).body, headers=headers)
+def reply_with_headers(headers: dict[str, str]) -> Reply:
+    return Reply(body=results_reply("brave", HITS).body, headers=headers)
 
 
 @pytest.mark.parametrize("provider", ["duckduckgo", "brave"])
 async def test_searches_at_the_same_time_are_sent_one_a_second(provider: Name):
-    watch = Watch(frozen=True)
+    watch = FakeClock(frozen=True)
     async with SearchServer(provider) as server, Net() as net:
-        finder, wanted = Finder(net, clock=watch.clock), settings(server)
-        answers = await asyncio.gather(*(finder.find(asking(f"oxygen {number}"), wanted) for number in range(4)))
+        finder, wanted = ProviderSearch(net, clock=watch.clock), make_settings(server)
+        answers = await asyncio.gather(
+            *(finder.search(make_request(f"oxygen {number}"), wanted) for number in range(4))
+        )
     assert [answer.results.provider for answer in answers] == [provider] * 4
-    assert watch.slept == [1.0, 2.0, 3.0]
+    assert watch.sleeps == [1.0, 2.0, 3.0]
 
 
 @pytest.mark.parametrize("provider", ["serper", "tavily", "searxng"])
 async def test_the_others_are_not_slowed_down_by_a_few_searches(provider: Name):
-    watch = Watch()
+    watch = FakeClock()
     async with SearchServer(provider) as server, Net() as net:
-        finder = Finder(net, clock=watch.clock)
-        await asyncio.gather(*(finder.find(asking(f"oxygen {number}"), settings(server)) for number in range(20)))
-    assert (watch.slept, len(server.requests)) == ([], 20)
+        finder = ProviderSearch(net, clock=watch.clock)
+        await asyncio.gather(
+            *(finder.search(make_request(f"oxygen {number}"), make_settings(server)) for number in range(20))
+        )
+    assert (watch.sleeps, len(server.requests)) == ([], 20)
 
 
 async def test_waiting_for_a_turn_takes_nothing_of_the_time_of_a_request():
-    watch = Watch(frozen=True)
+    watch = FakeClock(frozen=True)
     async with SearchServer("duckduckgo") as server, Net() as net:
-        finder, wanted = Finder(net, Shelf(KEPT), clock=watch.clock), settings(server, timeout_seconds=9)
-        answers = await asyncio.gather(*(finder.find(asking(f"oxygen {number}"), wanted) for number in range(11)))
+        finder, wanted = (
+            ProviderSearch(net, FakeLibrary(KEPT), clock=watch.clock),
+            make_settings(server, timeout_seconds=9),
+        )
+        answers = await asyncio.gather(
+            *(finder.search(make_request(f"oxygen {number}"), wanted) for number in range(11))
+        )
     assert [answer.results.provider for answer in answers] == ["duckduckgo"] * 11
 
 
 async def test_a_search_whose_turn_comes_too_late_goes_to_the_next_provider():
-    watch = Watch(frozen=True)
+    watch = FakeClock(frozen=True)
     async with SearchServer("duckduckgo") as server, SearchServer("searxng") as other, Net() as net:
-        finder, wanted = Finder(net, clock=watch.clock), settings(server, other)
-        answers = await asyncio.gather(*(finder.find(asking(f"oxygen {number}"), wanted) for number in range(32)))
+        finder, wanted = ProviderSearch(net, clock=watch.clock), make_settings(server, other)
+        answers = await asyncio.gather(
+            *(finder.search(make_request(f"oxygen {number}"), wanted) for number in range(32))
+        )
     assert [answer.results.provider for answer in answers] == ["duckduckgo"] * 31 + ["searxng"]
     assert answers[31].tries[0] == ProviderTry(
         provider="duckduckgo", outcome="skipped", reason="its limit of requests leaves no room for 31 s"
@@ -80,9 +91,11 @@ async def test_whoever_waits_for_a_turn_hears_that_the_provider_blocks_us_by_the
         await turn.wait()
 
     async with SearchServer("duckduckgo") as server, Net() as net:
-        server.script(recorded("ddg_html_blocked_202.html", 202))
-        finder = Finder(net, Shelf(KEPT), clock=Clock(sleep=until_its_turn))
-        first, second = (asyncio.create_task(finder.find(asking(query), settings(server))) for query in ("a", "b"))
+        server.script(recorded_reply("ddg_html_blocked_202.html", 202))
+        finder = ProviderSearch(net, FakeLibrary(KEPT), clock=Clock(sleep=until_its_turn))
+        first, second = (
+            asyncio.create_task(finder.search(make_request(query), make_settings(server))) for query in ("a", "b")
+        )
         assert (await first).tries[0].outcome == "blocked"
         turn.set()
         tried = (await second).tries[0]
@@ -93,42 +106,46 @@ async def test_whoever_waits_for_a_turn_hears_that_the_provider_blocks_us_by_the
 
 
 async def test_brave_is_asked_faster_where_it_says_that_it_may():
-    watch = Watch()
+    watch = FakeClock()
     headers = limits("20, 0", "19, 0", "1, 0", "20;w=1, 0;w=2592000") | {"X-RateLimit-Remaining": "19"}
     async with SearchServer("brave") as server, Net() as net:
-        server.script(found_with(headers))
-        finder = Finder(net, clock=watch.clock)
-        await finder.find(asking("first"), settings(server))
-        await asyncio.gather(*(finder.find(asking(f"oxygen {number}"), settings(server)) for number in range(10)))
-    assert watch.slept == []
+        server.script(reply_with_headers(headers))
+        finder = ProviderSearch(net, clock=watch.clock)
+        await finder.search(make_request("first"), make_settings(server))
+        await asyncio.gather(
+            *(finder.search(make_request(f"oxygen {number}"), make_settings(server)) for number in range(10))
+        )
+    assert watch.sleeps == []
 
 
 async def test_brave_is_left_alone_until_its_window_begins_anew():
-    watch = Watch()
+    watch = FakeClock()
     async with SearchServer("brave") as server, Net() as net:
-        server.script(found_with(limits("5, 2000", "0, 1985", "3, 1419704", "5;w=3, 2000;w=2592000")))
-        finder = Finder(net, clock=watch.clock)
+        server.script(reply_with_headers(limits("5, 2000", "0, 1985", "3, 1419704", "5;w=3, 2000;w=2592000")))
+        finder = ProviderSearch(net, clock=watch.clock)
         for number in range(2):
-            await finder.find(asking(f"oxygen {number}"), settings(server))
-    assert watch.slept == [3.0]
+            await finder.search(make_request(f"oxygen {number}"), make_settings(server))
+    assert watch.sleeps == [3.0]
 
 
 async def test_a_month_that_is_used_up_is_not_waited_for():
-    watch = Watch()
+    watch = FakeClock()
     async with SearchServer("brave") as server, Net() as net:
-        server.script(found_with(limits("1, 2000", "0, 0", "1, 1419704", "1;w=1, 2000;w=2592000")))
-        finder = Finder(net, Shelf(), clock=watch.clock)
-        await finder.find(asking("oxygen"), settings(server))
-        tried = await finder.probe("brave", settings(server))
+        server.script(reply_with_headers(limits("1, 2000", "0, 0", "1, 1419704", "1;w=1, 2000;w=2592000")))
+        finder = ProviderSearch(net, FakeLibrary(), clock=watch.clock)
+        await finder.search(make_request("oxygen"), make_settings(server))
+        tried = await finder.probe("brave", make_settings(server))
     assert tried.reason == "its limit of requests leaves no room for 3600 s"
 
 
 async def test_a_request_that_was_too_fast_for_brave_goes_to_the_next_at_once():
-    watch = Watch()
+    watch = FakeClock()
     async with SearchServer("brave") as server, SearchServer("serper") as serper, Net() as net:
-        server.script(recorded("brave_error_429.json", 429, limits("1, 2000", "0, 1985", "2, 1419704")))
-        finder = Finder(net, clock=watch.clock)
-        answers = [await finder.find(asking(query), settings(server, serper)) for query in ("oxygen", "ozone")]
+        server.script(recorded_reply("brave_error_429.json", 429, limits("1, 2000", "0, 1985", "2, 1419704")))
+        finder = ProviderSearch(net, clock=watch.clock)
+        answers = [
+            await finder.search(make_request(query), make_settings(server, serper)) for query in ("oxygen", "ozone")
+        ]
     assert [[(tried.provider, tried.outcome) for tried in answer.tries] for answer in answers] == [
         [("brave", "blocked"), ("serper", "results")],
         [("brave", "results")],
@@ -137,61 +154,61 @@ async def test_a_request_that_was_too_fast_for_brave_goes_to_the_next_at_once():
 
 
 async def test_a_request_that_was_too_fast_for_brave_is_sent_once_more_before_giving_up():
-    watch = Watch()
+    watch = FakeClock()
     async with SearchServer("brave") as server, Net() as net:
-        server.script(recorded("brave_error_429.json", 429, limits("1, 2000", "0, 1985", "2, 1419704")))
-        answer = await Finder(net, clock=watch.clock).find(asking(), settings(server))
+        server.script(recorded_reply("brave_error_429.json", 429, limits("1, 2000", "0, 1985", "2, 1419704")))
+        answer = await ProviderSearch(net, clock=watch.clock).search(make_request(), make_settings(server))
     assert [(tried.provider, tried.outcome) for tried in answer.tries] == [
         ("brave", "blocked"),
         ("duckduckgo", "error"),
         ("library", "error"),
         ("brave", "results"),
     ]
-    assert (watch.slept, len(server.requests)) == ([2.0], 2)
+    assert (watch.sleeps, len(server.requests)) == ([2.0], 2)
 
 
 async def test_a_request_that_was_too_fast_waits_also_where_the_rate_would_allow_it_at_once():
-    watch = Watch()
+    watch = FakeClock()
     async with SearchServer("brave") as server, Net() as net:
-        server.script(found_with({"X-RateLimit-Limit": "20"}), recorded("brave_error_429.json", 429))
-        finder = Finder(net, clock=watch.clock)
+        server.script(reply_with_headers({"X-RateLimit-Limit": "20"}), recorded_reply("brave_error_429.json", 429))
+        finder = ProviderSearch(net, clock=watch.clock)
         for query in ("oxygen", "ozone"):
-            assert (await finder.find(asking(query), settings(server))).results.count == 3
-    assert watch.slept == [1.0]
+            assert (await finder.search(make_request(query), make_settings(server))).results.count == 3
+    assert watch.sleeps == [1.0]
 
 
 async def test_searches_that_find_no_room_are_no_errors_of_the_provider():
-    watch = Watch(frozen=True)
+    watch = FakeClock(frozen=True)
     async with SearchServer("duckduckgo") as server, Net() as net:
-        finder, wanted = Finder(net, Shelf(KEPT), clock=watch.clock), settings(server)
+        finder, wanted = ProviderSearch(net, FakeLibrary(KEPT), clock=watch.clock), make_settings(server)
         for number in range(36):
-            answer = await finder.find(asking(f"oxygen {number}"), wanted)
+            answer = await finder.search(make_request(f"oxygen {number}"), wanted)
             assert answer.results.provider == ("duckduckgo" if number < 31 else "library")
         watch.time += 3
-        assert (await finder.find(asking("ozone"), wanted)).results.provider == "duckduckgo"
+        assert (await finder.search(make_request("ozone"), wanted)).results.provider == "duckduckgo"
 
 
 async def test_a_request_that_was_too_fast_twice_is_a_block():
-    watch = Watch()
+    watch = FakeClock()
     async with SearchServer("brave") as server, SearchServer("serper") as serper, Net() as net:
-        server.script(*[recorded("brave_error_429.json", 429)] * 2)
-        finder = Finder(net, clock=watch.clock)
-        answers = [await finder.find(asking(query), settings(server, serper)) for query in ("a", "b", "c")]
+        server.script(*[recorded_reply("brave_error_429.json", 429)] * 2)
+        finder = ProviderSearch(net, clock=watch.clock)
+        answers = [await finder.search(make_request(query), make_settings(server, serper)) for query in ("a", "b", "c")]
     assert [[tried.outcome for tried in answer.tries] for answer in answers] == [
         ["blocked", "results"],
         ["blocked", "results"],
         ["skipped", "results"],
     ]
-    assert (watch.slept, len(server.requests)) == ([1.0], 2)
+    assert (watch.sleeps, len(server.requests)) == ([1.0], 2)
 
 
 async def test_a_quota_that_is_used_up_is_not_asked_for_twice():
-    watch = Watch()
+    watch = FakeClock()
     async with SearchServer("brave") as server, SearchServer("serper") as serper, Net() as net:
         server.script(Reply(429, b'{"error": {"code": "QUOTA_LIMITED", "detail": "Quota exceeded"}}'))
-        answer = await Finder(net, clock=watch.clock).find(asking(), settings(server, serper))
+        answer = await ProviderSearch(net, clock=watch.clock).search(make_request(), make_settings(server, serper))
     assert [tried.outcome for tried in answer.tries] == ["blocked", "results"]
-    assert (watch.slept, len(server.requests)) == ([], 1)
+    assert (watch.sleeps, len(server.requests)) == ([], 1)
 
 
 async def test_searches_that_were_stopped_while_they_waited_hold_nobody_up():
@@ -202,10 +219,12 @@ async def test_searches_that_were_stopped_while_they_waited_hold_nobody_up():
         await asyncio.Event().wait()
 
     async with SearchServer("brave") as server, Net() as net:
-        finder = Finder(net, clock=Clock(now=lambda: 1000.0, sleep=sleep))
-        await finder.find(asking("oxygen"), settings(server))
+        finder = ProviderSearch(net, clock=Clock(now=lambda: 1000.0, sleep=sleep))
+        await finder.search(make_request("oxygen"), make_settings(server))
         for round_ in (1, 2):
-            searches = [asyncio.create_task(finder.find(asking(str(one)), settings(server))) for one in range(8)]
+            searches = [
+                asyncio.create_task(finder.search(make_request(str(one)), make_settings(server))) for one in range(8)
+            ]
             async with asyncio.timeout(30):
                 while len(waits) < 8 * round_:
                     await asyncio.sleep(0.001)
@@ -216,38 +235,38 @@ async def test_searches_that_were_stopped_while_they_waited_hold_nobody_up():
 
 
 def test_a_turn_that_is_given_back_is_the_next_to_be_taken():
-    pace = Pace(Rate(1, 1.0))
-    assert [taken(pace, 0.0) for _ in range(4)] == [0.0, 1.0, 2.0, 3.0]
-    pace.give_back(1.0)
-    pace.give_back(3.0)
-    assert [taken(pace, 0.5) for _ in range(3)] == [1.0, 3.0, 4.0]
+    pace = RateLimiter(Rate(1, 1.0))
+    assert [reserve_next(pace, 0.0) for _ in range(4)] == [0.0, 1.0, 2.0, 3.0]
+    pace.release(1.0)
+    pace.release(3.0)
+    assert [reserve_next(pace, 0.5) for _ in range(3)] == [1.0, 3.0, 4.0]
 
 
 def test_turns_are_given_by_the_window():
-    pace = Pace(Rate(2, 10.0))
-    assert [taken(pace, now) for now in (0.0, 1.0, 2.0, 2.0, 25.0)] == [0.0, 1.0, 10.0, 11.0, 25.0]
+    pace = RateLimiter(Rate(2, 10.0))
+    assert [reserve_next(pace, now) for now in (0.0, 1.0, 2.0, 2.0, 25.0)] == [0.0, 1.0, 10.0, 11.0, 25.0]
 
 
 def test_what_is_learned_replaces_what_was_assumed():
-    pace = Pace(Rate(1, 1.0))
-    taken(pace, 0.0)
-    pace.learn(Limits(Rate(3, 1.0)), 0.0)
-    assert [taken(pace, 0.0) for _ in range(3)] == [0.0, 0.0, 1.0]
+    pace = RateLimiter(Rate(1, 1.0))
+    reserve_next(pace, 0.0)
+    pace.update_limits(ProviderLimits(Rate(3, 1.0)), 0.0)
+    assert [reserve_next(pace, 0.0) for _ in range(3)] == [0.0, 0.0, 1.0]
 
 
 @pytest.mark.parametrize(
     ("headers", "said"),
     [
-        ({}, Limits()),
-        ({"x-ratelimit-limit": "1, 15000"}, Limits(Rate(1, 1.0))),
-        ({"x-ratelimit-limit": "50", "x-ratelimit-policy": "50;w=60"}, Limits(Rate(50, 60.0))),
-        ({"x-ratelimit-remaining": "0, 12", "x-ratelimit-reset": "1, 900"}, Limits(pause=1.0)),
-        ({"x-ratelimit-remaining": "3, 0", "x-ratelimit-reset": "1, 900"}, Limits(pause=900.0)),
-        ({"x-ratelimit-remaining": "3, 12", "x-ratelimit-reset": "1, 900"}, Limits()),
-        ({"x-ratelimit-limit": "0, 0"}, Limits()),
-        ({"x-ratelimit-limit": "many", "x-ratelimit-remaining": "-1", "x-ratelimit-reset": "²"}, Limits()),
-        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "soon"}, Limits()),
+        ({}, ProviderLimits()),
+        ({"x-ratelimit-limit": "1, 15000"}, ProviderLimits(Rate(1, 1.0))),
+        ({"x-ratelimit-limit": "50", "x-ratelimit-policy": "50;w=60"}, ProviderLimits(Rate(50, 60.0))),
+        ({"x-ratelimit-remaining": "0, 12", "x-ratelimit-reset": "1, 900"}, ProviderLimits(wait_seconds=1.0)),
+        ({"x-ratelimit-remaining": "3, 0", "x-ratelimit-reset": "1, 900"}, ProviderLimits(wait_seconds=900.0)),
+        ({"x-ratelimit-remaining": "3, 12", "x-ratelimit-reset": "1, 900"}, ProviderLimits()),
+        ({"x-ratelimit-limit": "0, 0"}, ProviderLimits()),
+        ({"x-ratelimit-limit": "many", "x-ratelimit-remaining": "-1", "x-ratelimit-reset": "²"}, ProviderLimits()),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "soon"}, ProviderLimits()),
     ],
 )
-def test_headers_about_limits_are_read_or_ignored(headers: dict[str, str], said: Limits):
-    assert header_limits(headers) == said
+def test_headers_about_limits_are_read_or_ignored(headers: dict[str, str], said: ProviderLimits):
+    assert parse_rate_limit_headers(headers) == said

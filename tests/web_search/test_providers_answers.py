@@ -6,21 +6,21 @@ from typing import Any
 import pytest
 
 from footnote.protocol.sources import SearchHit
-from footnote.web_search.boundary import in_our_words
+from footnote.web_search.boundary import strip_quotes
 from footnote.web_search.providers import builtin_providers
-from footnote.web_search.providers.base import HttpAnswer, Outcome, Unreadable, WebProvider
-from web.providers import FIXTURES, HITS, NAMES, Hit, Name, found
-from web_search.searching import WALL, asking, hit_of
+from footnote.web_search.providers.base import HttpResponse, Outcome, UnreadableResponse, WebProvider
+from web.providers import FIXTURES, HITS, NAMES, Hit, Name, results_reply
+from web_search.searching import WALL, expected_hit, make_request
 
 PROVIDERS = {provider.id: provider for provider in builtin_providers() if isinstance(provider, WebProvider)}
 BRAVE_NOW = {"x-ratelimit-limit": "1, 2000", "x-ratelimit-remaining": "0, 1985", "x-ratelimit-reset": "2, 1419704"}
 
 
-def read(
+def parse(
     provider: str, body: bytes, status: int = 200, headers: dict[str, str] | None = None, count: int = 5
 ) -> Outcome:
-    answer = HttpAnswer(status=status, headers=headers or {}, body=body, received=WALL)
-    return PROVIDERS[provider].read(asking(count=count), answer)
+    answer = HttpResponse(status=status, headers=headers or {}, body=body, received_at=WALL)
+    return PROVIDERS[provider].parse_response(make_request(count=count), answer)
 
 
 def fixture(name: str) -> bytes:
@@ -28,7 +28,7 @@ def fixture(name: str) -> bytes:
 
 
 def test_duckduckgo_finds_what_is_no_advertisement_direct_or_behind_its_redirect():
-    assert read("duckduckgo", fixture("ddg_html_results.html")) == Outcome(
+    assert parse("duckduckgo", fixture("ddg_html_results.html")) == Outcome(
         kind="results",
         hits=(
             SearchHit(
@@ -61,7 +61,7 @@ def test_duckduckgo_finds_what_is_no_advertisement_direct_or_behind_its_redirect
 
 
 def test_brave_finds_its_web_results_without_markup_and_with_dates():
-    outcome = read("brave", fixture("brave_search.json"), count=2)
+    outcome = parse("brave", fixture("brave_search.json"), count=2)
     assert outcome == Outcome(
         kind="results",
         hits=(
@@ -89,7 +89,7 @@ def test_brave_finds_its_web_results_without_markup_and_with_dates():
 
 
 def test_serper_finds_organic_results_and_counts_days_from_when_they_came():
-    outcome = read("serper", fixture("serper_search.json"))
+    outcome = parse("serper", fixture("serper_search.json"))
     assert outcome.kind == "results"
     assert [(hit.title, hit.url, hit.published) for hit in outcome.hits] == [
         ("Apple", "https://www.apple.com/", None),
@@ -109,7 +109,7 @@ def test_serper_finds_organic_results_and_counts_days_from_when_they_came():
 
 
 def test_tavily_finds_what_it_calls_content():
-    outcome = read("tavily", fixture("tavily_search.json"), count=1)
+    outcome = parse("tavily", fixture("tavily_search.json"), count=1)
     assert outcome == Outcome(
         kind="results",
         hits=(
@@ -128,15 +128,15 @@ def test_tavily_finds_what_it_calls_content():
 
 @pytest.mark.parametrize("provider", NAMES)
 def test_the_same_pages_come_out_of_every_format(provider: Name):
-    outcome = read(provider, found(provider, HITS).body)
-    expected = tuple(hit_of(hit, dated=provider != "tavily") for hit in HITS)
+    outcome = parse(provider, results_reply(provider, HITS).body)
+    expected = tuple(expected_hit(hit, dated=provider != "tavily") for hit in HITS)
     assert outcome == Outcome(kind="results", hits=expected)
 
 
 @pytest.mark.parametrize(
     ("provider", "body"),
     [
-        *((name, found(name, ()).body) for name in NAMES),
+        *((name, results_reply(name, ()).body) for name in NAMES),
         ("duckduckgo", fixture("ddg_html_no_results.html")),
         ("tavily", fixture("tavily_empty.json")),
         ("brave", b"{}"),
@@ -151,7 +151,7 @@ def test_the_same_pages_come_out_of_every_format(provider: Name):
     ],
 )
 def test_that_there_is_nothing_is_an_answer(provider: str, body: bytes):
-    assert read(provider, body) == Outcome(kind="empty")
+    assert parse(provider, body) == Outcome(kind="empty")
 
 
 ROBOT = "it takes this machine for a robot: wait a minute, or set BRAVE_API_KEY, SERPER_API_KEY or TAVILY_API_KEY"
@@ -159,26 +159,26 @@ ROBOT = "it takes this machine for a robot: wait a minute, or set BRAVE_API_KEY,
 
 @pytest.mark.parametrize("status", [200, 202, 403])
 def test_a_challenge_is_a_block_whatever_its_status(status: int):
-    outcome = read("duckduckgo", fixture("ddg_html_blocked_202.html"), status)
+    outcome = parse("duckduckgo", fixture("ddg_html_blocked_202.html"), status)
     assert outcome == Outcome(kind="blocked", reason=f"{ROBOT} (status {status})", retry_after=60.0)
 
 
 def test_a_202_is_a_block_whatever_is_on_the_page():
-    assert read("duckduckgo", b"<p>One moment</p>", 202).kind == "blocked"
-    assert read("duckduckgo", b"", 202, {"retry-after": "17"}).retry_after == 17.0
+    assert parse("duckduckgo", b"<p>One moment</p>", 202).kind == "blocked"
+    assert parse("duckduckgo", b"", 202, {"retry-after": "17"}).retry_after == 17.0
 
 
 @pytest.mark.parametrize(
     "page", [b'<form action="//duckduckgo.com/anomaly.js?sv=html">', b'<script src="/dist/anomaly.js"></script>']
 )
 def test_the_script_of_the_challenge_gives_it_away(page: bytes):
-    assert read("duckduckgo", page).kind == "blocked"
+    assert parse("duckduckgo", page).kind == "blocked"
 
 
 def test_a_page_about_challenges_is_no_challenge():
     text = "captcha, anomaly.js, anomaly-modal, #challenge-form: bots use DuckDuckGo too <form id='challenge-form'>"
     hits = (Hit(f"How to solve a {text}", "https://example.org/captcha?u=/anomaly.js", text),)
-    outcome = read("duckduckgo", found("duckduckgo", hits).body)
+    outcome = parse("duckduckgo", results_reply("duckduckgo", hits).body)
     assert [hit.url for hit in outcome.hits] == ["https://example.org/captcha?u=/anomaly.js"]
 
 
@@ -193,14 +193,14 @@ def test_a_page_about_challenges_is_no_challenge():
     ],
 )
 def test_a_page_that_is_not_known_is_an_error_and_not_an_empty_answer(page: bytes):
-    with pytest.raises(Unreadable, match="neither results nor says that there are none"):
-        read("duckduckgo", page)
+    with pytest.raises(UnreadableResponse, match="neither results nor says that there are none"):
+        parse("duckduckgo", page)
 
 
 @pytest.mark.parametrize("provider", ["tavily", "searxng"])
 def test_the_results_are_left_out_by_nobody_else(provider: str):
-    with pytest.raises(Unreadable, match="no list of results"):
-        read(provider, b"{}")
+    with pytest.raises(UnreadableResponse, match="no list of results"):
+        parse(provider, b"{}")
 
 
 def test_results_are_found_without_the_frames_around_them():
@@ -211,7 +211,7 @@ def test_results_are_found_without_the_frames_around_them():
     <h2><a class="result__a" href="https://c.example/">C</a></h2>
     <div class="result__extras__url"><span>2024-03-02T00:00:00.0000000</span></div><p class="result__snippet">Of c.</p>
     <div class="result">A frame of something else.</div></main>"""
-    found = [(hit.url, hit.title, hit.description, hit.published) for hit in read("duckduckgo", page.encode()).hits]
+    found = [(hit.url, hit.title, hit.description, hit.published) for hit in parse("duckduckgo", page.encode()).hits]
     assert found == [
         ("https://a.example/", "A", "Of a.", None),
         ("https://b.example/", "B", "", None),
@@ -224,7 +224,7 @@ def test_results_are_found_without_the_frames_around_them():
 )
 def test_a_link_without_a_frame_hides_neither_that_nothing_was_found_nor_a_block(mark: str, kind: str):
     link = '<p><a class="result__a" href="https://a.example/">A</a></p>'
-    assert read("duckduckgo", f"{link}{mark}</div>".encode()).kind == kind
+    assert parse("duckduckgo", f"{link}{mark}</div>".encode()).kind == kind
 
 
 def test_advertisements_alone_are_nothing():
@@ -233,18 +233,18 @@ def test_advertisements_alone_are_nothing():
     blocks = [f'<div class="result"><a class="result__a" href="{link}">Buy</a></div>' for link in links]
     marked = '<div class="result result--ad"><a class="result__a" href="https://shop.example/">Buy</a></div>'
     for page in (*blocks, marked):
-        assert read("duckduckgo", page.encode()) == Outcome(kind="empty")
+        assert parse("duckduckgo", page.encode()) == Outcome(kind="empty")
 
 
 def test_a_page_of_duckduckgo_itself_can_be_found():
     page = '<div class="result"><a class="result__a" href="https://duckduckgo.com/about">About</a></div>'
-    assert [hit.url for hit in read("duckduckgo", page.encode()).hits] == ["https://duckduckgo.com/about"]
+    assert [hit.url for hit in parse("duckduckgo", page.encode()).hits] == ["https://duckduckgo.com/about"]
 
 
 def test_a_block_that_is_never_closed_ends_where_the_next_one_speaks_for_itself():
     page = """<div class=result><a class=result__a href='https://a.example/'>A<div class=result>
     <a class=result__a href='https://b.example/'>B</a><a class=result__snippet>of b</a>"""
-    assert [hit.url for hit in read("duckduckgo", page.encode()).hits] == ["https://a.example/", "https://b.example/"]
+    assert [hit.url for hit in parse("duckduckgo", page.encode()).hits] == ["https://a.example/", "https://b.example/"]
 
 
 REFUSED = [
@@ -257,13 +257,13 @@ REFUSED = [
 @pytest.mark.parametrize(("provider", "name", "status", "said"), REFUSED)
 def test_a_refused_key_names_the_variable_to_check(provider: str, name: str, status: int, said: str):
     reason = f"it did not accept the key {said}: check {provider.upper()}_API_KEY"
-    assert read(provider, fixture(name), status) == Outcome(kind="error", reason=reason, key_refused=True)
+    assert parse(provider, fixture(name), status) == Outcome(kind="error", reason=reason, key_refused=True)
 
 
 def test_the_error_of_brave_may_stand_in_a_list():
     error = json.loads(fixture("brave_error_422_bad_key.json"))["error"]
     for body in ({"errors": [error]}, {"error": error | {"code": "SUBSCRIPTION_NOT_FOUND"}}):
-        assert read("brave", json.dumps(body).encode(), 422).key_refused
+        assert parse("brave", json.dumps(body).encode(), 422).key_refused
 
 
 @pytest.mark.parametrize(
@@ -272,16 +272,16 @@ def test_the_error_of_brave_may_stand_in_a_list():
 def test_brave_asks_for_a_slower_pace_and_is_worth_another_try(
     headers: dict[str, str], again: float, retry_after: float | None
 ):
-    assert read("brave", fixture("brave_error_429.json"), 429, headers) == Outcome(
+    assert parse("brave", fixture("brave_error_429.json"), 429, headers) == Outcome(
         kind="blocked",
         reason="it wants fewer requests (status 429: “Request rate limit exceeded for plan”): wait a little",
-        again=again,
+        throttle_seconds=again,
         retry_after=retry_after,
     )
 
 
 def test_an_option_that_brave_does_not_accept_is_named():
-    assert read("brave", fixture("brave_error_422_validation.json"), 422) == Outcome(
+    assert parse("brave", fixture("brave_error_422_validation.json"), 422) == Outcome(
         kind="error",
         reason="it did not accept the request (status 422: “Unable to validate request parameter(s)”: “search_lang”)",
     )
@@ -297,8 +297,8 @@ def test_an_option_that_brave_does_not_accept_is_named():
     ],
 )
 def test_a_quota_that_is_used_up_is_a_block_that_lasts(provider: str, status: int, body: Any, what: str):
-    outcome = read(provider, json.dumps(body).encode(), status)
-    assert (outcome.kind, outcome.retry_after, outcome.again) == ("blocked", 600.0, None)
+    outcome = parse(provider, json.dumps(body).encode(), status)
+    assert (outcome.kind, outcome.retry_after, outcome.throttle_seconds) == ("blocked", 600.0, None)
     assert outcome.reason is not None
     assert outcome.reason.startswith(f"{what} is used up (status {status}: “No more")
     assert outcome.reason.endswith("raise it with the provider, or wait")
@@ -308,7 +308,7 @@ def test_a_quota_that_is_used_up_is_a_block_that_lasts(provider: str, status: in
     ("status", "body"), [(403, b"<h1>Forbidden</h1>"), (200, b"\n <!DOCTYPE html><html><body>SearXNG</body></html>")]
 )
 def test_a_searxng_without_json_says_what_to_switch_on(status: int, body: bytes):
-    assert read("searxng", body, status) == Outcome(
+    assert parse("searxng", body, status) == Outcome(
         kind="error",
         reason="its JSON answers are switched off: add json to search.formats in the settings.yml of the instance",
     )
@@ -316,11 +316,11 @@ def test_a_searxng_without_json_says_what_to_switch_on(status: int, body: bytes)
 
 def test_a_searxng_whose_engines_all_failed_has_not_found_nothing():
     body = {"results": [], "unresponsive_engines": [["google", "Suspended: CAPTCHA"], ["bing", "timeout"]]}
-    outcome = read("searxng", json.dumps(body).encode())
+    outcome = parse("searxng", json.dumps(body).encode())
     assert outcome.kind == "error"
     assert outcome.reason is not None
     assert "google', 'Suspended: CAPTCHA" in outcome.reason
-    assert in_our_words(outcome.reason) == "none of its engines answered: look at them in its preferences"
+    assert strip_quotes(outcome.reason) == "none of its engines answered: look at them in its preferences"
 
 
 @pytest.mark.parametrize("provider", NAMES)
@@ -334,21 +334,21 @@ def test_a_searxng_whose_engines_all_failed_has_not_found_nothing():
     ],
 )
 def test_a_status_says_enough_where_the_body_says_nothing(provider: str, status: int, kind: str, reason: str):
-    outcome = read(provider, b"<html>nginx</html>", status, {"retry-after": "7"} if status == 429 else {})
+    outcome = parse(provider, b"<html>nginx</html>", status, {"retry-after": "7"} if status == 429 else {})
     assert (outcome.kind, outcome.reason, outcome.retry_after) == (kind, reason, 7.0 if status == 429 else None)
 
 
 @pytest.mark.parametrize("provider", ["brave", "serper", "tavily"])
 def test_a_firewall_in_between_is_not_a_wrong_key(provider: str):
-    outcome = read(provider, b"<html>Access denied</html>", 403)
+    outcome = parse(provider, b"<html>Access denied</html>", 403)
     assert (outcome.kind, outcome.key_refused) == ("blocked", False)
 
 
 @pytest.mark.parametrize("provider", NAMES)
 @pytest.mark.parametrize(("status", "reason"), [(302, "sends the request elsewhere"), (404, "nothing at its address")])
 def test_a_wrong_address_is_told_as_one(provider: str, status: int, reason: str):
-    with pytest.raises(Unreadable, match=reason):
-        read(provider, b"", status)
+    with pytest.raises(UnreadableResponse, match=reason):
+        parse(provider, b"", status)
 
 
 MALFORMED: list[bytes] = [
@@ -372,11 +372,11 @@ MALFORMED: list[bytes] = [
 @pytest.mark.parametrize("provider", ["brave", "serper", "tavily", "searxng"])
 @pytest.mark.parametrize("body", MALFORMED, ids=lambda body: repr(body[:20]))
 def test_json_of_another_shape_is_an_error_and_not_an_empty_answer(provider: str, body: bytes):
-    with pytest.raises(Unreadable):
-        read(provider, body)
+    with pytest.raises(UnreadableResponse):
+        parse(provider, body)
 
 
 @pytest.mark.parametrize("provider", ["brave", "serper", "tavily"])
 def test_a_page_instead_of_json_is_an_error_that_says_so(provider: str):
-    with pytest.raises(Unreadable, match="a web page that is not JSON"):
-        read(provider, b"<!doctype html><p>Welcome")
+    with pytest.raises(UnreadableResponse, match="a web page that is not JSON"):
+        parse(provider, b"<!doctype html><p>Welcome")

@@ -9,25 +9,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from footnote.web_search.providers import builtin_providers
-from footnote.web_search.providers.base import HttpAnswer, Outcome, Unreadable, WebProvider
-from web.providers import HITS, NAMES, Hit, Name, found
-from web_search.searching import WALL, asking
+from footnote.web_search.providers.base import HttpResponse, Outcome, UnreadableResponse, WebProvider
+from web.providers import HITS, NAMES, Hit, Name, results_reply
+from web_search.searching import WALL, make_request
 
 PROVIDERS = {provider.id: provider for provider in builtin_providers() if isinstance(provider, WebProvider)}
 
 
-def read(provider: str, body: bytes, status: int = 200, count: int = 5) -> Outcome:
-    answer = HttpAnswer(status=status, headers={}, body=body, received=WALL)
-    return PROVIDERS[provider].read(asking(count=count), answer)
+def parse(provider: str, body: bytes, status: int = 200, count: int = 5) -> Outcome:
+    answer = HttpResponse(status=status, headers={}, body=body, received_at=WALL)
+    return PROVIDERS[provider].parse_response(make_request(count=count), answer)
 
 
 @pytest.mark.parametrize("provider", ["brave", "serper", "tavily", "searxng"])
 def test_one_broken_row_does_not_take_the_others_with_it(provider: Name):
     rows: list[Any] = [None, 7, [], {}, {"title": 7, "url": 7, "link": 7}, {"title": "No address"}]
-    whole = json.loads(found(provider, HITS[:1]).body)
+    whole = json.loads(results_reply(provider, HITS[:1]).body)
     lists = {"brave": lambda: whole["web"]["results"], "serper": lambda: whole["organic"]}
     lists.get(provider, lambda: whole["results"])()[:0] = rows
-    assert [hit.title for hit in read(provider, json.dumps(whole).encode()).hits] == ["Oxygen"]
+    assert [hit.title for hit in parse(provider, json.dumps(whole).encode()).hits] == ["Oxygen"]
 
 
 @pytest.mark.parametrize("provider", NAMES)
@@ -46,7 +46,7 @@ def test_only_web_addresses_are_found_and_each_page_once(provider: Name):
         "https://example.org/a?b=1",
         "https://example.org/b",
     )
-    outcome = read(provider, found(provider, [Hit(url, url) for url in urls]).body, count=10)
+    outcome = parse(provider, results_reply(provider, [Hit(url, url) for url in urls]).body, count=10)
     assert [hit.url for hit in outcome.hits] == [
         "https://example.org/a",
         "https://example.org/a?b=1",
@@ -57,7 +57,7 @@ def test_only_web_addresses_are_found_and_each_page_once(provider: Name):
 @pytest.mark.parametrize("provider", NAMES)
 def test_no_more_are_found_than_were_asked_for(provider: Name):
     many = [Hit(f"Page {number}", f"https://example.org/{number}") for number in range(30)]
-    assert len(read(provider, found(provider, many).body, count=3).hits) == 3
+    assert len(parse(provider, results_reply(provider, many).body, count=3).hits) == 3
 
 
 @pytest.mark.parametrize(
@@ -79,14 +79,14 @@ def test_no_more_are_found_than_were_asked_for(provider: Name):
 )
 def test_descriptions_are_clean_text_in_one_line(raw: str, shown: str):
     body = json.dumps({"results": [{"title": "T", "url": "https://example.org/", "content": raw}]})
-    [hit] = read("tavily", body.encode()).hits
+    [hit] = parse("tavily", body.encode()).hits
     # A half character cannot travel as JSON; whoever reads it puts U+FFFD in its place.
     assert hit.description.replace("\ufffd ", "") == shown
 
 
 def test_a_page_without_a_title_is_called_by_its_host():
     body = json.dumps({"results": [{"title": " <b> </b>", "url": "https://example.org/a", "content": None}]})
-    assert [hit.title for hit in read("tavily", body.encode()).hits] == ["example.org"]
+    assert [hit.title for hit in parse("tavily", body.encode()).hits] == ["example.org"]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_page_without_a_title_is_called_by_its_host():
 )
 def test_a_date_is_iso_or_none(raw: Any, published: str | None):
     body = json.dumps({"organic": [{"title": "T", "link": "https://example.org/", "date": raw}]})
-    [hit] = read("serper", body.encode()).hits
+    [hit] = parse("serper", body.encode()).hits
     assert hit.published == published
 
 
@@ -154,8 +154,8 @@ json_values = st.recursive(
 )
 def test_no_json_whatsoever_raises_anything_else(provider: str, status: int, value: Any):
     try:
-        outcome = read(provider, json.dumps(value).encode(), status)
-    except Unreadable:
+        outcome = parse(provider, json.dumps(value).encode(), status)
+    except UnreadableResponse:
         return
     assert outcome.kind in ("results", "empty", "blocked", "error")
     assert outcome.kind in ("results", "empty") or outcome.reason
@@ -163,5 +163,5 @@ def test_no_json_whatsoever_raises_anything_else(provider: str, status: int, val
 
 @given(page=st.text(alphabet="<>/=\"' adivclresultnoh_-\n&;#", max_size=300))
 def test_no_page_whatsoever_raises_anything_else(page: str):
-    with suppress(Unreadable):
-        assert read("duckduckgo", page.encode()).kind in ("results", "empty", "blocked")
+    with suppress(UnreadableResponse):
+        assert parse("duckduckgo", page.encode()).kind in ("results", "empty", "blocked")

@@ -8,33 +8,45 @@ import pytest
 
 from footnote.net.client import Net
 from footnote.protocol.receipts import ProviderTry
-from footnote.web_search.finding.find import Finder
-from footnote.web_search.providers.base import BODY_LIMIT
+from footnote.web_search.providers.base import MAX_BODY_BYTES
+from footnote.web_search.search import ProviderSearch
 from footnote.web_search.settings import ProviderAccess, WebSearchSettings
-from web.providers import KEY, NAMES, WITH_KEY, Name, Reply, SearchServer, cut, hang, recorded
-from web_search.searching import Watch, asking, settings
+from web.providers import (
+    KEY,
+    NAMES,
+    WITH_KEY,
+    Name,
+    Reply,
+    SearchServer,
+    hanging_reply,
+    recorded_reply,
+    truncated_reply,
+)
+from web_search.searching import FakeClock, make_request, make_settings
 
 every_provider = pytest.mark.parametrize("provider", NAMES)
 with_a_key = pytest.mark.parametrize("provider", WITH_KEY)
 
 
-async def probed(server: SearchServer, *, seconds: float = 15) -> ProviderTry:
+async def probe_provider(server: SearchServer, *, seconds: float = 15) -> ProviderTry:
     async with Net() as net:
-        return await Finder(net, clock=Watch().clock).probe(server.provider, settings(server, timeout_seconds=seconds))
+        return await ProviderSearch(net, clock=FakeClock().clock).probe(
+            server.provider, make_settings(server, timeout_seconds=seconds)
+        )
 
 
 @every_provider
 async def test_one_small_real_request_tells_whether_a_provider_works(provider: Name):
     async with SearchServer(provider) as server:
-        assert await probed(server) == ProviderTry(provider=provider, outcome="results", count=1)
+        assert await probe_provider(server) == ProviderTry(provider=provider, outcome="results", count=1)
     assert len(server.requests) == 1
 
 
 @every_provider
 async def test_all_options_at_once_are_accepted(provider: Name):
     async with SearchServer(provider) as server, Net() as net:
-        request = asking("giá cổ phiếu " * 60, count=10, country="VN", freshness="2024-01-01to2024-12-31")
-        found = await Finder(net).find(request, settings(server))
+        request = make_request("giá cổ phiếu " * 60, count=10, country="VN", freshness="2024-01-01to2024-12-31")
+        found = await ProviderSearch(net).search(request, make_settings(server))
         assert (found.results.provider, found.results.count) == (provider, 3)
 
 
@@ -42,7 +54,7 @@ async def test_all_options_at_once_are_accepted(provider: Name):
 @pytest.mark.parametrize("query", ['C++ & "x" 50% #1?a=b/c\\d;e+f', "giá cổ phiếu hôm nay", "氧是什么？", "🦆 %2B %20"])
 async def test_a_query_arrives_as_it_was_written(provider: Name, query: str):
     async with SearchServer(provider) as server, Net() as net:
-        await Finder(net).find(asking(query), settings(server))
+        await ProviderSearch(net).search(make_request(query), make_settings(server))
     [asked] = server.requests
     assert asked.options["query" if provider == "tavily" else "q"] == query
 
@@ -50,7 +62,7 @@ async def test_a_query_arrives_as_it_was_written(provider: Name, query: str):
 @every_provider
 async def test_half_a_character_in_a_query_stops_nobody(provider: Name):
     async with SearchServer(provider) as server, Net() as net:
-        answer = await Finder(net).find(asking("half \ud83d a duck"), settings(server))
+        answer = await ProviderSearch(net).search(make_request("half \ud83d a duck"), make_settings(server))
     assert answer.results.count == 3
 
 
@@ -59,17 +71,19 @@ async def test_half_a_character_in_a_query_stops_nobody(provider: Name):
 async def test_an_address_may_have_a_path_and_a_last_slash(provider: Name, slash: str):
     async with SearchServer(provider, prefix="/proxy/search-api") as server, Net() as net:
         access = ProviderAccess(KEY if provider in WITH_KEY else None, server.url + slash)
-        tried = await Finder(net).probe(provider, WebSearchSettings(providers={provider: access}))
+        tried = await ProviderSearch(net).probe(provider, WebSearchSettings(providers={provider: access}))
     assert tried.outcome == "results"
 
 
 @every_provider
 async def test_a_provider_that_never_answers_is_given_up_after_its_time(provider: Name):
     async with SearchServer(provider) as server:
-        server.script(hang())
+        server.script(hanging_reply())
         reason = "there was no answer within 0.05 seconds: try again, or raise timeoutSeconds"
-        assert await probed(server, seconds=0.05) == ProviderTry(provider=provider, outcome="error", reason=reason)
-        await server.all_closed()
+        assert await probe_provider(server, seconds=0.05) == ProviderTry(
+            provider=provider, outcome="error", reason=reason
+        )
+        await server.wait_closed()
 
 
 @every_provider
@@ -77,7 +91,7 @@ async def test_a_body_that_falls_silent_is_given_up_after_the_same_time(provider
     async with SearchServer(provider) as server:
         body = Reply(body=b"<html>" if provider == "duckduckgo" else b'{"results": [', length=50, stays_open=True)
         server.script(body)
-        assert (await probed(server, seconds=0.05)).reason == (
+        assert (await probe_provider(server, seconds=0.05)).reason == (
             "there was no answer within 0.05 seconds: try again, or raise timeoutSeconds"
         )
 
@@ -85,8 +99,8 @@ async def test_a_body_that_falls_silent_is_given_up_after_the_same_time(provider
 @every_provider
 async def test_a_connection_that_breaks_is_an_error_that_says_so(provider: Name):
     async with SearchServer(provider) as server:
-        server.script(cut())
-        assert await probed(server) == ProviderTry(
+        server.script(truncated_reply())
+        assert await probe_provider(server) == ProviderTry(
             provider=provider,
             outcome="error",
             reason="it could not be reached: the connection was broken; "
@@ -98,7 +112,7 @@ async def test_a_connection_that_breaks_is_an_error_that_says_so(provider: Name)
 async def test_a_provider_that_is_not_there_is_an_error_that_says_so(provider: Name):
     async with SearchServer(provider) as server:
         pass
-    tried = await probed(server)
+    tried = await probe_provider(server)
     assert tried.outcome == "error"
     assert tried.reason is not None
     assert tried.reason.startswith("it could not be reached: the connection was refused; check the network")
@@ -107,8 +121,8 @@ async def test_a_provider_that_is_not_there_is_an_error_that_says_so(provider: N
 @every_provider
 async def test_a_body_without_end_is_not_read_to_its_end(provider: Name):
     async with SearchServer(provider) as server:
-        server.script(Reply(body=b" " * (BODY_LIMIT + 1)))
-        assert await probed(server) == ProviderTry(
+        server.script(Reply(body=b" " * (MAX_BODY_BYTES + 1)))
+        assert await probe_provider(server) == ProviderTry(
             provider=provider,
             outcome="error",
             reason=f"it answered with more than 2 MB; check tools.webSearch.providers.{provider}.baseUrl",
@@ -119,7 +133,7 @@ async def test_a_body_without_end_is_not_read_to_its_end(provider: Name):
 async def test_a_redirect_is_not_followed_since_a_key_would_go_with_it(provider: Name):
     async with SearchServer(provider) as server, SearchServer(provider) as elsewhere:
         server.script(Reply(302, headers={"Location": elsewhere.url}))
-        assert await probed(server) == ProviderTry(
+        assert await probe_provider(server) == ProviderTry(
             provider=provider,
             outcome="error",
             reason="it sends the request elsewhere (status 302), where it is not followed; "
@@ -131,7 +145,7 @@ async def test_a_redirect_is_not_followed_since_a_key_would_go_with_it(provider:
 @with_a_key
 async def test_a_wrong_key_is_told_by_the_name_of_its_variable(provider: Name):
     async with SearchServer(provider, key="another-key-than-this") as server:
-        tried = await probed(server)
+        tried = await probe_provider(server)
     assert tried.outcome == "error"
     assert tried.reason is not None
     assert tried.reason.endswith(f"check {provider.upper()}_API_KEY")
@@ -144,7 +158,7 @@ async def test_a_key_that_comes_back_in_an_error_is_shown_to_nobody(provider: Na
         with subtests.test(shown=shown, status=status):
             async with SearchServer(provider) as server:
                 server.script(*[Reply(status, f'{{"message": "The key {shown} is wrong."}}'.encode())] * 2)
-                tried = await probed(server)
+                tried = await probe_provider(server)
             assert tried.reason is not None
             assert "***" in tried.reason or "xxx" in tried.reason
             assert not any(KEY[start : start + 8].lower() in tried.reason.lower() for start in range(len(KEY) - 8))
@@ -156,20 +170,20 @@ async def test_the_password_of_an_address_is_shown_to_nobody(shown: str):
         server.script(Reply(500, f'{{"message": "no backend for {shown}"}}'.encode()))
         address = server.url.replace("http://", "http://me:pass%2Fword1@")
         access = {"searxng": ProviderAccess(base_url=address)}
-        tried = await Finder(net).probe("searxng", WebSearchSettings(providers=access))
+        tried = await ProviderSearch(net).probe("searxng", WebSearchSettings(providers=access))
     assert tried.reason == "it has a problem of its own (status 500: “no backend for ***”): try again later"
 
 
 async def test_what_is_missing_is_told_without_a_request():
     async with Net() as net:
-        tried = await Finder(net).probe("brave", WebSearchSettings())
+        tried = await ProviderSearch(net).probe("brave", WebSearchSettings())
     assert tried == ProviderTry(provider="brave", outcome="skipped", reason="it needs a key: set BRAVE_API_KEY")
 
 
 async def test_a_probe_is_neither_answered_from_the_cache_nor_kept_back_by_a_block():
     async with SearchServer("tavily") as server, Net() as net:
-        finder, wanted = Finder(net), settings(server)
-        server.script(recorded("tavily_empty.json"), Reply(429))
+        finder, wanted = ProviderSearch(net), make_settings(server)
+        server.script(recorded_reply("tavily_empty.json"), Reply(429))
         outcomes = [(await finder.probe("tavily", wanted)).outcome for _ in range(3)]
     assert outcomes == ["empty", "blocked", "results"]
 
@@ -180,7 +194,7 @@ async def test_all_providers_can_be_probed_at_the_same_time():
         for server in servers:
             starting.create_task(server.__aenter__())
     async with Net() as net:
-        finder, all_of_them = Finder(net), settings(*servers)
+        finder, all_of_them = ProviderSearch(net), make_settings(*servers)
         tries = await asyncio.gather(*(finder.probe(name, all_of_them) for name in NAMES))
     for server in servers:
         await server.__aexit__(None, None, None)

@@ -7,7 +7,7 @@ import pytest
 from msgspec import UNSET
 
 from web.providers import Name
-from web_search.test_providers_answers import read
+from web_search.test_providers_answers import parse
 
 
 @pytest.mark.parametrize(
@@ -34,5 +34,5 @@ def test_an_icon_of_a_provider_is_an_address_of_the_web(provider: Name, row: dic
     filled = json.loads(json.dumps(row).replace("{icon}", icon))
     found_row = {"title": "A", "url": "https://example.org/", "description": "", "content": "", **filled}
     body = {"results": [found_row]} if provider != "brave" else {"type": "search", "web": {"results": [found_row]}}
-    [hit] = read(provider, json.dumps(body).encode()).hits
+    [hit] = parse(provider, json.dumps(body).encode()).hits
     assert hit.favicon == (icon if kept else UNSET)

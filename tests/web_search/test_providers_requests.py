@@ -9,28 +9,28 @@ import pytest
 from footnote.web_search.providers import builtin_providers
 from footnote.web_search.providers.base import HttpRequest, WebProvider
 from footnote.web_search.settings import ProviderAccess, SafeSearch, SearchRequest
-from web_search.searching import asking
+from web_search.searching import make_request
 
 PROVIDERS = {provider.id: provider for provider in builtin_providers()}
 ACCESS = ProviderAccess(api_key="the-key")
 LEFT_OUT = "was left out: this provider does not know it"
 
 
-def asked(provider: str, request: SearchRequest) -> HttpRequest:
+def build_request(provider: str, request: SearchRequest) -> HttpRequest:
     web = PROVIDERS[provider]
     assert isinstance(web, WebProvider)
-    return web.ask(request, ACCESS)
+    return web.build_request(request, ACCESS)
 
 
-def options(request: HttpRequest) -> dict[str, Any]:
+def sent_options(request: HttpRequest) -> dict[str, Any]:
     if request.headers.get("content-type") == "application/json":
         return json.loads(request.body)
     return dict(parse_qsl(request.body.decode() or urlsplit(request.path).query, keep_blank_values=True))
 
 
-def told(provider: str, request: SearchRequest) -> tuple[dict[str, Any], tuple[str, ...]]:
-    sent = asked(provider, request)
-    return options(sent), sent.notes
+def sent_options_and_notes(provider: str, request: SearchRequest) -> tuple[dict[str, Any], tuple[str, ...]]:
+    sent = build_request(provider, request)
+    return sent_options(sent), sent.notes
 
 
 def test_the_providers_are_found_by_looking_and_stand_in_for_each_other_in_this_order():
@@ -57,7 +57,7 @@ def test_the_providers_are_found_by_looking_and_stand_in_for_each_other_in_this_
 def test_a_provider_is_available_when_it_has_the_key_or_the_address_that_it_needs(
     provider: str, access: ProviderAccess, missing: str | None
 ):
-    assert PROVIDERS[provider].missing(access) == missing
+    assert PROVIDERS[provider].missing_setting(access) == missing
     assert PROVIDERS[provider].is_available(access) is (missing is None)
 
 
@@ -110,8 +110,8 @@ def test_a_provider_is_available_when_it_has_the_key_or_the_address_that_it_need
 def test_a_plain_search_asks_for_no_more_than_it_has_to(
     provider: str, method: str, path: str, sent: dict[str, Any], headers: dict[str, str]
 ):
-    request = asked(provider, asking())
-    assert (request.method, urlsplit(request.path).path, options(request)) == (method, path, sent)
+    request = build_request(provider, make_request())
+    assert (request.method, urlsplit(request.path).path, sent_options(request)) == (method, path, sent)
     assert (request.headers, request.notes) == (headers, ())
 
 
@@ -136,8 +136,8 @@ def test_a_plain_search_asks_for_no_more_than_it_has_to(
 def test_a_country_is_said_in_the_words_of_the_provider_or_left_out_with_a_note(
     provider: str, country: str, sent: dict[str, Any], notes: tuple[str, ...]
 ):
-    plain, _ = told(provider, asking())
-    assert told(provider, asking(country=country)) == (plain | sent, notes)
+    plain, _ = sent_options_and_notes(provider, make_request())
+    assert sent_options_and_notes(provider, make_request(country=country)) == (plain | sent, notes)
 
 
 RANGE = "2024-01-31to2024-03-01"
@@ -173,8 +173,8 @@ RANGE = "2024-01-31to2024-03-01"
 def test_freshness_is_said_in_the_words_of_the_provider_or_left_out_with_a_note(
     provider: str, freshness: str, sent: dict[str, Any], notes: tuple[str, ...]
 ):
-    plain, _ = told(provider, asking())
-    assert told(provider, asking(freshness=freshness)) == (plain | sent, notes)
+    plain, _ = sent_options_and_notes(provider, make_request())
+    assert sent_options_and_notes(provider, make_request(freshness=freshness)) == (plain | sent, notes)
 
 
 NO_SAFE_SEARCH = "safe search was left out: this provider does not know it"
@@ -198,8 +198,8 @@ NO_SAFE_SEARCH = "safe search was left out: this provider does not know it"
 def test_safe_search_is_said_in_the_words_of_the_provider_or_left_out_with_a_note(
     provider: str, safe_search: SafeSearch, sent: dict[str, Any], notes: tuple[str, ...]
 ):
-    plain, _ = told(provider, asking())
-    assert told(provider, asking(safe_search=safe_search)) == (plain | sent, notes)
+    plain, _ = sent_options_and_notes(provider, make_request())
+    assert sent_options_and_notes(provider, make_request(safe_search=safe_search)) == (plain | sent, notes)
 
 
 @pytest.mark.parametrize(
@@ -214,8 +214,8 @@ def test_safe_search_is_said_in_the_words_of_the_provider_or_left_out_with_a_not
 def test_a_language_that_shows_in_the_script_is_told_to_those_who_would_take_it_for_english(
     query: str, brave: str | None, searxng: str | None
 ):
-    assert options(asked("brave", asking(query))).get("search_lang") == brave
-    assert options(asked("searxng", asking(query))).get("language") == searxng
+    assert sent_options(build_request("brave", make_request(query))).get("search_lang") == brave
+    assert sent_options(build_request("searxng", make_request(query))).get("language") == searxng
 
 
 @pytest.mark.parametrize(
@@ -223,44 +223,44 @@ def test_a_language_that_shows_in_the_script_is_told_to_those_who_would_take_it_
 )
 def test_a_query_that_is_too_long_is_cut_at_a_word_and_the_cut_is_told(provider: str, name: str, longest: int):
     words = "photosynthesis " * 40
-    sent, notes = told(provider, asking(words.strip()))
+    sent, notes = sent_options_and_notes(provider, make_request(words.strip()))
     kept = longest // 15 * 15 - 1
     assert sent[name] == words[:kept]
     assert notes == (f"the query was cut to {kept} characters: this provider takes no more",)
-    assert told(provider, asking("氧" * longest))[1] == ()
-    assert told(provider, asking("氧" * (longest + 1)))[0][name] == "氧" * longest
+    assert sent_options_and_notes(provider, make_request("氧" * longest))[1] == ()
+    assert sent_options_and_notes(provider, make_request("氧" * (longest + 1)))[0][name] == "氧" * longest
 
 
 def test_brave_gets_no_more_than_fifty_words():
-    sent, notes = told("brave", asking(" ".join("a" for _ in range(51))))
+    sent, notes = sent_options_and_notes("brave", make_request(" ".join("a" for _ in range(51))))
     assert sent["q"] == " ".join("a" for _ in range(50))
     assert notes == ("the query was cut to 99 characters: this provider takes no more",)
-    assert told("brave", asking(" ".join("a" for _ in range(50))))[1] == ()
+    assert sent_options_and_notes("brave", make_request(" ".join("a" for _ in range(50))))[1] == ()
 
 
 def test_everything_but_the_key_decides_about_the_signature():
     brave = PROVIDERS["brave"]
-    same = brave.plan(asking(), ACCESS)
-    assert brave.plan(asking(), ProviderAccess(api_key="another-key")) == same
+    same = brave.plan(make_request(), ACCESS)
+    assert brave.plan(make_request(), ProviderAccess(api_key="another-key")) == same
     assert "the-key" not in (same.signature or "")
     others = [
-        brave.plan(asking("ozone"), ACCESS),
-        brave.plan(asking(count=6), ACCESS),
-        brave.plan(asking(country="DE"), ACCESS),
-        brave.plan(asking(freshness="pd"), ACCESS),
-        brave.plan(asking(safe_search="strict"), ACCESS),
-        brave.plan(asking(), ProviderAccess("the-key", "http://127.0.0.1")),
+        brave.plan(make_request("ozone"), ACCESS),
+        brave.plan(make_request(count=6), ACCESS),
+        brave.plan(make_request(country="DE"), ACCESS),
+        brave.plan(make_request(freshness="pd"), ACCESS),
+        brave.plan(make_request(safe_search="strict"), ACCESS),
+        brave.plan(make_request(), ProviderAccess("the-key", "http://127.0.0.1")),
     ]
     assert len({plan.signature for plan in (same, *others)}) == 7
 
 
 def test_what_a_provider_is_not_told_does_not_make_another_search():
     brave = PROVIDERS["brave"]
-    assert brave.plan(asking(country="VN"), ACCESS).signature == brave.plan(asking(), ACCESS).signature
+    assert brave.plan(make_request(country="VN"), ACCESS).signature == brave.plan(make_request(), ACCESS).signature
 
 
 def test_the_library_says_that_it_knows_neither_countries_nor_dates():
-    plan = PROVIDERS["library"].plan(asking(country="VN", freshness="pd"), ProviderAccess())
+    plan = PROVIDERS["library"].plan(make_request(country="VN", freshness="pd"), ProviderAccess())
     assert plan.notes == (
         "country was left out: the library knows none",
         "freshness was left out: the library knows none",

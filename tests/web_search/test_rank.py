@@ -4,14 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footnote.language.letters import comparable
 from footnote.protocol.receipts import Passage
 from footnote.protocol.sources import Snapshot
-from footnote.web_search.rank import passages, quotes
-from footnote.web_search.rank.query import key_of, understand, words
-from footnote.web_search.rank.skim import Page
-from footnote.web_search.rank.spelling import respelled
-from footnote.web_search.rank.survey import survey
+from footnote.text.letters import normalize
+from footnote.web_search.ranking import rank_passages, select_quotes
+from footnote.web_search.ranking.candidates import correct_spelling, find_candidates
+from footnote.web_search.ranking.prefilter import RankedPage
+from footnote.web_search.ranking.query import key_of, parse_query, tokenize
 from web.site import articles
 
 OXYGEN = """# Oxygen
@@ -42,7 +41,7 @@ def check(found: tuple[Passage, ...], snapshots: dict[int, Snapshot]) -> None:
 
 
 def test_the_sentence_that_answers_comes_first():
-    found = quotes(PAGES, "Who coined the name oxygen?", "Who coined the name oxygen?").passages
+    found = select_quotes(PAGES, "Who coined the name oxygen?", "Who coined the name oxygen?").passages
     assert found[0].number == 2
     assert "Antoine Lavoisier" in found[0].text
     check(found, PAGES)
@@ -56,7 +55,7 @@ def test_answers_stand_in_three_short_quotations(language: str, room: int):
     asked = [question for article in articles(language) if article.name in five for question in article.questions][::3]
     right = 0
     for question in asked:
-        found = quotes(snapshots, question.text, question.text).passages
+        found = select_quotes(snapshots, question.text, question.text).passages
         check(found, snapshots)
         assert len(found) <= 3
         assert sum(len(one.text) for one in found) <= room
@@ -66,36 +65,37 @@ def test_answers_stand_in_three_short_quotations(language: str, room: int):
 
 def test_a_question_without_diacritics_means_them():
     snapshots = {1: Snapshot(url="http://a/", text="Chiến thắng Điện Biên Phủ diễn ra năm 1954. Hà Nội là thủ đô.")}
-    assert "1954" in quotes(snapshots, "dien bien phu nam nao", "dien bien phu nam nao").passages[0].text
+    assert "1954" in select_quotes(snapshots, "dien bien phu nam nao", "dien bien phu nam nao").passages[0].text
 
 
 def test_a_row_of_a_table_is_a_passage():
     assert (
-        "Oxygen | 8" in quotes(PAGES, "number of the element oxygen", "number of the element oxygen").passages[0].text
+        "Oxygen | 8"
+        in select_quotes(PAGES, "number of the element oxygen", "number of the element oxygen").passages[0].text
     )
 
 
 def test_all_passages_are_kept_if_they_fit():
-    ranked = passages(PAGES, "oxygen", "oxygen", tokens=6_000)
-    assert len(ranked.passages) == ranked.found
+    ranked = rank_passages(PAGES, "oxygen", "oxygen", max_tokens=6_000)
+    assert len(ranked.passages) == ranked.section_count
     assert ranked.passages[0].number == 2
     check(ranked.passages, PAGES)
 
 
 def test_a_budget_is_kept_and_every_page_has_its_turn():
     snapshots = pages("en", "Oxygen", "Normans", "Pharmacy")
-    ranked = passages(snapshots, "oxygen Normans pharmacy", "history", tokens=600)
+    ranked = rank_passages(snapshots, "oxygen Normans pharmacy", "history", max_tokens=600)
     assert sum(len(one.text.encode()) // 3 for one in ranked.passages) <= 600
-    assert len(ranked.passages) < ranked.found
+    assert len(ranked.passages) < ranked.section_count
     assert len({one.number for one in ranked.passages}) >= 2
 
 
 def test_what_one_page_copied_from_another_is_said_once():
     twice = {1: Snapshot(url="http://a/", text=OXYGEN), 2: Snapshot(url="http://b/", text=OXYGEN)}
-    found = quotes(twice, "Who coined the name oxygen?", "Who coined the name oxygen?").passages
+    found = select_quotes(twice, "Who coined the name oxygen?", "Who coined the name oxygen?").passages
     assert sum("Lavoisier" in one.text for one in found) == 1
-    ranked = passages(twice, "oxygen", "oxygen", tokens=6_000)
-    assert len(ranked.passages) < ranked.found
+    ranked = rank_passages(twice, "oxygen", "oxygen", max_tokens=6_000)
+    assert len(ranked.passages) < ranked.section_count
 
 
 @pytest.mark.parametrize(
@@ -104,20 +104,20 @@ def test_what_one_page_copied_from_another_is_said_once():
 @pytest.mark.parametrize("question", ["", "words x 中", "?!"])
 def test_odd_pages_and_questions_are_no_trouble(text: str, question: str):
     snapshots = {7: Snapshot(url="http://a/", text=text)}
-    check(quotes(snapshots, question, question).passages, snapshots)
-    check(passages(snapshots, question, question, tokens=1_000).passages, snapshots)
+    check(select_quotes(snapshots, question, question).passages, snapshots)
+    check(rank_passages(snapshots, question, question, max_tokens=1_000).passages, snapshots)
 
 
 def test_without_pages_there_is_nothing():
-    assert quotes({}, "why", "why").passages == ()
-    assert passages({}, "why", "why", tokens=100).passages == ()
+    assert select_quotes({}, "why", "why").passages == ()
+    assert rank_passages({}, "why", "why", max_tokens=100).passages == ()
 
 
 @given(st.text(max_size=300), st.text(max_size=40))
 def test_every_passage_stands_where_it_says(text: str, question: str):
     snapshots = {1: Snapshot(url="http://a/", text=text)}
-    check(quotes(snapshots, question, question).passages, snapshots)
-    check(passages(snapshots, question, question, tokens=50).passages, snapshots)
+    check(select_quotes(snapshots, question, question).passages, snapshots)
+    check(rank_passages(snapshots, question, question, max_tokens=50).passages, snapshots)
 
 
 OTHER_SCRIPTS = {
@@ -149,7 +149,7 @@ def test_a_question_in_another_script_finds_its_sentence(language: str):
     question, answer, other = OTHER_SCRIPTS[language]
     space = " " if language != "th" else " ๆ "
     snapshots = {1: Snapshot(url="http://a/", text=space.join([other] * 8 + [answer] + [other] * 8))}
-    found = quotes(snapshots, question, question, count=1).passages
+    found = select_quotes(snapshots, question, question, max_quotes=1).passages
     assert answer[-12:-2] in found[0].text
     check(found, snapshots)
 
@@ -158,7 +158,7 @@ def test_letters_in_a_row_tell_other_forms_of_a_word():
     said, other = "بلغت الهجرة إلى كندا أربعين ألفا.", "بلغت الحديقة في كندا أربعين مترا."
     question = "كم عدد المهاجرين إلى كندا؟"
     pages = {1: Snapshot(url="http://a/", text=other), 2: Snapshot(url="http://b/", text=said)}
-    [found] = quotes(pages, question, question, count=1).passages
+    [found] = select_quotes(pages, question, question, max_quotes=1).passages
     assert found.text == said
     assert found.score > 0.95, "without them it is a little over 0.8"
 
@@ -166,7 +166,7 @@ def test_letters_in_a_row_tell_other_forms_of_a_word():
 def test_thai_is_quoted_from_a_space_on_within_the_room():
     text = " ".join([*OTHER_SCRIPTS["th"][1:] * 12])
     snapshots = {1: Snapshot(url="http://a/", text=text)}
-    found = quotes(snapshots, OTHER_SCRIPTS["th"][0], OTHER_SCRIPTS["th"][0]).passages
+    found = select_quotes(snapshots, OTHER_SCRIPTS["th"][0], OTHER_SCRIPTS["th"][0]).passages
     assert sum(len(one.text) for one in found) <= 250
     assert all(one.start == 0 or text[one.start - 1] == " " for one in found)
 
@@ -175,7 +175,9 @@ def test_thai_is_quoted_from_a_space_on_within_the_room():
 def test_a_typing_error_in_a_name_is_forgiven(mistyped: str):
     sentences = [f"Person {number} lived in the city and wrote about gardens." for number in range(20)]
     text = " ".join([*sentences, "In Paris Lavoisier kept a diary.", *sentences])
-    found = quotes({1: Snapshot(url="http://a/", text=text)}, f"Who was {mistyped}?", f"Who was {mistyped}?", count=1)
+    found = select_quotes(
+        {1: Snapshot(url="http://a/", text=text)}, f"Who was {mistyped}?", f"Who was {mistyped}?", max_quotes=1
+    )
     assert "Lavoisier" in found.passages[0].text
 
 
@@ -189,7 +191,7 @@ def test_a_typing_error_in_a_name_is_forgiven(mistyped: str):
 )
 def test_a_typing_error_is_forgiven_in_other_scripts_too(question: str, said: str, other: str):
     text = " ".join([*[other] * 10, said, *[other] * 10])
-    found = quotes({1: Snapshot(url="http://a/", text=text)}, question, question, count=1)
+    found = select_quotes({1: Snapshot(url="http://a/", text=text)}, question, question, max_quotes=1)
     assert said in found.passages[0].text
 
 
@@ -199,25 +201,27 @@ def test_a_typing_error_is_forgiven_in_other_scripts_too(question: str, said: st
 )
 def test_a_short_word_is_found_in_its_other_forms(asked: str, said: str):
     texts = "Nothing here.", f"Somebody counted the {said} in the end."
-    found = quotes({at: Snapshot(url="http://a/", text=text) for at, text in enumerate(texts)}, asked, asked, count=1)
+    found = select_quotes(
+        {at: Snapshot(url="http://a/", text=text) for at, text in enumerate(texts)}, asked, asked, max_quotes=1
+    )
     assert [one.text for one in found.passages] == [texts[1]]
 
 
 def test_a_short_word_is_not_found_at_the_beginning_of_another():
-    found = survey(
+    found = find_candidates(
         {1: Snapshot(url="http://a/", text="The window is closed. The lawn is green.")}, "win law", "win law"
     )
     assert found.sentences == ()
 
 
 def test_a_word_that_a_page_has_is_not_taken_for_an_error():
-    page = Page(1, "The planet. The plants.", "the planet. the plants.", ())
-    asked = understand("planet pluto", "planet pluto")
-    assert respelled(asked, (page,), ()) is None
-    assert respelled(asked, (page,), ("pluto",)) is None
-    corrected = respelled(understand("plamet", "plamet"), (page,), ("plamet",))
+    page = RankedPage(1, "The planet. The plants.", "the planet. the plants.", ())
+    asked = parse_query("planet pluto", "planet pluto")
+    assert correct_spelling(asked, (page,), ()) is None
+    assert correct_spelling(asked, (page,), ("pluto",)) is None
+    corrected = correct_spelling(parse_query("plamet", "plamet"), (page,), ("plamet",))
     assert corrected is not None
-    assert corrected.words["planet"] == corrected.words["plamet"]
+    assert corrected.word_bits["planet"] == corrected.word_bits["plamet"]
 
 
 @pytest.mark.parametrize(
@@ -230,7 +234,7 @@ def test_a_word_that_a_page_has_is_not_taken_for_an_error():
     ],
 )
 def test_words_of_every_script_are_told_apart(text: str, found: list[str]):
-    assert words(text) == found
+    assert tokenize(text) == found
 
 
 @pytest.mark.parametrize(
@@ -247,4 +251,4 @@ def test_words_of_every_script_are_told_apart(text: str, found: list[str]):
     ],
 )
 def test_the_forms_of_a_word_have_one_key(one: str, other: str):
-    assert key_of(comparable(one, marked=True)) == key_of(comparable(other, marked=True))
+    assert key_of(normalize(one, keep_diacritics=True)) == key_of(normalize(other, keep_diacritics=True))

@@ -3,8 +3,8 @@
 import pytest
 
 from footnote.protocol.sources import Snapshot
-from footnote.web_search.rank import Quoted, passages, quotes
-from footnote.web_search.rank.dissent import contrast, statement
+from footnote.web_search.ranking import RankedQuotes, rank_passages, select_quotes
+from footnote.web_search.ranking.contrast import compare_statements, parse_statement
 
 AROUND = "The town has a market, two churches and a small museum. "
 LONG = (
@@ -22,7 +22,7 @@ def pages(*texts: str) -> dict[int, Snapshot]:
     }
 
 
-def sides(found: Quoted) -> list[tuple[int, str]]:
+def side_numbers(found: RankedQuotes) -> list[tuple[int, str]]:
     return [(found.passages[at].number, found.passages[at].text) for at in found.conflicts]
 
 
@@ -54,20 +54,20 @@ def sides(found: Quoted) -> list[tuple[int, str]]:
     ],
 )
 def test_of_two_pages_that_contradict_each_other_both_are_quoted(question: str, one: str, other: str):
-    found = quotes(pages(AROUND + one, AROUND + other), question, question)
-    assert sorted(sides(found)) == [(1, one), (2, other)]
+    found = select_quotes(pages(AROUND + one, AROUND + other), question, question)
+    assert sorted(side_numbers(found)) == [(1, one), (2, other)]
 
 
 def test_three_values_on_three_pages_are_all_quoted():
     texts = [f"The tower was built in {year} by Eiffel and his men." for year in (1887, 1889, 1899)]
-    found = quotes(pages(*texts), "When was the tower built?", "When was the tower built?")
-    assert sorted(sides(found)) == list(enumerate(texts, 1))
+    found = select_quotes(pages(*texts), "When was the tower built?", "When was the tower built?")
+    assert sorted(side_numbers(found)) == list(enumerate(texts, 1))
 
 
 def test_of_long_sentences_both_parts_that_differ_are_quoted_within_the_room():
     snapshots = pages(LONG.format(year=1811), LONG.format(year=1817))
-    found = quotes(snapshots, "When was the lighthouse finished?", "When was the lighthouse finished?")
-    assert [year in text for (_, text), year in zip(sorted(sides(found)), ("1811", "1817"), strict=True)] == [
+    found = select_quotes(snapshots, "When was the lighthouse finished?", "When was the lighthouse finished?")
+    assert [year in text for (_, text), year in zip(sorted(side_numbers(found)), ("1811", "1817"), strict=True)] == [
         True,
         True,
     ]
@@ -87,13 +87,13 @@ def test_of_long_sentences_both_parts_that_differ_are_quoted_within_the_room():
 )
 def test_what_is_only_written_in_another_way_is_quoted_once(one: str, other: str):
     question = "When was the tower built, how many bells has the church, how many people are in the city?"
-    found = quotes(pages(one, other), question, question)
+    found = select_quotes(pages(one, other), question, question)
     assert found.conflicts == ()
     assert len(found.passages) == 1
 
 
 def test_pages_about_different_things_do_not_contradict_each_other():
-    found = quotes(
+    found = select_quotes(
         pages("The tower of Paris was built in 1889.", "The bridge of London was opened in 1894 by a prince."),
         "When was it built?",
         "When was it built?",
@@ -102,16 +102,16 @@ def test_pages_about_different_things_do_not_contradict_each_other():
 
 
 def test_a_sentence_that_has_one_more_number_is_neither_a_copy_nor_a_contradiction():
-    more = statement("The tower was built by Eiffel in the spring of 1889.")
-    less = statement("The tower was built by Eiffel in the spring.")
-    assert contrast(more, less) is None
+    more = parse_statement("The tower was built by Eiffel in the spring of 1889.")
+    less = parse_statement("The tower was built by Eiffel in the spring.")
+    assert compare_statements(more, less) is None
 
 
 def test_what_a_model_reads_has_both_sides_too():
     body = "The tower stands on the bank of the river and is visited by many people who come from all over the world. "
     snapshots = pages(f"{body}It was finished in 1889.", f"{body}It was finished in 1912.")
-    ranked = passages(snapshots, "When was the tower finished?", "tower", tokens=6_000)
+    ranked = rank_passages(snapshots, "When was the tower finished?", "tower", max_tokens=6_000)
     assert sorted(one.number for one in ranked.passages) == [1, 2]
     denied = pages(f"{body}It was finished in 1889.", f"{body}It was not finished in 1889.")
-    ranked = passages(denied, "When was the tower finished?", "tower", tokens=6_000)
+    ranked = rank_passages(denied, "When was the tower finished?", "tower", max_tokens=6_000)
     assert sorted(one.number for one in ranked.passages) == [1, 2]

@@ -14,11 +14,11 @@ from typing import cast
 import pytest
 
 from footnote.protocol.files import FileRecord, FileVersion
-from footnote.storage.failures import StorageFailed
-from footnote.workspace.archive import zipped
-from footnote.workspace.files import FileMissing, Opened, Workspace
-from footnote.workspace.in_memory import FilesInMemory, workspace_in_memory
+from footnote.storage.base import StorageFailed
+from footnote.workspace.files import FileMissing, OpenedFile, Workspace
+from footnote.workspace.in_memory import FilesInMemory, in_memory_workspace
 from footnote.workspace.records import record_of
+from footnote.workspace.zip import zip_workspace
 from workspace.hostile import HOSTILE_NAMES
 
 MOMENT = "2024-03-17T10:20:30Z"
@@ -41,14 +41,14 @@ class _Shelf:
         record, version, _ = self._files[path]
         self._files[path] = (record, version, cast("Pieces", None))
 
-    async def shown(self) -> tuple[FileRecord, ...]:
+    async def list_visible(self) -> tuple[FileRecord, ...]:
         return tuple(record for record, _, _ in self._files.values())
 
-    async def open(self, path: str) -> Opened:
+    async def open(self, path: str) -> OpenedFile:
         record, version, pieces = self._files[path]
         if pieces is None:
             raise FileMissing(f"There is no file {path} in the workspace.")
-        return Opened(record, version, lambda _start, _end: pieces())
+        return OpenedFile(record, version, lambda _start, _end: pieces())
 
     @property
     def workspace(self) -> Workspace:
@@ -69,7 +69,7 @@ def _record(key: str, **changes: str) -> FileRecord:
     )
 
 
-def _holding(*pieces: bytes) -> Pieces:
+def _pieces_of(*pieces: bytes) -> Pieces:
     async def read() -> AsyncGenerator[bytes, None]:
         for piece in pieces:
             yield piece
@@ -77,13 +77,13 @@ def _holding(*pieces: bytes) -> Pieces:
     return read
 
 
-async def _archive(workspace: Workspace) -> zipfile.ZipFile:
-    async with aclosing(zipped(workspace)) as pieces:
+async def _zip_archive(workspace: Workspace) -> zipfile.ZipFile:
+    async with aclosing(zip_workspace(workspace)) as pieces:
         return zipfile.ZipFile(io.BytesIO(b"".join([piece async for piece in pieces])))
 
 
 async def _contents(workspace: Workspace) -> dict[str, bytes]:
-    with await _archive(workspace) as archive:
+    with await _zip_archive(workspace) as archive:
         assert archive.testzip() is None
         return {name: archive.read(name) for name in archive.namelist()}
 
@@ -94,7 +94,7 @@ async def test_the_files_are_in_it_byte_for_byte_with_their_folders_and_times():
     await workspace.write("/data/numbers.csv", "a,b\n1,2\n", message_id=None)
     await workspace.write("/data/báo cáo 报告 🎉.txt", "chữ", message_id=None)
 
-    with await _archive(workspace) as archive:
+    with await _zip_archive(workspace) as archive:
         found = {entry.filename: (archive.read(entry), entry.date_time) for entry in archive.infolist()}
 
     moment = (2024, 3, 17, 10, 20, 30)
@@ -106,18 +106,18 @@ async def test_the_files_are_in_it_byte_for_byte_with_their_folders_and_times():
 
 
 async def test_large_results_stay_out():
-    workspace = workspace_in_memory()
+    workspace = in_memory_workspace()
     await workspace.write("/large_tool_results/search.txt", "not asked for", message_id=None)
     await workspace.write("/report.md", "asked for", message_id=None)
-    packed = b"".join([piece async for piece in zipped(workspace)])
+    packed = b"".join([piece async for piece in zip_workspace(workspace)])
     assert zipfile.ZipFile(io.BytesIO(packed)).namelist() == ["report.md"]
 
 
 async def test_uploads_stand_in_a_folder_of_their_own():
     shelf = _Shelf()
-    shelf.add("/paper.pdf", _holding(b"made"))
-    shelf.add("uploads/user/1/paper.pdf", _holding(b"brought"))
-    shelf.add("uploads/user/2/paper.pdf", _holding(b"brought ", b"too"))
+    shelf.add("/paper.pdf", _pieces_of(b"made"))
+    shelf.add("uploads/user/1/paper.pdf", _pieces_of(b"brought"))
+    shelf.add("uploads/user/2/paper.pdf", _pieces_of(b"brought ", b"too"))
     assert await _contents(shelf.workspace) == {
         "paper.pdf": b"made",
         "uploads/paper.pdf": b"brought",
@@ -128,7 +128,7 @@ async def test_uploads_stand_in_a_folder_of_their_own():
 async def test_names_that_some_system_takes_for_the_same_are_numbered():
     shelf = _Shelf()
     for key in ("/a.md", "/A.md", "/a:.md", "/a?.md", "/a", "/a/b", "/A/b", "/folder/x", "/folder", "/Folder/x"):
-        shelf.add(key, _holding(key.encode()))
+        shelf.add(key, _pieces_of(key.encode()))
     assert await _contents(shelf.workspace) == {
         "a.md": b"/a.md",
         "A-2.md": b"/A.md",
@@ -147,10 +147,10 @@ async def test_no_name_leads_out_of_the_folder_that_it_is_unpacked_in():
     shelf = _Shelf()
     for number, name in enumerate(HOSTILE_NAMES):
         record = FileRecord(f"{number}", f"/{name}/{number}", name, "file", "generated", MOMENT, "")
-        shelf.add("", _holding(b"x"), record=record)
+        shelf.add("", _pieces_of(b"x"), record=record)
         upload = FileRecord(f"u{number}", f"local://{name}/{number}", name, "file", "upload", MOMENT, "")
-        shelf.add("", _holding(b"y"), record=upload)
-    with await _archive(shelf.workspace) as archive:
+        shelf.add("", _pieces_of(b"y"), record=upload)
+    with await _zip_archive(shelf.workspace) as archive:
         names = archive.namelist()
     assert len(names) == len({name.casefold() for name in names}) == 2 * len(HOSTILE_NAMES)
     odd = [name for name in names if "\\" in name or ":" in name or name.startswith(("/", "~"))]
@@ -159,13 +159,13 @@ async def test_no_name_leads_out_of_the_folder_that_it_is_unpacked_in():
 
 
 async def test_a_workspace_without_files_is_an_empty_archive():
-    assert await _contents(workspace_in_memory()) == {}
+    assert await _contents(in_memory_workspace()) == {}
 
 
 async def test_a_file_that_was_deleted_meanwhile_is_left_out():
     shelf = _Shelf()
-    shelf.add("/gone.md", _holding(b"x"))
-    shelf.add("/here.md", _holding(b"y"))
+    shelf.add("/gone.md", _pieces_of(b"x"))
+    shelf.add("/here.md", _pieces_of(b"y"))
     shelf.forget("/gone.md")
     assert await _contents(shelf.workspace) == {"here.md": b"y"}
 
@@ -193,7 +193,7 @@ async def test_a_client_that_goes_in_the_middle_closes_what_was_being_read():
 
     shelf = _Shelf()
     shelf.add("/a.bin", endless)
-    async with aclosing(zipped(shelf.workspace)) as pieces:
+    async with aclosing(zip_workspace(shelf.workspace)) as pieces:
         assert (await anext(pieces)).startswith(b"PK")
     assert closed == ["closed"]
 
@@ -210,7 +210,7 @@ async def test_a_large_archive_is_never_whole_in_memory():
         shelf.add(f"/{number}.bin", large)
     size = 0
     tracemalloc.start()
-    async with aclosing(zipped(shelf.workspace)) as pieces:
+    async with aclosing(zip_workspace(shelf.workspace)) as pieces:
         async for piece in pieces:
             size += len(piece)
     _, peak = tracemalloc.get_traced_memory()

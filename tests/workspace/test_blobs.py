@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from footnote.db.blobs import Kept, is_settled, keep_rendition
+from footnote.db.blobs import StoredBlob, has_blob, store_rendition
 from footnote.db.engine import Database
 from footnote.db.script import Steps, script, sql
 from footnote.library import Library
 from footnote.sessions.store import Sessions
-from footnote.storage.failures import StorageFailed
+from footnote.storage.base import StorageFailed
 from footnote.storage.memory import MemoryStorage
 from footnote.workspace.blobs import INLINE_BYTES, LOOSE_SECONDS, RENDITION_SECONDS, Blobs
 from footnote.workspace.files import FileMissing
@@ -74,21 +74,23 @@ def _file(session_id: str) -> Steps[None]:
     )
 
 
-async def keep(blobs: Blobs, database: Database, session_id: str, content: bytes | Spooled, key: str = "k") -> Kept:
-    async def need(kept: Kept) -> Kept:
-        assert await database.write(keep_rendition(session_id, session_id, key, kept, b"[]", FAR))
+async def store_blob(
+    blobs: Blobs, database: Database, session_id: str, content: bytes | Spooled, key: str = "k"
+) -> StoredBlob:
+    async def need(kept: StoredBlob) -> StoredBlob:
+        assert await database.write(store_rendition(session_id, session_id, key, kept, b"[]", FAR))
         return kept
 
-    return await blobs.keep_for(content, need)
+    return await blobs.store_for(content, need)
 
 
 async def test_small_contents_lie_in_the_database_and_large_ones_in_the_storage(
     database: Database, storage: Lazy, blobs: Blobs, sessions: Sessions
 ) -> None:
     session_id = await new_session(sessions)
-    small = await keep(blobs, database, session_id, SMALL, "small")
+    small = await store_blob(blobs, database, session_id, SMALL, "small")
     assert storage._contents == {}
-    large = await keep(blobs, database, session_id, LARGE, "large")
+    large = await store_blob(blobs, database, session_id, LARGE, "large")
     assert list(storage._contents.values()) == [LARGE]
     for kept, content in ((small, SMALL), (large, LARGE)):
         assert (kept.hash, kept.size) == (sha256(content).hexdigest(), len(content))
@@ -104,7 +106,7 @@ async def test_a_file_is_kept_as_its_bytes_are(
         path = tmp_path / "spooled"
         path.write_bytes(content)
         spooled = Spooled(path, len(content), sha256(content).hexdigest())
-        kept = await keep(blobs, database, session_id, spooled, str(len(content)))
+        kept = await store_blob(blobs, database, session_id, spooled, str(len(content)))
         assert await blobs.read(kept.hash) == content
     assert len(storage._contents) == 1
 
@@ -113,7 +115,7 @@ async def test_the_same_content_is_kept_once_and_goes_with_its_last_need(
     database: Database, storage: Lazy, blobs: Blobs, sessions: Sessions
 ) -> None:
     first, second = await new_session(sessions), await new_session(sessions)
-    one = await keep(blobs, database, first, LARGE)
+    one = await store_blob(blobs, database, first, LARGE)
     await sessions.workspace("local", second).write("/a.txt", LARGE, message_id=None)
     assert len(storage._contents) == 1
     await sessions.delete("local", first)
@@ -127,35 +129,35 @@ async def test_the_same_content_is_kept_once_and_goes_with_its_last_need(
 async def test_what_nobody_came_to_need_is_swept_when_it_is_old(
     database: Database, storage: Lazy, blobs: Blobs, clock: Clock
 ) -> None:
-    async def need(kept: Kept) -> None:
+    async def need(kept: StoredBlob) -> None:
         raise ConnectionError
 
     with pytest.raises(ConnectionError):
-        await blobs.keep_for(LARGE, need)
+        await blobs.store_for(LARGE, need)
     assert len(storage._contents) == 1
     await blobs.sweep()
     assert len(storage._contents) == 1  # it may be about to be needed
     clock.time += LOOSE_SECONDS + 1
     await blobs.sweep()
     assert storage._contents == {}
-    assert not await database.read(is_settled(sha256(LARGE).hexdigest()))
+    assert not await database.read(has_blob(sha256(LARGE).hexdigest()))
 
 
 async def test_a_content_that_goes_before_it_is_needed_again_is_written_anew(
     database: Database, storage: Lazy, blobs: Blobs, sessions: Sessions
 ) -> None:
     first, second = await new_session(sessions), await new_session(sessions)
-    await keep(blobs, database, first, LARGE)
-    tries: list[Kept] = []
+    await store_blob(blobs, database, first, LARGE)
+    tries: list[StoredBlob] = []
 
-    async def need(kept: Kept) -> Kept:
+    async def need(kept: StoredBlob) -> StoredBlob:
         tries.append(kept)
         if len(tries) == 1:
             await sessions.delete("local", first)
-        assert await database.write(keep_rendition(second, second, "k", kept, b"[]", FAR))
+        assert await database.write(store_rendition(second, second, "k", kept, b"[]", FAR))
         return kept
 
-    kept = await blobs.keep_for(LARGE, need)
+    kept = await blobs.store_for(LARGE, need)
     assert [one.place is None for one in tries] == [True, False]
     assert await blobs.read(kept.hash) == LARGE
     assert len(storage._contents) == 1
@@ -166,16 +168,18 @@ async def test_two_who_keep_the_same_at_once_leave_one(
 ) -> None:
     session_id = await new_session(sessions)
 
-    async def need(kept: Kept) -> str:
-        if not await database.read(is_settled(kept.hash)):
-            await keep(blobs, database, session_id, LARGE, "the other")
-        assert await database.write(keep_rendition(session_id, session_id, "one", kept, b"[]", FAR))
+    async def need(kept: StoredBlob) -> str:
+        if not await database.read(has_blob(kept.hash)):
+            await store_blob(blobs, database, session_id, LARGE, "the other")
+        assert await database.write(store_rendition(session_id, session_id, "one", kept, b"[]", FAR))
         return kept.hash
 
-    content_hash = await blobs.keep_for(LARGE, need)
+    content_hash = await blobs.store_for(LARGE, need)
     assert len(storage._contents) == 2
     clock.time += LOOSE_SECONDS + 1
-    await database.write(keep_rendition(session_id, session_id, "young", Kept(content_hash, 0), b"[]", clock.time))
+    await database.write(
+        store_rendition(session_id, session_id, "young", StoredBlob(content_hash, 0), b"[]", clock.time)
+    )
     await blobs.sweep()
     assert len(storage._contents) == 1
     assert await blobs.read(content_hash) == LARGE
@@ -185,7 +189,7 @@ async def test_a_storage_that_does_not_answer_is_swept_later(
     database: Database, storage: Lazy, blobs: Blobs, sessions: Sessions
 ) -> None:
     session_id = await new_session(sessions)
-    await keep(blobs, database, session_id, LARGE)
+    await store_blob(blobs, database, session_id, LARGE)
     storage.down = True
     await sessions.delete("local", session_id)
     assert len(storage._contents) == 1
@@ -199,10 +203,10 @@ async def test_renditions_are_forgotten_after_a_day(
 ) -> None:
     session_id = await new_session(sessions)
 
-    async def need(kept: Kept) -> bool:
-        return await database.write(keep_rendition(session_id, session_id, "k", kept, b"[]", clock.time))
+    async def need(kept: StoredBlob) -> bool:
+        return await database.write(store_rendition(session_id, session_id, "k", kept, b"[]", clock.time))
 
-    assert await blobs.keep_for(LARGE, need)
+    assert await blobs.store_for(LARGE, need)
     clock.time += RENDITION_SECONDS - 1
     await blobs.sweep()
     assert len(storage._contents) == 1

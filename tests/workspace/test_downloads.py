@@ -12,7 +12,7 @@ from footnote.protocol.errors import Unknown
 from footnote.sessions.store import Sessions
 from footnote.storage.memory import MemoryStorage
 from footnote.workspace.blobs import Blobs
-from footnote.workspace.downloads import PATH, SECONDS, Downloads
+from footnote.workspace.downloads import EXPIRY_SECONDS, PATH, Downloads
 from library.pages import Clock
 
 NAME = "báo cáo / 1%.pdf"
@@ -31,7 +31,7 @@ class Desk:
         self.workspace = self.sessions.workspace("local", self.session_id)
         await self.workspace.write("/a.pdf", b"%PDF content", message_id=None)
         (version,) = await self.workspace.versions("/a.pdf")
-        self.url = await self.downloads.url("local", self.session_id, version.hash, NAME)
+        self.url = await self.downloads.create_url("local", self.session_id, version.hash, NAME)
         return self.url.removeprefix(PATH).partition("/")[0]
 
 
@@ -50,7 +50,7 @@ async def test_a_content_can_be_fetched_under_its_name_for_an_hour(desk: Desk) -
         assert (download.filename, download.media_type, download.size) == (NAME, "application/pdf", 12)
         assert [piece async for piece in download.read(1, 4)] == [b"PDF"]
         assert await download.signed_url() is None
-    desk.clock.time += SECONDS - 10
+    desk.clock.time += EXPIRY_SECONDS - 10
     await desk.downloads.open(token, None)
     desk.clock.time += 10
     with pytest.raises(Unknown, match="Addresses expire after an hour"):
@@ -72,7 +72,7 @@ async def test_a_content_can_be_fetched_under_its_name_for_an_hour(desk: Desk) -
 async def test_what_is_packed_is_not_called_what_is_inside(desk: Desk, name: str, media_type: str) -> None:
     await desk.begin()
     (version,) = await desk.workspace.versions("/a.pdf")
-    url = await desk.downloads.url("local", desk.session_id, version.hash, name)
+    url = await desk.downloads.create_url("local", desk.session_id, version.hash, name)
     download = await desk.downloads.open(url.removeprefix(PATH).partition("/")[0], None)
     assert download.media_type == media_type
 
@@ -101,7 +101,7 @@ async def test_the_content_of_another_session_is_not_opened_by_it(desk: Desk) ->
     token = await desk.begin()
     (version,) = await desk.workspace.versions("/a.pdf")
     other = (await desk.sessions.create("local", "researcher")).id
-    url = await desk.downloads.url("local", other, version.hash, NAME)
+    url = await desk.downloads.create_url("local", other, version.hash, NAME)
     with pytest.raises(Unknown):
         await desk.downloads.open(url.removeprefix(PATH).partition("/")[0], "local")
     await desk.downloads.open(token, "local")

@@ -10,25 +10,25 @@ from footnote.protocol.errors import UsageError
 from footnote.protocol.files import FileRecord
 from footnote.workspace.export import safe_name, save_to
 from footnote.workspace.files import Workspace
-from footnote.workspace.in_memory import workspace_in_memory
+from footnote.workspace.in_memory import in_memory_workspace
 from workspace.hostile import HOSTILE_NAMES
-from workspace.uploaded import uploaded
+from workspace.uploaded import add_upload
 
 
 async def workspace_with(*paths: str) -> Workspace:
-    workspace = workspace_in_memory()
+    workspace = in_memory_workspace()
     for path in paths:
         await workspace.write(path, path, message_id=None)
     return workspace
 
 
-async def saved(directory: Path, workspace: Workspace) -> dict[str, str]:
+async def save_all(directory: Path, workspace: Workspace) -> dict[str, str]:
     return {record.path: path.relative_to(directory).as_posix() for record, path in await save_to(directory, workspace)}
 
 
 async def test_files_are_saved_under_their_names(tmp_path: Path) -> None:
     workspace = await workspace_with("/report.md", "/images/một.png", "/报告.md")
-    assert await saved(tmp_path / "new", workspace) == {
+    assert await save_all(tmp_path / "new", workspace) == {
         "/images/một.png": "images/một.png",
         "/report.md": "report.md",
         "/报告.md": "报告.md",
@@ -40,12 +40,12 @@ async def test_what_was_there_before_is_never_replaced(tmp_path: Path) -> None:
     (tmp_path / "report.md").write_text("mine")
     (tmp_path / "images").write_text("a file, not a folder")
     workspace = await workspace_with("/report.md", "/images/a.png", "/images/b.png")
-    assert await saved(tmp_path, workspace) == {
+    assert await save_all(tmp_path, workspace) == {
         "/images/a.png": "images-2/a.png",
         "/images/b.png": "images-2/b.png",
         "/report.md": "report-2.md",
     }
-    assert await saved(tmp_path, await workspace_with("/report.md")) == {"/report.md": "report-3.md"}
+    assert await save_all(tmp_path, await workspace_with("/report.md")) == {"/report.md": "report-3.md"}
     assert (tmp_path / "report.md").read_text() == "mine"
 
 
@@ -64,8 +64,8 @@ async def test_links_that_lead_elsewhere_are_not_followed(tmp_path: Path) -> Non
 
 async def test_uploads_and_large_results_are_not_saved(tmp_path: Path) -> None:
     workspace = await workspace_with("/large_tool_results/call.txt")
-    await uploaded(workspace, "mine.pdf", b"")
-    assert await saved(tmp_path, workspace) == {}
+    await add_upload(workspace, "mine.pdf", b"")
+    assert await save_all(tmp_path, workspace) == {}
 
 
 async def test_two_names_that_come_out_alike_are_kept_apart(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ async def test_any_names_together_land_inside_the_folder(names: list[str]) -> No
 
 
 async def hostile_workspace(names: list[str]) -> Workspace:
-    workspace = workspace_in_memory()
+    workspace = in_memory_workspace()
     for name in names:
         try:
             await workspace.write(name, name.encode(errors="replace"), message_id=None)

@@ -5,13 +5,13 @@ from hypothesis import strategies as st
 from footnote.workspace.text import (
     MAX_PAGE,
     MAX_ROW,
-    Edited,
+    EditedText,
     EditRefused,
-    Lines,
-    Page,
+    NumberedLines,
+    TextPage,
     count_lines,
     line_pieces,
-    numbered,
+    number_lines,
     replace,
     slice_lines,
 )
@@ -22,18 +22,20 @@ texts = st.text(st.sampled_from("ab\n\r\u2028\f\ufeffé"), max_size=30)
 @pytest.mark.parametrize(
     ("text", "old", "new", "everywhere", "edited"),
     [
-        ("one two", "two", "three", False, Edited("one three", 1)),
-        ("a a a", "a", "b", True, Edited("b b b", 3)),
-        ("one two", " two", "", False, Edited("one", 1)),
-        ("\ufeffone\n", "one", "two", False, Edited("\ufefftwo\n", 1)),
-        ("a\r\nb\r\nc\r\n", "a\nb", "x\ny", False, Edited("x\r\ny\r\nc\r\n", 1)),
-        ("a\r\nb\r\n", "a\r\nb", "x\r\ny", False, Edited("x\r\ny\r\n", 1)),
-        ("a\r\nb\n", "b", "x\ny", False, Edited("a\r\nx\ny\n", 1)),
-        ("a\u2028b", "\u2028", "\n", False, Edited("a\nb", 1)),
+        ("one two", "two", "three", False, EditedText("one three", 1)),
+        ("a a a", "a", "b", True, EditedText("b b b", 3)),
+        ("one two", " two", "", False, EditedText("one", 1)),
+        ("\ufeffone\n", "one", "two", False, EditedText("\ufefftwo\n", 1)),
+        ("a\r\nb\r\nc\r\n", "a\nb", "x\ny", False, EditedText("x\r\ny\r\nc\r\n", 1)),
+        ("a\r\nb\r\n", "a\r\nb", "x\r\ny", False, EditedText("x\r\ny\r\n", 1)),
+        ("a\r\nb\n", "b", "x\ny", False, EditedText("a\r\nx\ny\n", 1)),
+        ("a\u2028b", "\u2028", "\n", False, EditedText("a\nb", 1)),
     ],
 )
-def test_an_edit_changes_exactly_what_it_names(text: str, old: str, new: str, everywhere: bool, edited: Edited) -> None:
-    assert replace(text, old, new, everywhere=everywhere) == edited
+def test_an_edit_changes_exactly_what_it_names(
+    text: str, old: str, new: str, everywhere: bool, edited: EditedText
+) -> None:
+    assert replace(text, old, new, replace_all=everywhere) == edited
 
 
 @pytest.mark.parametrize(
@@ -105,7 +107,7 @@ def test_what_stands_around_an_edit_is_kept(before: str, old: str, new: str, aft
     crlf = "\r\n" in text and text.count("\n") == text.count("\r\n")
     if crlf or text.find(old) != text.rfind(old) or old == new:
         return
-    assert replace(text, old, new) == Edited(before + new + after, 1)
+    assert replace(text, old, new) == EditedText(before + new + after, 1)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +125,7 @@ def test_what_stands_around_an_edit_is_kept(before: str, old: str, new: str, aft
     ],
 )
 def test_lines_end_at_line_feeds_alone(text: str, lines: tuple[str, ...]) -> None:
-    assert slice_lines(text, 0, 10) == Lines(lines, 0, len(lines))
+    assert slice_lines(text, 0, 10) == NumberedLines(lines, 0, len(lines))
     assert count_lines(text) == len(lines)
 
 
@@ -142,23 +144,23 @@ def test_pieces_of_a_text_have_all_its_lines_and_whole_ones(text: str, size: int
 
 
 def test_lines_are_numbered_from_one() -> None:
-    assert numbered(slice_lines("a\nb\nc\n", 1, 2)) == Page("     2  b\n     3  c", 2)
+    assert number_lines(slice_lines("a\nb\nc\n", 1, 2)) == TextPage("     2  b\n     3  c", 2)
 
 
 def test_a_long_line_goes_on_in_further_rows() -> None:
-    page = numbered(slice_lines("a" * MAX_ROW + "bc\nd", 0, 2))
-    assert page == Page("     1  " + "a" * MAX_ROW + "\n   1.1  bc\n     2  d", 2)
+    page = number_lines(slice_lines("a" * MAX_ROW + "bc\nd", 0, 2))
+    assert page == TextPage("     1  " + "a" * MAX_ROW + "\n   1.1  bc\n     2  d", 2)
 
 
 def test_a_page_ends_before_the_line_that_would_make_it_too_long() -> None:
     half = "a" * (MAX_PAGE // 2)
-    page = numbered(slice_lines(f"{half}\n{half}\nb\n{half}", 0, 10))
-    assert (page.shown, page.cut) == (2, 0)
+    page = number_lines(slice_lines(f"{half}\n{half}\nb\n{half}", 0, 10))
+    assert (page.line_count, page.omitted_chars) == (2, 0)
 
 
 def test_a_line_longer_than_a_page_is_cut() -> None:
-    page = numbered(slice_lines("a" * (MAX_PAGE + 7) + "\nb", 0, 10))
-    assert (page.shown, page.cut) == (1, 7)
+    page = number_lines(slice_lines("a" * (MAX_PAGE + 7) + "\nb", 0, 10))
+    assert (page.line_count, page.omitted_chars) == (1, 7)
     assert page.text.count("a") == MAX_PAGE
 
 
@@ -173,7 +175,7 @@ def test_a_line_longer_than_a_page_is_cut() -> None:
 )
 def test_a_line_read_from_its_middle_has_the_same_rows(column: int, rows: list[str]) -> None:
     lines = slice_lines("a" * MAX_ROW + "bc\nd", 0, 2)
-    assert numbered(lines, column) == Page("\n".join([*rows, "     2  d"]), 2)
+    assert number_lines(lines, column) == TextPage("\n".join([*rows, "     2  d"]), 2)
 
 
 @given(st.integers(0, 3 * MAX_PAGE))
@@ -181,7 +183,7 @@ def test_the_parts_of_an_endless_line_are_all_of_it(length: int) -> None:
     line = ("0123456789" * (length // 10 + 1))[:length] or "x"
     column, parts = 0, ""
     while column < len(line):
-        page = numbered(slice_lines(line, 0, 1), column)
+        page = number_lines(slice_lines(line, 0, 1), column)
         parts += "".join(row[8:] for row in page.text.split("\n"))
-        column = len(line) - page.cut
+        column = len(line) - page.omitted_chars
     assert parts == line

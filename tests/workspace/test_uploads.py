@@ -11,14 +11,14 @@ from urllib.parse import unquote
 
 import pytest
 
-from documents.office import LAUGHS, docx, paragraph
+from documents.office import BILLION_LAUGHS, docx, paragraph
 from footnote.app import App
-from footnote.protocol.errors import LimitReached, TooLarge, Unknown, Unworkable, UsageError, WrongKind
+from footnote.protocol.errors import LimitReached, TooLarge, Unknown, UnprocessableFile, UsageError, WrongKind
 from footnote.protocol.files import FileRecord
 from footnote.sandbox.pool import SandboxPool
-from footnote.workspace.archive import zipped as archived
 from footnote.workspace.files import FileMissing, NotText
 from footnote.workspace.uploads import Uploads
+from footnote.workspace.zip import zip_workspace as archived
 from workspace.hostile import HOSTILE_NAMES as NAMES
 
 AGAIN = "upload it again to have that tried once more"
@@ -40,12 +40,12 @@ async def pieces(content: bytes) -> AsyncIterator[bytes]:
         yield content[start : start + 1000]
 
 
-async def take(app: App, session_id: str, name: str, content: bytes, user_id: str = "local") -> FileRecord:
+async def upload(app: App, session_id: str, name: str, content: bytes, user_id: str = "local") -> FileRecord:
     async with app.uploads.spool(pieces(content)) as spooled:
-        return await app.uploads.take(user_id, session_id, name, spooled)
+        return await app.uploads.accept(user_id, session_id, name, spooled)
 
 
-def zipped(*files: tuple[str, bytes]) -> bytes:
+def make_zip(*files: tuple[str, bytes]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files:
@@ -82,7 +82,7 @@ async def test_more_than_one_upload_may_be_is_refused_before_it_is_all_there(app
 
 async def test_an_upload_is_kept_byte_for_byte_with_its_text(app: App, session_id: str) -> None:
     content = "\ufeffTên;Giá\r\nGạo;1\r\n".encode()
-    record = await take(app, session_id, "bảng giá.csv", content)
+    record = await upload(app, session_id, "bảng giá.csv", content)
     workspace = app.sessions.workspace("local", session_id)
     assert record == FileRecord(
         id=record.id,
@@ -96,36 +96,36 @@ async def test_an_upload_is_kept_byte_for_byte_with_its_text(app: App, session_i
     )
     assert await workspace.list() == (record,)
     assert await workspace.read(record.path) == content
-    assert "Tên;Giá" in await workspace.text_of("bảng giá.csv")
+    assert "Tên;Giá" in await workspace.extracted_text("bảng giá.csv")
     (version,) = await workspace.versions(record.path)
     assert (version.author, version.hash) == ("user", sha256(content).hexdigest())
 
 
 async def test_a_name_in_its_other_unicode_form_is_the_same_name(app: App, session_id: str) -> None:
-    record = await take(app, session_id, "ba\u0301o ca\u0301o.txt", b"x")
+    record = await upload(app, session_id, "ba\u0301o ca\u0301o.txt", b"x")
     assert record.filename == "báo cáo.txt"
 
 
 async def test_the_same_file_many_times_at_once_is_one(app: App, session_id: str) -> None:
     names = ["re\u0301sume\u0301.txt", "r\u00e9sum\u00e9.txt"] * 3
-    taken = await asyncio.gather(*(take(app, session_id, name, b"one") for name in names))
+    taken = await asyncio.gather(*(upload(app, session_id, name, b"one") for name in names))
     assert len({record.id for record in taken}) == 1
     assert len(await app.sessions.workspace("local", session_id).list()) == 1
 
 
 async def test_the_same_file_again_is_the_one_that_is_there(app: App, session_id: str) -> None:
-    first = await take(app, session_id, "a.txt", b"one")
-    assert await take(app, session_id, "a.txt", b"one") == first
-    other = await take(app, session_id, "b.txt", b"one")
-    changed = await take(app, session_id, "a.txt", b"two")
+    first = await upload(app, session_id, "a.txt", b"one")
+    assert await upload(app, session_id, "a.txt", b"one") == first
+    other = await upload(app, session_id, "b.txt", b"one")
+    changed = await upload(app, session_id, "a.txt", b"two")
     assert len({first.id, other.id, changed.id}) == 3
 
 
 async def test_the_same_large_content_lies_in_the_storage_once(app: App, session_id: str, tmp_path: Path) -> None:
     content = b"line of text\n" * 100_000
-    await take(app, session_id, "a.txt", content)
+    await upload(app, session_id, "a.txt", content)
     other = (await app.sessions.create("local", "researcher")).id
-    await take(app, other, "b.txt", content)
+    await upload(app, other, "b.txt", content)
     (lying,) = files_below(tmp_path / "home" / "files")
     assert lying.read_bytes() == content
     assert lying.name.startswith(sha256(content).hexdigest())
@@ -141,7 +141,7 @@ async def test_no_name_becomes_a_path_of_the_host(app: App, session_id: str, tmp
     last_parts = {name.replace("\\", "/").rpartition("/")[2]: name for name in NAMES}
     for number, name in enumerate(last_parts.values()):
         try:
-            record = await take(app, session_id, name, f"text {number}".encode())
+            record = await upload(app, session_id, name, f"text {number}".encode())
         except UsageError:
             continue
         taken += 1
@@ -163,17 +163,17 @@ async def test_what_is_refused_leaves_nothing(app: App, session_id: str, tmp_pat
         ("photo.png", b"<script>alert(1)</script>"),
     ):
         with pytest.raises(UsageError) as refused:
-            await take(app, session_id, name, content)
+            await upload(app, session_id, name, content)
         assert name in refused.value.message
     assert await app.sessions.workspace("local", session_id).list() == ()
     assert files_below(tmp_path / "home") == []
 
 
 async def test_a_file_without_text_is_kept_and_says_why_it_has_none(app: App, session_id: str) -> None:
-    record = await take(app, session_id, "a.zip", zipped(("a.txt", b"x")))
+    record = await upload(app, session_id, "a.zip", make_zip(("a.txt", b"x")))
     assert record.icon_type == "archive"
     with pytest.raises(NotText, match=r"a\.zip has no text to be read: "):
-        await app.sessions.workspace("local", session_id).text_of(record.path)
+        await app.sessions.workspace("local", session_id).extracted_text(record.path)
 
 
 @pytest.mark.parametrize(
@@ -197,13 +197,13 @@ async def test_a_file_without_text_is_kept_and_says_why_it_has_none(app: App, se
 async def test_what_cannot_be_read_is_kept_as_it_came_and_says_why(
     app: App, session_id: str, name: str, content: bytes, icon: str, why: str
 ) -> None:
-    record = await take(app, session_id, name, content)
+    record = await upload(app, session_id, name, content)
     workspace = app.sessions.workspace("local", session_id)
     assert record.icon_type == icon
     assert await workspace.list() == (record,)
     assert await workspace.read(record.path) == content
     with pytest.raises(NotText) as raised:
-        await workspace.text_of(record.path)
+        await workspace.extracted_text(record.path)
     assert raised.value.message == f"{name} has no text to be read: {why}."
     assert not [hit for hit in await app.library.search(name, 5) if hit.url.startswith("footnote://files/")]
 
@@ -222,10 +222,10 @@ async def test_what_cannot_be_read_is_kept_as_it_came_and_says_why(
 )
 async def test_what_no_process_can_read_is_kept_all_the_same(app: App, session_id: str, name: str, why: str) -> None:
     async with SandboxPool(worker="sandbox.workers:work") as sandbox:
-        app.uploads = Uploads(app._database, app.blobs, app.library, sandbox, app.spool, most=10_000)
-        record = await take(app, session_id, name, b"words")
+        app.uploads = Uploads(app._database, app.blobs, app.library, sandbox, app.spool, max_bytes=10_000)
+        record = await upload(app, session_id, name, b"words")
     with pytest.raises(NotText) as raised:
-        await app.sessions.workspace("local", session_id).text_of(record.path)
+        await app.sessions.workspace("local", session_id).extracted_text(record.path)
     assert raised.value.message == f"{name} has no text to be read: {why}; {AGAIN}."
 
 
@@ -233,24 +233,24 @@ async def test_what_no_process_can_read_is_kept_all_the_same(app: App, session_i
 async def test_what_holds_no_text_is_not_read(app: App, session_id: str, head: bytes) -> None:
     # This worker fails to read any file that is called so.
     async with SandboxPool(worker="sandbox.workers:work") as sandbox:
-        app.uploads = Uploads(app._database, app.blobs, app.library, sandbox, app.spool, most=10_000)
-        record = await take(app, session_id, "fail", head + bytes(20))
+        app.uploads = Uploads(app._database, app.blobs, app.library, sandbox, app.spool, max_bytes=10_000)
+        record = await upload(app, session_id, "fail", head + bytes(20))
     with pytest.raises(NotText) as raised:
-        await app.sessions.workspace("local", session_id).text_of(record.path)
+        await app.sessions.workspace("local", session_id).extracted_text(record.path)
     assert "mistake in Footnote" not in raised.value.message
 
 
 async def test_what_is_made_to_do_harm_is_refused_by_its_reading(app: App, session_id: str) -> None:
-    with pytest.raises(Unworkable, match=r"a\.docx declares entities, which can be made to expand without end"):
-        await take(app, session_id, "a.docx", docx(paragraph("&j;"), beginning=LAUGHS))
+    with pytest.raises(UnprocessableFile, match=r"a\.docx declares entities, which can be made to expand without end"):
+        await upload(app, session_id, "a.docx", docx(paragraph("&j;"), beginning=BILLION_LAUGHS))
     assert await app.sessions.workspace("local", session_id).list() == ()
 
 
 async def test_a_zip_is_unpacked_on_request(app: App, session_id: str) -> None:
-    content = zipped(
+    content = make_zip(
         ("notes/một.md", "# Một".encode()), ("../../data.csv", b"a,b"), ("__MACOSX/x", b"junk"), ("d/", b"")
     )
-    record = await take(app, session_id, "all.zip", content)
+    record = await upload(app, session_id, "all.zip", content)
     unpacked = await app.uploads.unpack("local", session_id, record.path)
     assert sorted(one.filename for one in unpacked) == ["data.csv", "một.md"]
     workspace = app.sessions.workspace("local", session_id)
@@ -262,17 +262,17 @@ async def test_a_zip_is_unpacked_on_request(app: App, session_id: str) -> None:
 
 
 async def test_files_of_a_zip_keep_their_folders(app: App, session_id: str) -> None:
-    content = zipped(
+    content = make_zip(
         ("a/b.txt", b"first"), ("a/c/b.txt", b"second"), ("../..\\up/b.txt", b"third"), ("b.txt", b"first")
     )
-    record = await take(app, session_id, "all.zip", content)
+    record = await upload(app, session_id, "all.zip", content)
     unpacked = await app.uploads.unpack("local", session_id, record.path)
     names = ["a/b.txt", "a/c/b.txt", "up/b.txt", "b.txt"]
     assert [one.url.split("/", 3)[3] for one in unpacked] == names
     assert [one.filename for one in unpacked] == ["b.txt"] * 4
     workspace = app.sessions.workspace("local", session_id)
-    assert [await workspace.text_of(name) for name in names] == ["first", "second", "third", "first"]
-    assert [await workspace.text_of(one.path) for one in unpacked] == ["first", "second", "third", "first"]
+    assert [await workspace.extracted_text(name) for name in names] == ["first", "second", "third", "first"]
+    assert [await workspace.extracted_text(one.path) for one in unpacked] == ["first", "second", "third", "first"]
     assert await app.uploads.unpack("local", session_id, record.path) == unpacked
     archive = b"".join([piece async for piece in archived(workspace)])
     with zipfile.ZipFile(io.BytesIO(archive)) as opened:
@@ -280,8 +280,8 @@ async def test_files_of_a_zip_keep_their_folders(app: App, session_id: str) -> N
 
 
 async def test_one_file_of_a_zip_that_is_not_taken_does_not_keep_out_the_others(app: App, session_id: str) -> None:
-    content = zipped(("a.txt", b"a"), ("run.txt", b"MZ\x90\x00" + bytes(200)), ("fake.pdf", b"no"), ("z.txt", b"z"))
-    record = await take(app, session_id, "all.zip", content)
+    content = make_zip(("a.txt", b"a"), ("run.txt", b"MZ\x90\x00" + bytes(200)), ("fake.pdf", b"no"), ("z.txt", b"z"))
+    record = await upload(app, session_id, "all.zip", content)
     with pytest.raises(WrongKind) as refused:
         await app.uploads.unpack("local", session_id, record.path)
     assert "run.txt was not taken: " in refused.value.message
@@ -293,24 +293,26 @@ async def test_one_file_of_a_zip_that_is_not_taken_does_not_keep_out_the_others(
 
 async def test_nobody_brings_anything_into_a_session_of_somebody_else(app: App, session_id: str) -> None:
     with pytest.raises(Unknown):
-        await take(app, session_id, "a.txt", b"x", user_id="ann")
+        await upload(app, session_id, "a.txt", b"x", user_id="ann")
     with pytest.raises(Unknown):
-        await take(app, "session_0", "a.txt", b"x")
+        await upload(app, "session_0", "a.txt", b"x")
 
 
 async def test_the_room_of_a_user_is_kept(app: App, session_id: str) -> None:
-    app.uploads = Uploads(app._database, app.blobs, app.library, app.sandbox, app.spool, most=10_000, file_bytes=1000)
-    await take(app, session_id, "a.txt", b"x" * 800)
+    app.uploads = Uploads(
+        app._database, app.blobs, app.library, app.sandbox, app.spool, max_bytes=10_000, max_user_bytes=1000
+    )
+    await upload(app, session_id, "a.txt", b"x" * 800)
     with pytest.raises(LimitReached, match="would have 1,600 bytes; this server allows 1,000"):
-        await take(app, session_id, "b.txt", b"y" * 800)
+        await upload(app, session_id, "b.txt", b"y" * 800)
     assert len(await app.sessions.workspace("local", session_id).list()) == 1
 
 
 async def test_what_an_upload_says_is_found_by_the_library(app: App, session_id: str) -> None:
     text = "The quokka is a small macropod about the size of a domestic cat. " * 3
-    await take(app, session_id, "quokka.md", f"# Quokkas\n\n{text}".encode())
+    await upload(app, session_id, "quokka.md", f"# Quokkas\n\n{text}".encode())
     other = (await app.sessions.create("local", "researcher")).id
-    await take(app, other, "quokka.md", f"# Other\n\n{text} Rottnest Island.".encode())
+    await upload(app, other, "quokka.md", f"# Other\n\n{text} Rottnest Island.".encode())
     hits = await app.library.search("quokka macropod", 5)
     assert sorted(hit.url for hit in hits) == ["footnote://files/quokka-2.md", "footnote://files/quokka.md"]
 

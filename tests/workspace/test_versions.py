@@ -22,9 +22,9 @@ from footnote.sessions.store import Sessions
 from footnote.storage.local import LocalStorage
 from footnote.storage.memory import MemoryStorage
 from footnote.workspace.blobs import Blobs
-from footnote.workspace.diffs import diff_of
-from footnote.workspace.files import Change, FileMissing, Workspace
-from footnote.workspace.in_memory import workspace_in_memory
+from footnote.workspace.diffs import make_diff
+from footnote.workspace.files import FileChange, FileMissing, Workspace
+from footnote.workspace.in_memory import in_memory_workspace
 from footnote.workspace.text import replace
 
 PATHS = st.sampled_from(["/a.md", "/folder/b.md", "/Ca\u0301.md", "/c\u00e1.md"])
@@ -43,7 +43,7 @@ class Versions(RuleBasedStateMachine):
         self.calls = 0
 
     async def opened(self) -> Workspace:
-        return workspace_in_memory()
+        return in_memory_workspace()
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         return self.loop.run_until_complete(work)
@@ -65,29 +65,29 @@ class Versions(RuleBasedStateMachine):
     def agent_writes(self, path: str, text: str, again: bool) -> None:
         self.calls += 1
         call_id = f"c{self.calls}"
-        if self.unseen(normal(path)):
+        if self.unseen(normalize(path)):
             with pytest.raises(FileChanged):
                 self.run(self.write(path, text, call_id))
             return
         for _ in range(1 + again):  # the same call, carried out once more after a crash, writes nothing
-            assert self.run(self.write(path, text, call_id)).record.path == normal(path)
-        self.add(normal(path), text, "agent")
-        self.seen[normal(path)] = len(self.files[normal(path)])
+            assert self.run(self.write(path, text, call_id)).record.path == normalize(path)
+        self.add(normalize(path), text, "agent")
+        self.seen[normalize(path)] = len(self.files[normalize(path)])
 
     def write(self, path: str, text: str, call_id: str) -> Coroutine[Any, Any, Any]:
         return self.workspace.change(
-            path, lambda _: Change(text, "done"), message_id="m", call_id=call_id, blindly=False
+            path, lambda _: FileChange(text, "done"), message_id="m", call_id=call_id, allow_unseen=False
         )
 
     @rule(path=PATHS, old=st.sampled_from("ab"), new=st.text(alphabet="ab", max_size=2), everywhere=st.booleans())
     def agent_edits(self, path: str, old: str, new: str, everywhere: bool) -> None:
-        path = normal(path)
+        path = normalize(path)
         versions = self.files.get(path)
         current = versions[-1][0] if versions else None
         self.calls += 1
         work = self.workspace.edit(
             path,
-            lambda text: Change(replace(text, old, new, everywhere=everywhere).text),
+            lambda text: FileChange(replace(text, old, new, replace_all=everywhere).text),
             message_id="m",
             call_id=f"c{self.calls}",
         )
@@ -103,15 +103,15 @@ class Versions(RuleBasedStateMachine):
 
     @rule(path=PATHS)
     def agent_reads(self, path: str) -> None:
-        path = normal(path)
+        path = normalize(path)
         if path in self.files:
-            self.run(self.workspace.see(path))
+            self.run(self.workspace.mark_seen(path))
             if self.unseen(path):
                 self.seen[path] = len(self.files[path])
 
     @rule(path=PATHS, text=TEXTS, knows=st.booleans())
     def user_saves(self, path: str, text: str, knows: bool) -> None:
-        path = normal(path)
+        path = normalize(path)
         base = self.hash(path) if knows else sha256(b"something else").hexdigest()
         work = self.workspace.put(path, text, base_hash=base)
         if not knows:
@@ -124,7 +124,7 @@ class Versions(RuleBasedStateMachine):
 
     @rule(path=PATHS, number=st.integers(1, 4))
     def user_restores(self, path: str, number: int) -> None:
-        path = normal(path)
+        path = normalize(path)
         versions = self.files.get(path, [])
         if number > len(versions):
             with pytest.raises(FileMissing):
@@ -136,7 +136,7 @@ class Versions(RuleBasedStateMachine):
 
     @rule(path=PATHS)
     def user_deletes(self, path: str) -> None:
-        path = normal(path)
+        path = normalize(path)
         if path not in self.files:
             with pytest.raises(FileMissing):
                 self.run(self.workspace.delete(path))
@@ -158,7 +158,7 @@ class Versions(RuleBasedStateMachine):
             assert self.run(self.workspace.read_text(path)) == versions[-1][0]
 
 
-def normal(path: str) -> str:
+def normalize(path: str) -> str:
     return path.replace("a\u0301", "\u00e1")
 
 
@@ -191,29 +191,29 @@ TestStoredVersions.settings = settings(max_examples=40, stateful_step_count=25, 
 
 
 async def test_two_versions_are_compared_line_by_line() -> None:
-    workspace = workspace_in_memory()
+    workspace = in_memory_workspace()
     await workspace.write("/a.md", "one\ntwo\u2028x\nthree", message_id=None)
     record = await workspace.write("/a.md", "one\n2\u2028x\nthree\n", message_id=None)
     newer, older = [
         (version, await workspace.read("/a.md", version.number)) for version in await workspace.versions("/a.md")
     ]
-    diff = diff_of(record, older, newer)
+    diff = make_diff(record, older, newer)
     assert (diff.older, diff.newer, diff.added, diff.removed) == (1, 2, 2, 2)
     assert diff.diff == (
         "--- a.md (version 1)\n+++ a.md (version 2)\n@@ -1,3 +1,3 @@\n one\n-two\u2028x\n-three\n"
         "\\ No newline at end of file\n+2\u2028x\n+three\n"
     )
-    assert diff_of(record, newer, newer).diff == ""
-    assert diff_of(record, (older[0], b"\xff"), newer).diff is None
+    assert make_diff(record, newer, newer).diff == ""
+    assert make_diff(record, (older[0], b"\xff"), newer).diff is None
 
 
 async def test_texts_of_lines_that_come_again_and_again_are_compared_as_a_block() -> None:
-    workspace = workspace_in_memory()
+    workspace = in_memory_workspace()
     texts = ["".join(f"{number * step % 120}\n" for number in range(size)) for step, size in ((1, 20_000), (7, 24_000))]
     for text in texts:
         record = await workspace.write("/a.md", f"first\n{text}last\n", message_id=None)
     newer, older = [(one, await workspace.read("/a.md", one.number)) for one in await workspace.versions("/a.md")]
-    diff = diff_of(record, older, newer)  # in one block: line by line it would take a minute
+    diff = make_diff(record, older, newer)  # in one block: line by line it would take a minute
     assert diff.diff is not None
     assert (diff.added - diff.removed, diff.diff.splitlines()[:4]) == (
         4000,

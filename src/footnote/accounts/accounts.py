@@ -15,11 +15,11 @@ from typing import Literal
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from footnote.accounts.names import LONGEST, name_key, shown_name
-from footnote.accounts.passwords import Passwords, acceptable
-from footnote.accounts.proofs import PREFIXES, hash_of, is_one, new_secret, same
+from footnote.accounts.names import MAX_NAME_LENGTH, name_key, normalize_name
+from footnote.accounts.passwords import Passwords, check_password
+from footnote.accounts.proofs import PREFIXES, has_prefix_of, hash_of, is_equal, new_secret
 from footnote.db import accounts as db
-from footnote.db.blobs import secret as db_secret
+from footnote.db.blobs import get_or_create_secret as db_secret
 from footnote.db.engine import Database
 from footnote.db.script import Steps, lock, script
 from footnote.protocol.accounts import (
@@ -43,7 +43,7 @@ from footnote.protocol.errors import (
     UsageError,
 )
 from footnote.protocol.ids import new_id
-from footnote.protocol.times import written
+from footnote.protocol.times import format_time
 
 DAY = 86_400.0
 COOKIE_SECONDS = 30 * DAY
@@ -51,9 +51,9 @@ COOKIE_SECONDS = 30 * DAY
 LOGIN_SECONDS = 15 * 60.0
 TOUCH_SECONDS = 60.0
 """When something was last used is written down no more often than this."""
-MOST_TOKENS = 200
+MAX_TOKENS = 200
 """Tokens of one user at a time."""
-SHARED_TOKEN = "local token"  # noqa: S105 - the name that it is kept under
+SHARED_TOKEN_NAME = "local token"  # noqa: S105 - the name that it is kept under
 WRONG_PASSWORD = "The name or the password is wrong."  # noqa: S105 - a sentence
 WRONG_TOKEN = "This login link has been used or is too old. Ask for a new one."  # noqa: S105 - a sentence
 
@@ -75,18 +75,18 @@ class Accounts:
         self._local_token = local_token
         self._clock = clock
         self._passwords = passwords or Passwords()
-        self._touching: dict[str, asyncio.Task[None]] = {}
+        self._touch_tasks: dict[str, asyncio.Task[None]] = {}
 
     async def share_local_token(self) -> str | None:
         """The first replica decides for all, so that what one was told opens every other one too."""
         if self._local_token is not None:
-            kept = await self._database.write(db_secret(SHARED_TOKEN, self._local_token.encode()))
+            kept = await self._database.write(db_secret(SHARED_TOKEN_NAME, self._local_token.encode()))
             self._local_token = kept.decode()
         return self._local_token
 
     async def close(self) -> None:
         """Before the database is: waits for what is still being noted."""
-        await asyncio.gather(*self._touching.values())
+        await asyncio.gather(*self._touch_tasks.values())
         await asyncio.to_thread(self._passwords.close)
 
     async def users(self) -> tuple[User, ...]:
@@ -94,45 +94,47 @@ class Accounts:
         return tuple(_user(row) for row in await self._database.read(db.accounts()))
 
     async def user(self, user_id: str) -> User:
-        return _user(await self._database.read(_existing(user_id)))
+        return _user(await self._database.read(_require_account(user_id)))
 
-    async def named(self, name: str) -> User:
-        row = await self._database.read(db.account_named(name_key(name))) if len(name) <= 4 * LONGEST else None
+    async def user_by_name(self, name: str) -> User:
+        row = (
+            await self._database.read(db.account_by_name(name_key(name))) if len(name) <= 4 * MAX_NAME_LENGTH else None
+        )
         if row is None:
             raise Unknown("There is no user of this name. `footnote users list` shows all of them.")
         return _user(row)
 
     async def add(self, new: NewUser) -> User:
-        name = shown_name(new.name)
-        acceptable(new.password)
+        name = normalize_name(new.name)
+        check_password(new.password)
         taken = Conflict(f"There is a user {name} already. Choose another name.")
-        if await self._database.read(db.account_named(name_key(name))):  # before much work is done
+        if await self._database.read(db.account_by_name(name_key(name))):  # before much work is done
             raise taken
         row = db.AccountRow(
             id=new_id("user"),
             name=name,
             role=new.role,
             disabled=False,
-            created_at=written(self._clock()),
+            created_at=format_time(self._clock()),
             password=await self._passwords.hash(new.password),
         )
-        if not await self._database.write(db.add(row, name_key(name))):
+        if not await self._database.write(db.add_account(row, name_key(name))):
             raise taken
         return _user(row)
 
     async def change(self, user_id: str, changes: UserChanges) -> User:
         """All of it, or nothing. A new password, like being disabled, ends every visit of the page."""
-        await self._database.read(_existing(user_id))  # before much work is done
+        await self._database.read(_require_account(user_id))  # before much work is done
         hashed = None if changes.password is UNSET else await self._passwords.hash(changes.password)
-        return _user(await self._database.write(_changed(user_id, changes, hashed), erase=hashed is not None))
+        return _user(await self._database.write(_update_account(user_id, changes, hashed), erase=hashed is not None))
 
     async def check_removable(self, user_id: str) -> None:
         """Raises what `remove` would."""
-        await self._database.read(_removable(user_id))
+        await self._database.read(_check_removable(user_id))
 
     async def remove(self, user_id: str) -> None:
         """With all that is theirs. It cannot be brought back. Whoever calls has ended their runs."""
-        await self._database.write(_removed(user_id), erase=True)
+        await self._database.write(_delete_account(user_id), erase=True)
 
     async def log_in(self, login: Login) -> tuple[Principal, str]:
         """Who it is, and the secret of a new cookie."""
@@ -141,35 +143,35 @@ class Accounts:
             raise UsageError("Log in with a name and a password, or with a token.")
         secret = new_secret(PREFIXES["cookie"])
         if login.token is not None:
-            principal = await self._log_in_once(login.token, secret)
+            principal = await self._log_in_with_token(login.token, secret)
         else:
             principal = await self._log_in_with_password(login.name or "", login.password or "", secret)
         return principal, secret
 
     async def log_out(self, secret: str) -> None:
-        if is_one(secret, "cookie"):
-            await self._database.write(db.burn(hash_of(secret), "cookie", self._clock()))
+        if has_prefix_of(secret, "cookie"):
+            await self._database.write(db.consume_credential(hash_of(secret), "cookie", self._clock()))
 
     async def principal(self, secret: str, by: Literal["token", "cookie"]) -> Principal | None:
         """Whose secret this is. None: nobody's, or no longer."""
-        if by == "token" and self._local_token is not None and same(secret, self._local_token):
+        if by == "token" and self._local_token is not None and is_equal(secret, self._local_token):
             local = await self._database.read(db.account(LOCAL_USER))
             return Principal(local.id, local.name, local.role, by) if local and not local.disabled else None
-        if not is_one(secret, by):
+        if not has_prefix_of(secret, by):
             return None
         now = self._clock()
-        owner = await self._database.read(db.owner(hash_of(secret), by, now))
+        owner = await self._database.read(db.credential_owner(hash_of(secret), by, now))
         if owner is None:
             return None
         if owner.used_at is None or owner.used_at + TOUCH_SECONDS <= now:
             self._touch(owner.credential_id, now, now + COOKIE_SECONDS if by == "cookie" else None)
         return Principal(owner.user_id, owner.name, owner.role, by)
 
-    async def mint_login(self, user_id: str = LOCAL_USER) -> str:
+    async def create_login_token(self, user_id: str = LOCAL_USER) -> str:
         """A token that is good for one login, soon."""
         secret, now = new_secret(PREFIXES["login"]), self._clock()
         row = _credential(user_id, "login", "login", now, now + LOGIN_SECONDS)
-        await self._database.write(_given(row, secret))
+        await self._database.write(_issue_credential(row, secret))
         return secret
 
     async def tokens(self, user_id: str) -> tuple[TokenHead, ...]:
@@ -184,35 +186,39 @@ class Accounts:
         secret, now = new_secret(PREFIXES["token"]), self._clock()
         expires_at = None if new.expires_in_days is None else now + new.expires_in_days * DAY
         row = _credential(user_id, "token", name, now, expires_at)
-        await self._database.write(_given(row, secret))
+        await self._database.write(_issue_credential(row, secret))
         head = _head(row)
         return IssuedToken(head.id, head.name, head.created_at, head.used_at, head.expires_at, token=secret)
 
     async def revoke(self, user_id: str, token_id: str) -> None:
-        if not await self._database.write(db.revoke(user_id, token_id, "token")):
+        if not await self._database.write(db.revoke_credential(user_id, token_id, "token")):
             raise Unknown("There is no such token.")
 
     async def _log_in_with_password(self, name: str, password: str, secret: str) -> Principal:
         """One read and one verification, whoever is named; what follows is for those whose password is right."""
-        key = name_key(name) if len(name) <= 4 * LONGEST else ""
-        row = await self._database.read(db.account_named(key))
+        key = name_key(name) if len(name) <= 4 * MAX_NAME_LENGTH else ""
+        row = await self._database.read(db.account_by_name(key))
         hashed = None if row is None else row.password
         if not await self._passwords.verify(password, hashed) or row is None or hashed is None:
             raise NotLoggedIn(WRONG_PASSWORD)
         again = None
-        if self._passwords.outdated(hashed):
+        if self._passwords.needs_rehash(hashed):
             with suppress(LimitReached):  # at the next login, then
                 again = await self._passwords.hash(password)
         cookie = self._cookie(row.id)
-        return await self._database.write(_let_in(cookie, secret, verified=hashed, rehashed=again))
+        return await self._database.write(_finish_password_login(cookie, secret, verified=hashed, rehashed=again))
 
-    async def _log_in_once(self, token: str, secret: str) -> Principal:
+    async def _log_in_with_token(self, token: str, secret: str) -> Principal:
         now = self._clock()
         # A look first: guesses must not wait for the disk.
-        owner = await self._database.read(db.owner(hash_of(token), "login", now)) if is_one(token, "login") else None
+        owner = (
+            await self._database.read(db.credential_owner(hash_of(token), "login", now))
+            if has_prefix_of(token, "login")
+            else None
+        )
         if owner is None:
             raise NotLoggedIn(WRONG_TOKEN)
-        return await self._database.write(_burned(hash_of(token), self._cookie(owner.user_id), secret))
+        return await self._database.write(_finish_token_login(hash_of(token), self._cookie(owner.user_id), secret))
 
     def _cookie(self, user_id: str) -> db.CredentialRow:
         now = self._clock()
@@ -220,20 +226,20 @@ class Accounts:
 
     def _touch(self, credential_id: str, now: float, expires_at: float | None) -> None:
         """Noted while the request goes on, which neither waits for it nor fails with it."""
-        if credential_id not in self._touching:
-            task = asyncio.create_task(self._noted(credential_id, now, expires_at))
-            self._touching[credential_id] = task
-            task.add_done_callback(lambda _: self._touching.pop(credential_id, None))
+        if credential_id not in self._touch_tasks:
+            task = asyncio.create_task(self._store_touch(credential_id, now, expires_at))
+            self._touch_tasks[credential_id] = task
+            task.add_done_callback(lambda _: self._touch_tasks.pop(credential_id, None))
 
-    async def _noted(self, credential_id: str, now: float, expires_at: float | None) -> None:
+    async def _store_touch(self, credential_id: str, now: float, expires_at: float | None) -> None:
         try:
-            await self._database.write(db.touch(credential_id, now, expires_at))
+            await self._database.write(db.touch_credential(credential_id, now, expires_at))
         except FootnoteError as error:
             log.warning("When a token was last used could not be noted: %s", error.message)
 
 
 @script
-def _existing(user_id: str) -> Steps[db.AccountRow]:
+def _require_account(user_id: str) -> Steps[db.AccountRow]:
     row = yield from db.account(user_id)
     if row is None:
         raise Unknown("There is no such user.")
@@ -241,56 +247,58 @@ def _existing(user_id: str) -> Steps[db.AccountRow]:
 
 
 @script
-def _enabled(user_id: str) -> Steps[db.AccountRow]:
-    row = yield from _existing(user_id)
+def _require_enabled(user_id: str) -> Steps[db.AccountRow]:
+    row = yield from _require_account(user_id)
     if row.disabled:
         raise Conflict(f"The user {row.name} is disabled. Enable them first.")
     return row
 
 
 @script
-def _changed(user_id: str, changes: UserChanges, hashed: str | None) -> Steps[db.AccountRow]:
+def _update_account(user_id: str, changes: UserChanges, hashed: str | None) -> Steps[db.AccountRow]:
     yield lock("user", user_id)
-    row = yield from _existing(user_id)
+    row = yield from _require_account(user_id)
     role = row.role if changes.role is UNSET else changes.role
     disabled = row.disabled if changes.disabled is UNSET else changes.disabled
     if user_id == LOCAL_USER and role != row.role:
         raise NotAllowed("The user local is the person at the machine itself, and stays an admin.")
     if role != "admin" or disabled:
-        yield from _spare_the_last_admin(row)
+        yield from _check_other_admin(row)
     yield from db.set_role(user_id, role)
     yield from db.set_disabled(user_id, disabled=disabled)
     if hashed is not None:
         yield from db.set_password(user_id, hashed)
     if hashed is not None or disabled:
         yield from db.revoke_logins(user_id)
-    return (yield from _existing(user_id))
+    return (yield from _require_account(user_id))
 
 
 @script
-def _removable(user_id: str) -> Steps[None]:
-    row = yield from _existing(user_id)
+def _check_removable(user_id: str) -> Steps[None]:
+    row = yield from _require_account(user_id)
     if user_id == LOCAL_USER:
         raise NotAllowed("The user local is the person at the machine itself, and cannot be removed.")
-    yield from _spare_the_last_admin(row)
+    yield from _check_other_admin(row)
 
 
 @script
-def _removed(user_id: str) -> Steps[None]:
+def _delete_account(user_id: str) -> Steps[None]:
     yield lock("user", user_id)
-    yield from _removable(user_id)
-    yield from db.remove(user_id)
+    yield from _check_removable(user_id)
+    yield from db.delete_account(user_id)
 
 
 @script
-def _spare_the_last_admin(row: db.AccountRow) -> Steps[None]:
+def _check_other_admin(row: db.AccountRow) -> Steps[None]:
     """Nobody could undo it."""
     if row.role == "admin" and not row.disabled and not (yield from db.has_another_admin(row.id)):
         raise Conflict(f"{row.name} is the only admin. Make somebody else an admin first.")
 
 
 @script
-def _let_in(cookie: db.CredentialRow, secret: str, *, verified: str, rehashed: str | None) -> Steps[Principal]:
+def _finish_password_login(
+    cookie: db.CredentialRow, secret: str, *, verified: str, rehashed: str | None
+) -> Steps[Principal]:
     """If the password is still the one that was verified: it may have been changed at the same moment."""
     yield lock("user", cookie.user_id)
     row = yield from db.account(cookie.user_id)
@@ -303,9 +311,9 @@ def _let_in(cookie: db.CredentialRow, secret: str, *, verified: str, rehashed: s
 
 
 @script
-def _burned(token_hash: str, cookie: db.CredentialRow, secret: str) -> Steps[Principal]:
+def _finish_token_login(token_hash: str, cookie: db.CredentialRow, secret: str) -> Steps[Principal]:
     yield lock("user", cookie.user_id)
-    user_id = yield from db.burn(token_hash, "login", cookie.created_at)
+    user_id = yield from db.consume_credential(token_hash, "login", cookie.created_at)
     row = None if user_id is None else (yield from db.account(user_id))
     if row is None or row.disabled or row.id != cookie.user_id:
         raise NotLoggedIn(WRONG_TOKEN)
@@ -314,11 +322,11 @@ def _burned(token_hash: str, cookie: db.CredentialRow, secret: str) -> Steps[Pri
 
 
 @script
-def _given(row: db.CredentialRow, secret: str) -> Steps[None]:
+def _issue_credential(row: db.CredentialRow, secret: str) -> Steps[None]:
     yield lock("user", row.user_id)
-    yield from _enabled(row.user_id)
-    if row.kind == "token" and len((yield from db.credentials(row.user_id, "token", row.created_at))) >= MOST_TOKENS:
-        raise LimitReached(f"A user has at most {MOST_TOKENS} tokens. Remove one that is no longer needed.")
+    yield from _require_enabled(row.user_id)
+    if row.kind == "token" and len((yield from db.credentials(row.user_id, "token", row.created_at))) >= MAX_TOKENS:
+        raise LimitReached(f"A user has at most {MAX_TOKENS} tokens. Remove one that is no longer needed.")
     yield from db.add_credential(row, hash_of(secret))
 
 
@@ -336,7 +344,7 @@ def _head(row: db.CredentialRow) -> TokenHead:
     return TokenHead(
         row.id,
         row.name,
-        written(row.created_at),
-        None if row.used_at is None else written(row.used_at),
-        None if row.expires_at is None else written(row.expires_at),
+        format_time(row.created_at),
+        None if row.used_at is None else format_time(row.used_at),
+        None if row.expires_at is None else format_time(row.expires_at),
     )

@@ -10,9 +10,9 @@ from typing import Any, Protocol, TypeVar
 
 from footnote.protocol.errors import ConfigError, LimitReached, UsageError
 
-SHORTEST, LONGEST = 8, 1024
+MIN_LENGTH, MAX_LENGTH = 8, 1024
 THREADS = 2
-MOST_WAITING = 64
+MAX_WAITING = 64
 RETRY_SECONDS = 3.0
 T = TypeVar("T")
 
@@ -32,19 +32,19 @@ class Passwords:
 
     def __init__(self, hasher: Hasher | None = None) -> None:
         self._hasher = hasher
-        self._nobodys: str | None = None
+        self._dummy_hash: str | None = None
         self._pool = ThreadPoolExecutor(THREADS, "footnote-passwords")
-        self._under_way: set[Future[Any]] = set()
+        self._in_flight: set[Future[Any]] = set()
 
     async def hash(self, password: str) -> str:
         """`UsageError` for a password that is too short or too long."""
-        return await self._in_pool(self._hash, acceptable(password))
+        return await self._run_in_pool(self._hash, check_password(password))
 
     async def verify(self, password: str, hashed: str | None) -> bool:
         """Whether it is the one. Without a hash the answer is no, and takes as long: nobody learns who has one."""
-        return await self._in_pool(self._verify, password, hashed)
+        return await self._run_in_pool(self._verify, password, hashed)
 
-    def outdated(self, hashed: str) -> bool:
+    def needs_rehash(self, hashed: str) -> bool:
         """Whether it was hashed with other settings than today's."""
         return self._argon2().check_needs_rehash(hashed)
 
@@ -52,12 +52,12 @@ class Passwords:
         """What nobody has begun with is dropped."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    async def _in_pool(self, work: Callable[..., T], *arguments: Any) -> T:
-        if len(self._under_way) >= THREADS + MOST_WAITING:
+    async def _run_in_pool(self, work: Callable[..., T], *arguments: Any) -> T:
+        if len(self._in_flight) >= THREADS + MAX_WAITING:
             raise LimitReached("Too many people log in at this moment. Try again soon.", retry_after=RETRY_SECONDS)
         future = self._pool.submit(work, *arguments)
-        self._under_way.add(future)
-        future.add_done_callback(self._under_way.discard)
+        self._in_flight.add(future)
+        future.add_done_callback(self._in_flight.discard)
         return await asyncio.wrap_future(future)
 
     def _hash(self, password: str) -> str:
@@ -67,11 +67,11 @@ class Passwords:
         hasher = self._argon2()
         from argon2.exceptions import InvalidHashError, VerifyMismatchError  # noqa: PLC0415 - see `_argon2`
 
-        if self._nobodys is None:  # made whoever asks first, so that it tells nothing about them
-            self._nobodys = hasher.hash(secrets.token_bytes(32))
-        fits = len(password) <= LONGEST
+        if self._dummy_hash is None:  # made whoever asks first, so that it tells nothing about them
+            self._dummy_hash = hasher.hash(secrets.token_bytes(32))
+        fits = len(password) <= MAX_LENGTH
         try:
-            hasher.verify(hashed or self._nobodys, _bytes_of(password if fits else ""))
+            hasher.verify(hashed or self._dummy_hash, _bytes_of(password if fits else ""))
         except (VerifyMismatchError, InvalidHashError):
             return False
         return fits and hashed is not None
@@ -87,17 +87,17 @@ class Passwords:
         return self._hasher
 
 
-def acceptable(password: str) -> str:
+def check_password(password: str) -> str:
     """The password itself, if it may be one."""
-    if len(password) > LONGEST or len(_normal(password)) < SHORTEST:
-        raise UsageError(f"A password has {SHORTEST} to {LONGEST:,} characters. Choose another one.")
+    if len(password) > MAX_LENGTH or len(_normalize(password)) < MIN_LENGTH:
+        raise UsageError(f"A password has {MIN_LENGTH} to {MAX_LENGTH:,} characters. Choose another one.")
     return password
 
 
-def _normal(password: str) -> str:
+def _normalize(password: str) -> str:
     """The same letters are the same password, however a keyboard composes them."""
     return unicodedata.normalize("NFKC", password)
 
 
 def _bytes_of(password: str) -> bytes:
-    return _normal(password).encode("utf-8", "surrogatepass")
+    return _normalize(password).encode("utf-8", "surrogatepass")

@@ -6,8 +6,8 @@ import secrets
 
 from footnote.db.accounts import CredentialKind
 
-BITS = 256
-LONGEST = 512
+SECRET_BITS = 256
+MAX_SECRET_LENGTH = 512
 """Longer than any secret: what is longer is not looked at."""
 PREFIXES: dict[CredentialKind, str] = {"token": "fn_", "cookie": "fnc_", "login": "fnl_"}
 """What each begins with, so that a person, or a program that looks for leaked secrets, sees what it is."""
@@ -15,7 +15,7 @@ LOCAL_PREFIX = "fn_local_"
 
 
 def new_secret(prefix: str) -> str:
-    return prefix + secrets.token_urlsafe(BITS // 8)
+    return prefix + secrets.token_urlsafe(SECRET_BITS // 8)
 
 
 def hash_of(secret: str) -> str:
@@ -23,12 +23,12 @@ def hash_of(secret: str) -> str:
     return hashlib.sha256(_bytes_of(secret)).hexdigest()
 
 
-def is_one(secret: str, kind: CredentialKind) -> bool:
+def has_prefix_of(secret: str, kind: CredentialKind) -> bool:
     """Whether it looks like one, so that it is worth a look into the database."""
-    return len(secret) <= LONGEST and secret.startswith(PREFIXES[kind])
+    return len(secret) <= MAX_SECRET_LENGTH and secret.startswith(PREFIXES[kind])
 
 
-def same(one: str, other: str) -> bool:
+def is_equal(one: str, other: str) -> bool:
     """Takes as long wherever the first difference is."""
     return hmac.compare_digest(_bytes_of(one), _bytes_of(other))
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from msgspec import UNSET, to_builtins
+from msgspec.structs import replace
 
-from footnote.agent import repeats
 from footnote.agent.turn import CallBegun, CallEnded, Resumed
 from footnote.cancel import Cancelled, CancelScope
 from footnote.models.accumulate import MAX_ARGUMENTS
@@ -26,37 +26,110 @@ from footnote.protocol.events import (
     ToolStatus,
 )
 from footnote.protocol.files import FileRecord
-from footnote.protocol.messages import Message, ToolCall, ToolResultMessage
-from footnote.protocol.tools import Progress, ToolResult, failed
+from footnote.protocol.messages import AssistantMessage, Message, Text, ToolCall, ToolResultMessage, UserMessage
+from footnote.protocol.tools import Progress, ToolResult, failed, said
 from footnote.tools.approval import Approver
 from footnote.tools.base import Tool, ToolContext
 from footnote.tools.registry import Toolbox
-from footnote.tracing import SLOW, Work
-from footnote.web_search.boundary import unwrapped
+from footnote.tracing import SLOW_BUCKETS, Operation
+from footnote.web_search.boundary import unwrap_web_text
+
+MAX_REPEATS = 3
+REPEATED_NOTE = Text(
+    "[You made this very call before in this turn. Nothing was done again: this is the result that you have already. "
+    "Go on with it, or make another call.]"
+)
+DUPLICATE_NOTE = (
+    "This very call stands twice in your response. It was carried out once: its result is that of the first of them."
+)
+
+
+def repeat_refusal(call: ToolCall, messages: Sequence[Message]) -> str | None:
+    """Why `call` is not run again: its last tries failed in a row. None: it may run."""
+    if _consecutive_failures(call, messages) < MAX_REPEATS - 1:
+        return None
+    return (
+        f"Refused: this is the same call of {call.name} with the same arguments for the {MAX_REPEATS}rd time in a row, "
+        "and it failed each time. Do not repeat it. Change the arguments, use another tool, or answer with what you "
+        "have and say what could not be done."
+    )
+
+
+def earlier_result(call: ToolCall, tool: Tool, messages: Sequence[Message], toolbox: Toolbox) -> ToolResult | None:
+    """What the same call came to earlier in this turn, with a note; None: it is to be carried out."""
+    if tool.reuse == "never":
+        return None
+    calls = _calls_by_id(messages)
+    for message in reversed(messages):
+        if isinstance(message, UserMessage):
+            return None
+        if not isinstance(message, ToolResultMessage):
+            continue
+        made = calls.get(message.tool_call_id)
+        if made is not None and is_same_call(made, call) and not message.is_error:
+            content = (*(part for part in message.content if part != REPEATED_NOTE), REPEATED_NOTE)
+            return ToolResult(content, artifact=message.artifact, images=message.images)
+        if tool.reuse == "until_change" and may_change_state(toolbox.get(message.tool_name)):
+            return None
+    return None
+
+
+def duplicate_result(result: ToolResult) -> ToolResult:
+    """The answer to a call that stands twice in a response: a result is said once, an error each time."""
+    return replace(result, files=(), usage=None) if result.is_error else said(DUPLICATE_NOTE)
+
+
+def is_same_call(one: ToolCall, other: ToolCall) -> bool:
+    return one.name == other.name and one.arguments == other.arguments and one.invalid == other.invalid
+
+
+def may_change_state(tool: Tool | None) -> bool:
+    return tool is None or tool.reuse == "never"
+
+
+def _calls_by_id(messages: Sequence[Message]) -> dict[str, ToolCall]:
+    return {made.id: made for message in messages if isinstance(message, AssistantMessage) for made in message.calls}
+
+
+def _consecutive_failures(call: ToolCall, messages: Sequence[Message]) -> int:
+    calls = _calls_by_id(messages)
+    failures = 0
+    for message in reversed(messages):
+        if isinstance(message, ToolResultMessage):
+            made = calls.get(message.tool_call_id)
+            if made is None or not is_same_call(made, call) or not message.is_error:
+                return failures
+            failures += 1
+        elif not isinstance(message, AssistantMessage):
+            return failures
+    return failures
+
 
 log = logging.getLogger(__name__)
 
-CALLS = Work("tool_call", "Calls of tools that were carried out.", "tool", span="execute_tool", classes=SLOW)
+CALLS = Operation(
+    "tool_call", "Calls of tools that were carried out.", "tool", span="execute_tool", buckets=SLOW_BUCKETS
+)
 
-AT_ONCE = 8
+MAX_PARALLEL = 8
 MAX_CALLS = 32
 """Calls of one round that are carried out."""
-LAST_WORDS_SECONDS = 2.0
+CLEANUP_SECONDS = 2.0
 """How long a cancelled tool may take to clean up before it is left behind."""
 
 STOPPED = "Stopped on request before this call finished; it may or may not have had its effect."
-NOT_BEGUN = "Stopped on request before this call began."
-BROKEN_OFF = "Not executed: the answer broke off before this call could be carried out."
-CUT = (
+NOT_STARTED = "Stopped on request before this call began."
+RESPONSE_BROKEN_OFF = "Not executed: the answer broke off before this call could be carried out."
+OUTPUT_LIMIT_REACHED = (
     "Not executed: the response reached its output limit, so that this call may be incomplete. "
     "Make the call again, with less content in it; a long file can be written in several calls."
 )
-WITHHELD = "Not executed: this turn has used all its rounds of tool calls. Answer with what is known."
+ROUNDS_USED_UP = "Not executed: this turn has used all its rounds of tool calls. Answer with what is known."
 INTERRUPTED = (
     "The server was restarted while this call was carried out; it may or may not have had its effect. Find out which "
     "before you make it again."
 )
-TOO_MANY = (
+TOO_MANY_CALLS = (
     f"Not executed: a response may ask for {MAX_CALLS} calls at most, and this one asked for more. Make those that you "
     "still need in the next response."
 )
@@ -71,22 +144,22 @@ CallStep: TypeAlias = Event | CallBegun | CallEnded
 
 
 @dataclass(slots=True)
-class _Call:
+class _RunningCall:
     """One call on its way: `result` is set at once when it cannot be executed."""
 
     call: ToolCall
     tool: Tool | None = None
     params: Any = None
     result: ToolResult | None = None
-    begun: bool = False
-    may_begin: asyncio.Event = field(default_factory=asyncio.Event)
+    has_started: bool = False
+    may_start: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once it is stored that the call begins, where that is not stored before the whole batch."""
-    same: "list[_Call]" = field(default_factory=list["_Call"])
+    duplicates: "list[_RunningCall]" = field(default_factory=list["_RunningCall"])
     """Calls of the same response that ask for the same: they are answered by this one."""
-    is_answered_by_another: bool = False
+    is_duplicate: bool = False
 
 
-_Feed: TypeAlias = asyncio.Queue[tuple[_Call, Event | CallBegun | ToolResult]]
+_Feed: TypeAlias = asyncio.Queue[tuple[_RunningCall, Event | CallBegun | ToolResult]]
 
 
 class Calls:
@@ -101,7 +174,7 @@ class Calls:
         approver: Approver,
     ) -> None:
         self.results: list[tuple[ToolCall, ToolResult]] = []
-        self._pending = [_Call(call) for call in calls]
+        self._pending = [_RunningCall(call) for call in calls]
         self._toolbox = toolbox
         self._numbering = numbering
         self._context = context
@@ -125,23 +198,23 @@ class Calls:
         history: Sequence[Message],
         cancel: CancelScope,
         *,
-        refused: str | None = None,
+        refusal: str | None = None,
         too_many: frozenset[str] = frozenset(),
         resumed: Resumed | None = None,
     ) -> AsyncGenerator[CallStep, None]:
         """Everything that happens until each call is answered. `refused`: why none of them is executed. `too_many`: the
         ids of those that are more than a response may ask for."""
         for pending in self._pending:
-            if refused is not None or pending.call.id in too_many:
-                pending.result = failed(refused or TOO_MANY)
+            if refusal is not None or pending.call.id in too_many:
+                pending.result = failed(refusal or TOO_MANY_CALLS)
             else:
-                self._remember(pending, resumed)
+                self._restore(pending, resumed)
             if pending.result is None:
                 self._prepare(pending, history)
             if pending.result is not None:
-                for status in _life(pending.call, pending.result):
+                for status in _remaining_statuses(pending.call, pending.result):
                     yield status
-        self._pair()
+        self._pair_duplicates()
         for batch in self._batches():
             for pending in batch:
                 if pending.tool is not None and not pending.tool.idempotent and not pending.tool.approval:
@@ -149,14 +222,14 @@ class Calls:
             async with aclosing(self._execute(batch, cancel)) as steps:
                 async for step in steps:
                     yield step
-        for step in self._stopped():
+        for step in self._stop_waiting():
             yield step
-        for event in self._answer():
+        for event in self._emit_results():
             yield event
 
     # Prepare ---------------------------------------------------------------------------------------------
 
-    def _prepare(self, pending: _Call, history: Sequence[Message]) -> None:
+    def _prepare(self, pending: _RunningCall, history: Sequence[Message]) -> None:
         call = pending.call
         tool = self._toolbox.get(call.name)
         if call.invalid is not None:
@@ -165,48 +238,48 @@ class Calls:
         elif tool is None:
             known = ", ".join(self._toolbox.names) or "none"
             pending.result = failed(f"There is no tool called {call.name!r}. Tools that exist: {known}.")
-        elif reason := repeats.refusal(call, history):
+        elif reason := repeat_refusal(call, history):
             pending.result = failed(reason)
         else:
             try:
                 pending.tool, pending.params = tool, tool.parse(call.arguments)
-                pending.result = repeats.earlier_result(call, tool, history, self._toolbox)
+                pending.result = earlier_result(call, tool, history, self._toolbox)
             except ToolFailed as error:
                 pending.result = failed(error.message)
             except Exception:  # the types of a plugin are foreign code
                 log.exception("The arguments of %s could not be read.", call.name)
                 pending.result = failed(f"The arguments of {call.name} could not be read.")
 
-    def _remember(self, pending: _Call, resumed: Resumed | None) -> None:
+    def _restore(self, pending: _RunningCall, resumed: Resumed | None) -> None:
         """What came of this call before a crash: it is not carried out a second time, whether its tool is still there
         or not."""
         if resumed is None:
             return
-        if pending.call.id in resumed.finished:
-            pending.result = resumed.finished[pending.call.id]
-        elif pending.call.id in resumed.begun:
+        if pending.call.id in resumed.results:
+            pending.result = resumed.results[pending.call.id]
+        elif pending.call.id in resumed.started_calls:
             tool = self._toolbox.get(pending.call.name)
             if tool is None or not tool.idempotent:
                 pending.result = failed(INTERRUPTED)
 
-    def _pair(self) -> None:
+    def _pair_duplicates(self) -> None:
         """Of calls that ask for the same, the first is carried out for all of them."""
         to_do = [pending for pending in self._pending if pending.result is None]
-        changes = any(repeats.may_change(pending.tool) for pending in to_do)
-        firsts: dict[bytes, _Call] = {}
+        changes = any(may_change_state(pending.tool) for pending in to_do)
+        firsts: dict[bytes, _RunningCall] = {}
         for pending in to_do:
             reuse = pending.tool.reuse if pending.tool is not None else "never"
             if reuse == "always" or (reuse == "until_change" and not changes):
                 first = firsts.setdefault(dumps((pending.call.name, pending.call.arguments)), pending)
                 if first is not pending:
-                    first.same.append(pending)
-                    pending.is_answered_by_another = True
+                    first.duplicates.append(pending)
+                    pending.is_duplicate = True
 
-    def _batches(self) -> Iterator[list[_Call]]:
+    def _batches(self) -> Iterator[list[_RunningCall]]:
         """Calls that may run together: an exclusive one has a batch of its own."""
-        together: list[_Call] = []
+        together: list[_RunningCall] = []
         for pending in self._pending:
-            if pending.result is not None or pending.is_answered_by_another:
+            if pending.result is not None or pending.is_duplicate:
                 continue
             if pending.tool is not None and pending.tool.exclusive:
                 yield from ([together] if together else [])
@@ -219,64 +292,64 @@ class Calls:
 
     # Execute ---------------------------------------------------------------------------------------------
 
-    async def _execute(self, batch: list[_Call], cancel: CancelScope) -> AsyncGenerator[CallStep, None]:
+    async def _execute(self, batch: list[_RunningCall], cancel: CancelScope) -> AsyncGenerator[CallStep, None]:
         feed: _Feed = asyncio.Queue()
-        slots = asyncio.Semaphore(AT_ONCE)
-        tasks = [asyncio.create_task(self._work(pending, feed, slots)) for pending in batch]
+        slots = asyncio.Semaphore(MAX_PARALLEL)
+        tasks = [asyncio.create_task(self._run_call(pending, feed, slots)) for pending in batch]
         try:
             while any(pending.result is None for pending in batch):
                 pending, step = await cancel.wait(feed.get())
                 if not isinstance(step, ToolResult):
                     yield step
                     if isinstance(step, CallBegun):
-                        pending.may_begin.set()
+                        pending.may_start.set()
                     continue
                 pending.result = step
                 yield CallEnded(pending.call.id, step)
                 yield ToolStatus(pending.call.id, "error" if step.is_error else "done")
-                for same in pending.same:
-                    same.result = repeats.twice_in_one(step)
+                for same in pending.duplicates:
+                    same.result = duplicate_result(step)
                     yield CallEnded(same.call.id, same.result)
-                    for status in _life(same.call, same.result):
+                    for status in _remaining_statuses(same.call, same.result):
                         yield status
-                for event in self._answer():
+                for event in self._emit_results():
                     yield event
         except Cancelled:
             for task in tasks:
                 task.cancel()  # nothing begins any more
-            for step in _last_words(batch, feed):
+            for step in _drain_stopped(batch, feed):
                 yield step
         finally:
             for task in tasks:
                 task.cancel()
-            _, stubborn = await asyncio.wait(tasks, timeout=LAST_WORDS_SECONDS)
-            _left_behind.update(stubborn)
+            _, stubborn = await asyncio.wait(tasks, timeout=CLEANUP_SECONDS)
+            _abandoned_tasks.update(stubborn)
             for task in stubborn:
-                task.add_done_callback(_left_behind.discard)
+                task.add_done_callback(_abandoned_tasks.discard)
 
-    async def _work(self, pending: _Call, feed: _Feed, slots: asyncio.Semaphore) -> None:
+    async def _run_call(self, pending: _RunningCall, feed: _Feed, slots: asyncio.Semaphore) -> None:
         call, tool = pending.call, pending.tool
         assert tool is not None  # noqa: S101 - only prepared calls come here
         result = failed(f"{call.name} ended without a result.")
         try:
             # Before it takes a slot: the other calls do not wait until the user has decided.
-            refusal = await self._refusal(pending, tool, feed) if tool.approval else None
+            refusal = await self._ask_approval(pending, tool, feed) if tool.approval else None
             if refusal is not None:
-                self._run_begins(pending, feed)
+                self._mark_running(pending, feed)
                 result = failed(refusal)
                 return
             async with slots:
-                self._run_begins(pending, feed)
+                self._mark_running(pending, feed)
                 result = await self._result(pending, tool, feed) or result
         except ToolFailed as error:
             result = failed(error.message)
         except FootnoteError as error:
-            result = failed(error.told)
+            result = failed(error.public_message)
         finally:
             # Also after an accident: a call without a result would be waited for without end.
             feed.put_nowait((pending, result))
 
-    async def _refusal(self, pending: _Call, tool: Tool, feed: _Feed) -> str | None:
+    async def _ask_approval(self, pending: _RunningCall, tool: Tool, feed: _Feed) -> str | None:
         """Asks the user, and says why the call is not made; None: it is, and that it begins is stored. A call that
         still waits has not begun, so that it is asked for again after a crash and not taken for one that had its
         effect."""
@@ -285,20 +358,20 @@ class Calls:
         if decision is None:
             reasons = (ApprovalReason("setting"),)
             feed.put_nowait((pending, ApprovalRequired(call.id, call.name, call.arguments, reasons)))
-            decision = await self._approver.answer(call)
+            decision = await self._approver.wait_for_decision(call)
         if decision.refusal is None and not tool.idempotent:
             feed.put_nowait((pending, CallBegun(call.id)))
-            await pending.may_begin.wait()
+            await pending.may_start.wait()
         return decision.refusal
 
-    def _run_begins(self, pending: _Call, feed: _Feed) -> None:
-        pending.begun = True
+    def _mark_running(self, pending: _RunningCall, feed: _Feed) -> None:
+        pending.has_started = True
         feed.put_nowait((pending, ToolStatus(pending.call.id, "running")))
 
-    async def _result(self, pending: _Call, tool: Tool, feed: _Feed) -> ToolResult | None:
+    async def _result(self, pending: _RunningCall, tool: Tool, feed: _Feed) -> ToolResult | None:
         call, result = pending.call, None
         with CALLS(call.name) as span:
-            span.note({"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": call.name})
+            span.set_attributes({"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": call.name})
             span.outcome = "error"
             async for step in tool.run(pending.params, self._context(call.id)):
                 if isinstance(step, Progress):
@@ -309,16 +382,16 @@ class Calls:
             span.outcome = "error" if result is None or result.is_error else "ok"
         return result
 
-    def _stopped(self) -> Iterator[CallStep]:
+    def _stop_waiting(self) -> Iterator[CallStep]:
         """Those that waited for a call that was stopped."""
         for pending in self._pending:
             if pending.result is None:
-                pending.result = failed(NOT_BEGUN)
-                yield from _life(pending.call, pending.result)
+                pending.result = failed(NOT_STARTED)
+                yield from _remaining_statuses(pending.call, pending.result)
 
     # Answer ----------------------------------------------------------------------------------------------
 
-    def _answer(self) -> Iterator[Event]:
+    def _emit_results(self) -> Iterator[Event]:
         """The results that are next in call order, as blocks."""
         while len(self.results) < len(self._pending):
             pending = self._pending[len(self.results)]
@@ -329,12 +402,12 @@ class Calls:
             status = "error" if result.is_error else "success"
             index = next(self._numbering)
             images = result.images or UNSET
-            block = ToolResultBlock(call.id, call.name, status, unwrapped(result.text), result.artifact, images)
+            block = ToolResultBlock(call.id, call.name, status, unwrap_web_text(result.text), result.artifact, images)
             yield BlockStart(index, block)
             yield BlockStop(index)
 
 
-def _last_words(batch: list[_Call], feed: _Feed) -> Iterator[Event]:
+def _drain_stopped(batch: list[_RunningCall], feed: _Feed) -> Iterator[Event]:
     """The ends of calls that were stopped. What was finished at this moment is finished, though nobody has looked
     yet."""
     unfinished = [pending for pending in batch if pending.result is None]
@@ -345,17 +418,17 @@ def _last_words(batch: list[_Call], feed: _Feed) -> Iterator[Event]:
         elif isinstance(step, ToolStatus | ToolProgress):
             yield step
     for pending in unfinished:
-        result = pending.result = pending.result or failed(STOPPED if pending.begun else NOT_BEGUN)
-        yield from _life(pending.call, result, begun=pending.begun)
+        result = pending.result = pending.result or failed(STOPPED if pending.has_started else NOT_STARTED)
+        yield from _remaining_statuses(pending.call, result, has_started=pending.has_started)
 
 
-def _life(call: ToolCall, result: ToolResult, *, begun: bool = False) -> Iterator[ToolStatus]:
+def _remaining_statuses(call: ToolCall, result: ToolResult, *, has_started: bool = False) -> Iterator[ToolStatus]:
     """What is left to tell of a call that has its result. Also one that was never carried out is `running` before it
     is an error: there is one order of states, and a client may insist on it."""
-    if not begun:
+    if not has_started:
         yield ToolStatus(call.id, "running")
     yield ToolStatus(call.id, "error" if result.is_error else "done")
 
 
-_left_behind: set[asyncio.Task[None]] = set()
+_abandoned_tasks: set[asyncio.Task[None]] = set()
 """Tools that would not stop in time. Somebody has to hold them, or they vanish in the middle of what they do."""

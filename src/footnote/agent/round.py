@@ -7,8 +7,8 @@ from contextlib import aclosing
 from msgspec.structs import replace
 
 from footnote.cancel import CancelScope
-from footnote.citations.check import check, may_cite
-from footnote.citations.numbering import Sources
+from footnote.evidence.check import check_citations, may_cite
+from footnote.evidence.sources import Sources
 from footnote.models.base import Context, Model, Options
 from footnote.protocol.events import (
     BlockDelta,
@@ -41,26 +41,26 @@ from footnote.protocol.stream import (
     ToolCallStart,
 )
 
-WRITING_STEP = 2_048
+PROGRESS_STEP_CHARS = 2_048
 """A call whose arguments grow by this many characters says so: a report of some pages takes a minute to write."""
-LONG_TEXT = 100_000
+LONG_TEXT_CHARS = 100_000
 """Characters in which even looking for a footnote takes some milliseconds."""
 
 
 def _check(text: str, sources: Sources) -> tuple[Citation, ...]:
-    return check(text, sources) if may_cite(text) else ()
+    return check_citations(text, sources) if may_cite(text) else ()
 
 
-class _Writing:
+class _CallArguments:
     """A call whose arguments are still being written: how much there is, and how much of it was told."""
 
-    __slots__ = ("id", "length", "title", "told")
+    __slots__ = ("id", "length", "reported", "title")
 
     def __init__(self, call_id: str, title: str) -> None:
         self.id = call_id
         self.title = title
         self.length = 0
-        self.told = 0
+        self.reported = 0
 
 
 class Round:
@@ -75,7 +75,7 @@ class Round:
         self._sources = sources
         self._citations: dict[int, tuple[Citation, ...]] = {}
         self._indexes: dict[int, int] = {}
-        self._writing: dict[int, _Writing] = {}
+        self._writing_calls: dict[int, _CallArguments] = {}
 
     @property
     def refusal(self) -> str | None:
@@ -92,44 +92,44 @@ class Round:
                 elif isinstance(event, ThinkingDelta):
                     yield BlockDelta(indexes[event.index], ThinkingGrowth(event.delta))
                 else:
-                    if isinstance(event, TextEnd) and (citations := await self._cite(event)):
+                    if isinstance(event, TextEnd) and (citations := await self._check_citations(event)):
                         yield BlockDelta(indexes[event.index], CitationsGrowth(citations))
-                    for step in self._turn_event(event):
+                    for step in self._convert_event(event):
                         yield step
 
-    async def _cite(self, event: TextEnd) -> tuple[Citation, ...]:
+    async def _check_citations(self, event: TextEnd) -> tuple[Citation, ...]:
         """How the footnotes of a finished text rest on what was read. Beside the event loop: pages may be long."""
-        if len(event.content) < LONG_TEXT and not may_cite(event.content):
+        if len(event.content) < LONG_TEXT_CHARS and not may_cite(event.content):
             return ()
         citations = await asyncio.to_thread(_check, event.content, self._sources)
         if citations:
             self._citations[event.index] = citations
         return citations
 
-    def _turn_event(self, event: StreamEvent) -> Iterator[Event]:
+    def _convert_event(self, event: StreamEvent) -> Iterator[Event]:
         match event:
             case TextStart():
-                yield BlockStart(self._open(event.index), TextBlock())
+                yield BlockStart(self._open_block(event.index), TextBlock())
             case ThinkingStart():
-                yield BlockStart(self._open(event.index), ThinkingBlock())
+                yield BlockStart(self._open_block(event.index), ThinkingBlock())
             case TextEnd() | ThinkingEnd():
                 yield BlockStop(self._indexes[event.index])
             case ToolCallStart():
-                self._writing[event.index] = _Writing(event.id, self._title(event.name))
+                self._writing_calls[event.index] = _CallArguments(event.id, self._title(event.name))
             case ToolCallDelta():
-                yield from self._grow_call(event)
+                yield from self._report_progress(event)
             case ToolCallEnd():
                 call = event.call
-                index = self._open(event.index)
+                index = self._open_block(event.index)
                 yield BlockStart(index, ToolUseBlock(call.id, call.name, self._title(call.name), call.arguments))
                 yield BlockStop(index)
                 yield ToolStatus(call.id, "pending")
             case Done() | Failed():
-                self.message = self._as_shown(event.message)
+                self.message = self._as_streamed(event.message)
             case _:
                 pass
 
-    def _as_shown(self, message: AssistantMessage) -> AssistantMessage:
+    def _as_streamed(self, message: AssistantMessage) -> AssistantMessage:
         """The message to be kept, so that it can be shown again just as it was: its blocks in the order in which they
         were told, with the titles of the calls and with what was said of the footnotes."""
         shown: list[tuple[int, Block]] = []
@@ -144,13 +144,13 @@ class Round:
                 shown.append((told, block))
         return replace(message, content=tuple(block for _, block in sorted(shown, key=lambda entry: entry[0])))
 
-    def _open(self, stream_index: int) -> int:
+    def _open_block(self, stream_index: int) -> int:
         index = self._indexes[stream_index] = next(self._numbering)
         return index
 
-    def _grow_call(self, event: ToolCallDelta) -> Iterator[Event]:
-        call = self._writing[event.index]
+    def _report_progress(self, event: ToolCallDelta) -> Iterator[Event]:
+        call = self._writing_calls[event.index]
         call.length += len(event.delta)
-        if call.length - call.told >= WRITING_STEP:
-            call.told = call.length
+        if call.length - call.reported >= PROGRESS_STEP_CHARS:
+            call.reported = call.length
             yield ToolProgress(call.id, "writing", call.length, None, call.title)

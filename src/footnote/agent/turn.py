@@ -11,7 +11,7 @@ from footnote.protocol.messages import AssistantMessage, Message, ToolResultMess
 from footnote.protocol.tools import Locale, ToolResult
 
 
-class Digest(Struct, frozen=True):
+class HistorySummary(Struct, frozen=True):
     """What the first `upto` messages of a session said, in few words, for a model whose window is too small."""
 
     upto: int
@@ -26,10 +26,10 @@ class Resumed(Struct, frozen=True):
     """
 
     blocks: int
-    finished: Mapping[str, ToolResult] = field(default_factory=dict[str, ToolResult])
-    begun: frozenset[str] = frozenset()
+    results: Mapping[str, ToolResult] = field(default_factory=dict[str, ToolResult])
+    started_calls: frozenset[str] = frozenset()
     files: tuple[FileRecord, ...] = ()
-    spent: Usage = Usage()
+    usage: Usage = Usage()
 
 
 class Turn(Struct, frozen=True):
@@ -47,11 +47,11 @@ class Turn(Struct, frozen=True):
     locale: Locale = "en"
     max_tool_rounds: int = 5
     thinking_budget: int | None = None
-    digest: Digest | None = None
+    summary: HistorySummary | None = None
     resumed: Resumed | None = None
 
 
-class Kept(Struct, frozen=True):
+class MessageCompleted(Struct, frozen=True):
     """A message that is whole: to be stored, once, now. `blocks`: how many the turn has with it."""
 
     message: AssistantMessage | ToolResultMessage
@@ -71,10 +71,10 @@ class CallEnded(Struct, frozen=True):
     result: ToolResult
 
 
-class Digested(Struct, frozen=True):
+class HistorySummarised(Struct, frozen=True):
     """Old turns were summarised: to be stored, so that it need not be done again."""
 
-    digest: Digest
+    summary: HistorySummary
 
 
 class Indexes:
@@ -92,6 +92,6 @@ class Indexes:
         return index
 
 
-Note: TypeAlias = Kept | CallBegun | CallEnded | Digested
+Checkpoint: TypeAlias = MessageCompleted | CallBegun | CallEnded | HistorySummarised
 """What a turn hands up to be stored. Before the next step is asked for, it must be."""
-Step: TypeAlias = Event | Note
+Step: TypeAlias = Event | Checkpoint

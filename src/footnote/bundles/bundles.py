@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from msgspec.structs import replace
 
 from footnote.bundles.contents import (
-    Address,
+    SourceAddress,
     addresses_of,
     head_of,
     history_of,
@@ -42,21 +42,21 @@ from footnote.bundles.form import (
     written_json,
 )
 from footnote.bundles.opening import opened
-from footnote.bundles.packing import Packing
+from footnote.bundles.packing import BundleWriter
 from footnote.bundles.records import files_entry, session_entry
-from footnote.bundles.taking import Prepared, prepared
+from footnote.bundles.taking import PreparedImport, prepared
 from footnote.bundles.transcript import markdown
 from footnote.db import bundles as db
 from footnote.db import runs
-from footnote.db.blobs import BlobGone, Kept
+from footnote.db.blobs import BlobGone, StoredBlob
 from footnote.db.engine import Database
 from footnote.library import Library
 from footnote.protocol.errors import Conflict, LimitReached, Unknown
 from footnote.protocol.sessions import ImportedSession
 from footnote.protocol.sources import Snapshot
-from footnote.protocol.times import written
+from footnote.protocol.times import format_time
 from footnote.protocol.version import __version__
-from footnote.storage.failures import StorageFailed
+from footnote.storage.base import StorageFailed
 from footnote.workspace.blobs import Blobs
 from footnote.workspace.files import FileMissing
 from footnote.workspace.spool import Spooled
@@ -94,13 +94,13 @@ class Bundles:
     async def export(self, user_id: str, session_id: str) -> AsyncGenerator[bytes, None]:
         """The bundle as it is made. `Unknown`: no such session. `LimitReached`: it is too large for one.
         `Conflict`: it was changed meanwhile."""
-        whole = await self._database.read(db.whole(user_id, session_id))
+        whole = await self._database.read(db.load_session(user_id, session_id))
         if whole is None:
             raise Unknown("There is no such session.")
         session = await asyncio.to_thread(session_entry, whole)
         files = files_entry(whole, user_id, self._blobs.address)
         _check_size(files)
-        packing = Packing()
+        packing = BundleWriter()
         for name, content in await asyncio.to_thread(_told, session, files):
             yield await packing.add(name, content)
         for part in (
@@ -113,14 +113,14 @@ class Bundles:
                     yield piece
         manifest = Manifest(
             footnote=__version__,
-            exported_at=written(self._clock()),
+            exported_at=format_time(self._clock()),
             session=head_of(session),
             seal=seal_of(packing.listed),
             entries=tuple(sorted(packing.listed, key=lambda entry: entry.name)),
         )
         yield await packing.end(manifest_bytes(manifest))
 
-    async def _pack_events(self, packing: Packing, session: SessionEntry) -> AsyncGenerator[bytes, None]:
+    async def _pack_events(self, packing: BundleWriter, session: SessionEntry) -> AsyncGenerator[bytes, None]:
         for run in session.runs:
             if run.events:
                 name = f"{EVENTS_FOLDER}{run.id}.sse"
@@ -130,12 +130,12 @@ class Bundles:
 
     async def _events(self, run_id: str) -> AsyncGenerator[bytes, None]:
         after = 0
-        while rows := await self._database.read(runs.events(run_id, after, ROWS_AT_ONCE)):
+        while rows := await self._database.read(runs.event_rows(run_id, after, ROWS_AT_ONCE)):
             for row in rows:
                 yield row.frames
                 after = row.last_id
 
-    async def _pack_files(self, packing: Packing, files: FilesEntry) -> AsyncGenerator[bytes, None]:
+    async def _pack_files(self, packing: BundleWriter, files: FilesEntry) -> AsyncGenerator[bytes, None]:
         contents = {version.entry: version.hash for file in files.files for version in file.versions}
         for name in sorted(contents):
             async with aclosing(packing.add_pieces(name, self._content(contents[name]))) as pieces:
@@ -151,9 +151,9 @@ class Bundles:
             raise Conflict("A file of the session was deleted while it was exported. Export it again.") from None
 
     async def _pack_snapshots(
-        self, packing: Packing, user_id: str, session: SessionEntry
+        self, packing: BundleWriter, user_id: str, session: SessionEntry
     ) -> AsyncGenerator[bytes, None]:
-        library, addresses = self._library.of(user_id), addresses_of(session)
+        library, addresses = self._library.for_user(user_id), addresses_of(session)
         records: list[SnapshotRecord] = []
         missing: list[str] = []
         for snapshot_id in named_snapshots(session):
@@ -182,23 +182,23 @@ class Bundles:
             kept = await self._keep_contents(file, ready)
             try:
                 taken = ready.taken(kept)
-                await self._database.write(db.take(user_id, taken, self._clock(), most=self._file_bytes))
+                await self._database.write(db.import_session(user_id, taken, self._clock(), max_bytes=self._file_bytes))
             except BlobGone:  # the last need of a content went between the two; the next try writes it anew
                 continue
             return ready.head
         raise StorageFailed("The files could not be kept, because they were deleted again and again. Try again.")
 
-    async def _keep_contents(self, file: Path, ready: Prepared) -> tuple[Kept, ...]:
+    async def _keep_contents(self, file: Path, ready: PreparedImport) -> tuple[StoredBlob, ...]:
         """Before anything needs them: what a crash leaves of them is swept."""
-        kept: list[Kept] = []
+        kept: list[StoredBlob] = []
         with TemporaryDirectory(prefix="footnote-") as folder:
             for entry in ready.contents:
                 spooled = await asyncio.to_thread(_spooled, file, entry, Path(folder) / "content")
-                kept.append(await self._blobs.keep_for(spooled, _ready))
+                kept.append(await self._blobs.store_for(spooled, _ready))
         return tuple(kept)
 
 
-async def _ready(kept: Kept) -> Kept:
+async def _ready(kept: StoredBlob) -> StoredBlob:
     """It is settled together with all others."""
     return kept
 
@@ -214,7 +214,7 @@ def _spooled(file: Path, entry: str, aside: Path) -> Spooled:
     return Spooled(aside, size, digest.hexdigest())
 
 
-def _record(snapshot: Snapshot, addresses: Sequence[Address]) -> SnapshotRecord:
+def _record(snapshot: Snapshot, addresses: Sequence[SourceAddress]) -> SnapshotRecord:
     """The library knows where a text was read last, by anybody. What matters is where this session has found it."""
     record = SnapshotRecord.of(snapshot)
     if not addresses or any(address.may_be(record.url) for address in addresses):

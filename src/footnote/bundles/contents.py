@@ -18,21 +18,20 @@ from footnote.bundles.form import (
     VerdictRecord,
     VerdictsEntry,
 )
-from footnote.citations.numbering import Sources
 from footnote.db.turns import TurnRow
+from footnote.evidence.sources import Sources
 from footnote.protocol.history import ActiveRun, History, PastMessage, PastToolMessage, SessionHead, WorkspaceView
 from footnote.protocol.messages import AssistantMessage, Message, Text, ToolResultMessage
 from footnote.protocol.receipts import Receipt
 from footnote.protocol.sessions import ACTIVE
 from footnote.protocol.sources import Citation, Source, sources_in
-from footnote.sessions.branches import branch_to
 from footnote.sessions.history import past_messages, past_turns, source_groups
-from footnote.sessions.turns import encode
-from footnote.web_search.boundary import unwrapped
+from footnote.sessions.turns import branch_to, encode
+from footnote.web_search.boundary import unwrap_web_text
 from footnote.workspace.paths import LARGE_RESULTS
 
 
-class Spoken(Struct, frozen=True):
+class BundledMessage(Struct, frozen=True):
     """A message of a run, with the id that the history gives it; results of tools have none."""
 
     run: RunRecord
@@ -40,16 +39,16 @@ class Spoken(Struct, frozen=True):
     message: AssistantMessage | ToolResultMessage
 
 
-class Cited(Struct, frozen=True):
+class CitedSource(Struct, frozen=True):
     """A text with footnotes: block `block` of a message, or the summary in the artifact of a result."""
 
-    spoken: Spoken
+    spoken: BundledMessage
     block: int
     text: str
     citations: tuple[Citation, ...]
 
 
-class Address(Struct, frozen=True):
+class SourceAddress(Struct, frozen=True):
     """Where a text was found, and where that led to, if it is known."""
 
     url: str
@@ -129,14 +128,16 @@ def as_in_version_1(history: History) -> History:
     return replace(
         history,
         messages=tuple(
-            replace(message, content=unwrapped(message.content)) if isinstance(message, PastToolMessage) else message
+            replace(message, content=unwrap_web_text(message.content))
+            if isinstance(message, PastToolMessage)
+            else message
             for message in messages
         ),
         turns=tuple(replace(turn, timestamp=UNSET, ended_at=None) for turn in history.turns or ()),
     )
 
 
-def spoken_in(entry: SessionEntry) -> Iterator[Spoken]:
+def spoken_in(entry: SessionEntry) -> Iterator[BundledMessage]:
     """Of all branches, in the order of the runs."""
     for run in entry.runs:
         rounds = sum(isinstance(said.message, AssistantMessage) for said in run.messages)
@@ -146,7 +147,7 @@ def spoken_in(entry: SessionEntry) -> Iterator[Spoken]:
             if isinstance(said.message, AssistantMessage):
                 number += 1
                 message_id = run.message_id if number == rounds else f"{run.message_id}-{number}"
-            yield Spoken(run, message_id, said.message)
+            yield BundledMessage(run, message_id, said.message)
 
 
 # What it rests on ------------------------------------------------------------------------------------------
@@ -159,14 +160,14 @@ def named_snapshots(entry: SessionEntry) -> list[str]:
     return sorted(one for one in found if one)
 
 
-def addresses_of(entry: SessionEntry) -> dict[str, tuple[Address, ...]]:
+def addresses_of(entry: SessionEntry) -> dict[str, tuple[SourceAddress, ...]]:
     """Where each text was found, by its id."""
-    found: dict[str, dict[Address, None]] = {}
+    found: dict[str, dict[SourceAddress, None]] = {}
     for spoken in spoken_in(entry):
         led_to = _led_to(spoken.message)
         for source in sources_named(spoken.message):
             if source.snapshot_id:
-                address = Address(source.url, led_to.get(source.url))
+                address = SourceAddress(source.url, led_to.get(source.url))
                 found.setdefault(source.snapshot_id, {})[address] = None
     return {one: tuple(addresses) for one, addresses in found.items()}
 
@@ -188,12 +189,12 @@ def sources_of(entry: SessionEntry) -> SourcesEntry:
     order = [*shown, *(run.id for run in entry.runs if run.id not in shown)]
     by_run = {run.id: run for run in entry.runs}
     messages: list[Message] = [said.message for run_id in order for said in by_run[run_id].messages]
-    sources = Sources.of(messages, {})
+    sources = Sources.from_messages(messages, {})
     read: dict[int, dict[str, None]] = {}
     for message in messages:
         for source in sources_named(message):
             if source.snapshot_id and (source.number or 0) > 0:
-                read.setdefault(sources.number(source.url), {})[source.snapshot_id] = None
+                read.setdefault(sources.assign_number(source.url), {})[source.snapshot_id] = None
     records = ((number, sources.source(number)) for number in sources.numbers)
     return SourcesEntry(
         tuple(_source(number, source, tuple(read.get(number, ()))) for number, source in records if source is not None)
@@ -224,7 +225,7 @@ def verdicts_of(entry: SessionEntry) -> VerdictsEntry:
     )
 
 
-def _verdict(text: Cited, citation: Citation) -> VerdictRecord:
+def _verdict(text: CitedSource, citation: Citation) -> VerdictRecord:
     message = text.spoken.message
     return VerdictRecord(
         message_id=text.spoken.message_id,
@@ -243,16 +244,16 @@ def _verdict(text: Cited, citation: Citation) -> VerdictRecord:
     )
 
 
-def cited_in(spoken: Spoken) -> Iterator[Cited]:
+def cited_in(spoken: BundledMessage) -> Iterator[CitedSource]:
     """Every text of a message that may have footnotes, also one in which none was judged."""
     message = spoken.message
     if isinstance(message, AssistantMessage):
         for index, block in enumerate(message.content):
             if isinstance(block, Text):
-                yield Cited(spoken, index, block.text, block.citations)
+                yield CitedSource(spoken, index, block.text, block.citations)
     elif message.artifact is not None and isinstance(message.artifact.get("summary"), str):
         listed = message.artifact.get("citations")
-        yield Cited(spoken, 0, message.artifact["summary"], tuple(_converted(listed)))
+        yield CitedSource(spoken, 0, message.artifact["summary"], tuple(_converted(listed)))
 
 
 def sources_named(message: Message) -> Iterator[Source]:

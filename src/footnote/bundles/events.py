@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from footnote.bundles.form import Damaged
+from footnote.bundles.form import BundleDamaged
 from footnote.protocol.events import (
     BlockDelta,
     BlockStart,
@@ -27,7 +27,7 @@ from footnote.protocol.events import (
     TurnStopReason,
 )
 from footnote.protocol.history import PastAssistantMessage, PastMessage, PastToolMessage
-from footnote.web_search.boundary import unwrapped
+from footnote.web_search.boundary import unwrap_web_text
 
 _FRAME = re.compile(rb"id: ([0-9]{1,18})\nevent: [a-z_]{1,40}\ndata: ([^\n]*)")
 _event = msgspec.json.Decoder(Event)
@@ -37,18 +37,18 @@ def events_in(data: bytes, name: str) -> list[tuple[int, Event]]:
     """Each with its id, which only grow. `Damaged`: it is anything else."""
     *frames, rest = data.split(b"\n\n")
     if rest:
-        raise Damaged(name, "its last event is cut off")
+        raise BundleDamaged(name, "its last event is cut off")
     found: list[tuple[int, Event]] = []
     last = 0
     for frame in frames:
         parts = _FRAME.fullmatch(frame)
         number = int(parts[1]) if parts else 0
         if parts is None or number <= last:
-            raise Damaged(name, f"what stands after event {last} is no event")
+            raise BundleDamaged(name, f"what stands after event {last} is no event")
         try:
             found.append((number, _event.decode(parts[2])))
         except (msgspec.DecodeError, RecursionError, UnicodeError):
-            raise Damaged(name, f"event {number} is not what it should be") from None
+            raise BundleDamaged(name, f"event {number} is not what it should be") from None
         last = number
     return found
 
@@ -103,7 +103,7 @@ class Folded:
 
 def _without_marks(block: ContentBlock) -> ContentBlock:
     """Events of earlier versions have the marks around text from the web, which the history does not show."""
-    return replace(block, content=unwrapped(block.content)) if isinstance(block, ToolResultBlock) else block
+    return replace(block, content=unwrap_web_text(block.content)) if isinstance(block, ToolResultBlock) else block
 
 
 _OF_HISTORY = frozenset(("role", "tool_call_id", "turn_id", "timestamp"))

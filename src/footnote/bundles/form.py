@@ -9,13 +9,13 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from footnote.protocol.errors import Unworkable, UsageError
+from footnote.protocol.errors import UnprocessableFile, UsageError
 from footnote.protocol.files import FilePath, FileRecord, FileVersion, Hash
 from footnote.protocol.history import SessionHead
 from footnote.protocol.messages import AssistantMessage, ToolResultMessage, UserMessage
 from footnote.protocol.sessions import Origin, RunState
 from footnote.protocol.sources import Link, Snapshot, SourceStatus, Verdict
-from footnote.sessions.turns import Asked, Ending
+from footnote.sessions.turns import RunEnding, RunRequest
 
 FORMAT = "footnote-bundle"
 VERSION = 2
@@ -78,7 +78,7 @@ class NotABundle(UsageError):
     type = "not_a_bundle"
 
 
-class Damaged(Unworkable):
+class BundleDamaged(UnprocessableFile):
     """It is a bundle, and something is wrong with `entry`."""
 
     def __init__(self, entry: str, message: str) -> None:
@@ -87,11 +87,11 @@ class Damaged(Unworkable):
         self.reason = message
 
 
-class NotTaken(Unworkable):
+class NotTaken(UnprocessableFile):
     """It is a bundle, and not everything in it is right."""
 
 
-class Listed(Struct, frozen=True, forbid_unknown_fields=True):
+class ManifestEntry(Struct, frozen=True, forbid_unknown_fields=True):
     name: EntryName
     size: Count
     sha256: Hash
@@ -107,7 +107,7 @@ class Manifest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     exported_at: Moment
     session: SessionHead
     seal: Hash
-    entries: Annotated[tuple[Listed, ...], Meta(max_length=MOST_ENTRIES)]
+    entries: Annotated[tuple[ManifestEntry, ...], Meta(max_length=MOST_ENTRIES)]
     checksum: str = ""
 
 
@@ -148,8 +148,8 @@ class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     question_id: MessageId
     message_id: MessageId
     state: RunState
-    asked: Asked
-    ending: Ending | None
+    asked: RunRequest
+    ending: RunEnding | None
     created_at: Seconds
     ended_at: Seconds | None
     events: bool
@@ -275,9 +275,9 @@ def read_json(data: bytes, kind: type[T], name: str) -> T:
     try:
         value = msgspec.json.decode(data, type=kind)
     except msgspec.DecodeError as error:
-        raise Damaged(name, f"it is not what it should be: {shown(str(error))}") from None
+        raise BundleDamaged(name, f"it is not what it should be: {shown(str(error))}") from None
     except (RecursionError, UnicodeError):
-        raise Damaged(name, "it cannot be read: it is nested too deeply, or not text") from None
+        raise BundleDamaged(name, "it cannot be read: it is nested too deeply, or not text") from None
     return value
 
 
@@ -286,7 +286,7 @@ def shown(name: str) -> str:
     return repr(name if len(name) <= 120 else name[:120] + "…")[1:-1]
 
 
-def seal_of(entries: Iterable[Listed]) -> str:
+def seal_of(entries: Iterable[ManifestEntry]) -> str:
     """As `sha256sum` writes them, sorted: so that anybody can make it."""
     lines = sorted(f"{entry.sha256}  {entry.name}\n" for entry in entries)
     return hashlib.sha256("".join(lines).encode()).hexdigest()

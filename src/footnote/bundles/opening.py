@@ -20,7 +20,7 @@ from footnote.bundles.form import (
     MOST_ENTRIES,
     MOST_JSON,
     VERSION,
-    Damaged,
+    BundleDamaged,
     Manifest,
     NotABundle,
     manifest_bytes,
@@ -48,7 +48,7 @@ THE_ZIP = "the zip file itself"
 """Stands in the place of an entry where none is at fault."""
 
 
-class Finding(Struct, frozen=True):
+class BundleProblem(Struct, frozen=True):
     """Something that is wrong with a bundle. `changed`, `missing`, `added`, `unreadable`: an entry is not the one that
     was exported. `wrong`: it is, and what it says does not hold."""
 
@@ -80,11 +80,11 @@ class Bundle:
         try:
             data = self.read(MANIFEST, MOST_MANIFEST)
         except _UNREADABLE:
-            raise Damaged(MANIFEST, "it cannot be read") from None
+            raise BundleDamaged(MANIFEST, "it cannot be read") from None
         try:
             about = msgspec.json.decode(data, type=_Version)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
-            raise Damaged(MANIFEST, "it is not what it should be") from None
+            raise BundleDamaged(MANIFEST, "it is not what it should be") from None
         if about.format != FORMAT:
             raise NotABundle(f"It is a zip file, and no research bundle: {MANIFEST} is of another program.")
         if about.version > VERSION:
@@ -94,9 +94,9 @@ class Bundle:
         try:
             manifest = msgspec.json.decode(data, type=Manifest)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
-            raise Damaged(MANIFEST, "it is not what it should be") from None
+            raise BundleDamaged(MANIFEST, "it is not what it should be") from None
         if manifest_bytes(manifest) != data:
-            raise Damaged(MANIFEST, "it was changed")
+            raise BundleDamaged(MANIFEST, "it was changed")
         return manifest
 
     def read(self, name: str, most: int = MOST_JSON) -> bytes:
@@ -107,7 +107,7 @@ class Bundle:
         for piece in self.pieces(name):
             size += len(piece)
             if size > most:
-                raise Damaged(name, f"it is larger than {most:,} bytes")
+                raise BundleDamaged(name, f"it is larger than {most:,} bytes")
             pieces.append(piece)
         return b"".join(pieces)
 
@@ -116,36 +116,36 @@ class Bundle:
             while piece := entry.read(PIECE_BYTES):
                 yield piece
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[BundleProblem]:
         """Every entry against the list of them. Here all bytes are unpacked once, and counted."""
         if not self._is_alone:
-            yield Finding(THE_ZIP, "added", "something stands before its first entry, or after its end")
+            yield BundleProblem(THE_ZIP, "added", "something stands before its first entry, or after its end")
         listed = {entry.name: entry for entry in self.manifest.entries}
         if len(listed) < len(self.manifest.entries) or seal_of(self.manifest.entries) != self.manifest.seal:
-            yield Finding(MANIFEST, "changed", "its seal is not that of the entries that it lists")
+            yield BundleProblem(MANIFEST, "changed", "its seal is not that of the entries that it lists")
         for name in sorted(listed.keys() - set(self.entries)):
-            yield Finding(name, "missing", "it was exported, and is not there")
+            yield BundleProblem(name, "missing", "it was exported, and is not there")
         for name in self.entries:
             if name not in listed:
-                yield Finding(name, "added", "it was not exported")
+                yield BundleProblem(name, "added", "it was not exported")
         for name in self.entries:
             if name in listed:
                 yield from self._compared(name, listed[name].size, listed[name].sha256)
 
-    def _compared(self, name: str, size: int, sha256: str) -> Iterator[Finding]:
+    def _compared(self, name: str, size: int, sha256: str) -> Iterator[BundleProblem]:
         digest, count = hashlib.sha256(), 0
         try:
             for piece in self.pieces(name):
                 self._left -= len(piece)
                 if self._left < 0:
-                    raise Damaged(name, f"with it, the bundle has more than {MOST_BYTES:,} bytes")
+                    raise BundleDamaged(name, f"with it, the bundle has more than {MOST_BYTES:,} bytes")
                 digest.update(piece)
                 count += len(piece)
         except _UNREADABLE:
-            yield Finding(name, "unreadable", "it is damaged and cannot be unpacked")
+            yield BundleProblem(name, "unreadable", "it is damaged and cannot be unpacked")
             return
         if (count, digest.hexdigest()) != (size, sha256):
-            yield Finding(name, "changed", "its content is not the one that was exported")
+            yield BundleProblem(name, "changed", "its content is not the one that was exported")
 
 
 @contextmanager
@@ -197,18 +197,18 @@ def _check_entries(archive: zipfile.ZipFile) -> None:
     seen: set[str] = set()
     for info in infos:
         if info.filename in seen:
-            raise Damaged(info.filename, "it is there twice")
+            raise BundleDamaged(info.filename, "it is there twice")
         seen.add(info.filename)
     said = sum(info.file_size for info in infos)
     packed = sum(info.compress_size for info in infos)
     if said > MOST_BYTES or (said > HARMLESS_BYTES and said > HIGHEST_RATIO * max(packed, 1)):
         largest = max(infos, key=lambda info: info.file_size)
-        raise Damaged(
+        raise BundleDamaged(
             largest.filename,
             f"unpacked it would have {largest.file_size:,} bytes, and the whole bundle {said:,}: that is too large, or "
             "made to fill a disk",
         )
 
 
-def _too_many() -> Damaged:
-    return Damaged(MANIFEST, f"the zip lists more entries than a bundle may have ({MOST_ENTRIES:,})")
+def _too_many() -> BundleDamaged:
+    return BundleDamaged(MANIFEST, f"the zip lists more entries than a bundle may have ({MOST_ENTRIES:,})")

@@ -4,16 +4,16 @@ import hashlib
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from footnote.bundles.form import MANIFEST, MOST_ENTRIES, Listed
+from footnote.bundles.form import MANIFEST, MOST_ENTRIES, ManifestEntry
 from footnote.protocol.errors import LimitReached
-from footnote.workspace.zipping import OutgoingZip
+from footnote.workspace.zip import OutgoingZip
 
 
-class Packing:
+class BundleWriter:
     """`listed` is what is in it so far."""
 
     def __init__(self) -> None:
-        self.listed: list[Listed] = []
+        self.listed: list[ManifestEntry] = []
         self._zip = OutgoingZip()
 
     async def add(self, name: str, content: bytes) -> bytes:
@@ -29,12 +29,12 @@ class Packing:
         async with aclosing(self._zip.add(name, counted.pieces())) as packed:
             async for piece in packed:
                 yield piece
-        self.listed.append(Listed(name, counted.size, counted.digest.hexdigest()))
+        self.listed.append(ManifestEntry(name, counted.size, counted.digest.hexdigest()))
 
     async def end(self, manifest: bytes) -> bytes:
         """The list of all entries comes last, because it has their hashes."""
         last = [piece async for piece in self._zip.add(MANIFEST, _one(manifest))]
-        return b"".join((*last, await self._zip.end()))
+        return b"".join((*last, await self._zip.finish()))
 
 
 class _Counted:

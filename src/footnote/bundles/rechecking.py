@@ -7,15 +7,15 @@ from itertools import takewhile
 from msgspec import Struct
 from msgspec.structs import replace
 
-from footnote.bundles.contents import Cited, Spoken, cited_in, sources_named
+from footnote.bundles.contents import BundledMessage, CitedSource, cited_in, sources_named
 from footnote.bundles.form import shown
-from footnote.citations.check import check, may_cite
-from footnote.citations.numbering import Sources
+from footnote.evidence.check import check_citations, may_cite
+from footnote.evidence.sources import Sources
 from footnote.protocol.messages import AssistantMessage, Message, ToolResultMessage
 from footnote.protocol.sources import Citation, Snapshot
 
 
-class Rechecked(Struct, frozen=True):
+class RecheckResult(Struct, frozen=True):
     """`wrong`: sentences about what does not hold. `otherwise`: the same about verdicts alone, which are made by other
     rules in other versions. `unchecked`: citations that nothing can be said of, because what
     they rest on is not in the bundle."""
@@ -27,7 +27,9 @@ class Rechecked(Struct, frozen=True):
     quotations: int = 0
 
 
-def rechecked(spoken: Sequence[Spoken], snapshots: Mapping[str, Snapshot], missing: AbstractSet[str]) -> Rechecked:
+def rechecked(
+    spoken: Sequence[BundledMessage], snapshots: Mapping[str, Snapshot], missing: AbstractSet[str]
+) -> RecheckResult:
     checked = unchecked = quotations = 0
     wrong: list[str] = []
     otherwise: list[str] = []
@@ -40,10 +42,10 @@ def rechecked(spoken: Sequence[Spoken], snapshots: Mapping[str, Snapshot], missi
             wrong += _quotes(text, snapshots, missing)
             quotations += sum(one.quote is not None and one.snapshot_id in snapshots for one in text.citations)
             otherwise += _verdicts(text, spoken, at, snapshots, open_claims)
-    return Rechecked(checked, unchecked, tuple(wrong), tuple(otherwise), quotations)
+    return RecheckResult(checked, unchecked, tuple(wrong), tuple(otherwise), quotations)
 
 
-def _unknown(spoken: Sequence[Spoken], missing: AbstractSet[str]) -> set[int]:
+def _unknown(spoken: Sequence[BundledMessage], missing: AbstractSet[str]) -> set[int]:
     """Numbers of sources of which a text is not there."""
     if not missing:
         return set()
@@ -51,7 +53,7 @@ def _unknown(spoken: Sequence[Spoken], missing: AbstractSet[str]) -> set[int]:
     return {source.number or 0 for source in found if source.snapshot_id in missing}
 
 
-def _open_claims(text: Cited, unknown: AbstractSet[int]) -> set[tuple[int, int]]:
+def _open_claims(text: CitedSource, unknown: AbstractSet[int]) -> set[tuple[int, int]]:
     """Sentences of which nothing can be said: what one source has of them is judged together with the others."""
     return {_claim(one) for one in text.citations if one.number in unknown}
 
@@ -60,7 +62,7 @@ def _claim(one: Citation) -> tuple[int, int]:
     return one.start, one.end
 
 
-def _quotes(text: Cited, snapshots: Mapping[str, Snapshot], missing: AbstractSet[str]) -> Iterator[str]:
+def _quotes(text: CitedSource, snapshots: Mapping[str, Snapshot], missing: AbstractSet[str]) -> Iterator[str]:
     for one in text.citations:
         if not 0 <= one.start <= one.end <= len(text.text):
             yield f"{_place(text, one)}: its sentence does not stand in the answer"
@@ -80,8 +82,8 @@ def _stands(one: Citation, text: str) -> bool:
 
 
 def _verdicts(
-    text: Cited,
-    spoken: Sequence[Spoken],
+    text: CitedSource,
+    spoken: Sequence[BundledMessage],
     at: int,
     snapshots: Mapping[str, Snapshot],
     open_claims: AbstractSet[tuple[int, int]],
@@ -91,7 +93,7 @@ def _verdicts(
             yield f"{_name(text)}: it has verdicts, and cites nothing"
         return
     heard = [one.message for one in spoken[: at + isinstance(text.spoken.message, ToolResultMessage)]]
-    fresh = check(text.text, Sources.of(heard, snapshots))
+    fresh = check_citations(text.text, Sources.from_messages(heard, snapshots))
     if fresh == text.citations:
         return
     if [_marks(one) for one in fresh] != [_marks(one) for one in text.citations]:
@@ -107,7 +109,7 @@ def _verdicts(
             yield f"{_place(text, then)}: its verdict {found}, and made anew it is {now.verdict!r}"
 
 
-def _was_judged(text: Cited) -> bool:
+def _was_judged(text: CitedSource) -> bool:
     """Every answer is, so that one without verdicts has lost them. Not so what was said elsewhere and only handed on to
     us, which used nothing here; nor what was broken off."""
     message, ending = text.spoken.message, text.spoken.run.ending
@@ -119,7 +121,7 @@ def _marks(one: Citation) -> tuple[str, int, int, int]:
     return one.marker, one.number, one.start, one.end
 
 
-def _same_round(spoken: Sequence[Spoken], at: int) -> list[Message]:
+def _same_round(spoken: Sequence[BundledMessage], at: int) -> list[Message]:
     """Results that may have been there already: calls of one round are carried out side by side."""
     if isinstance(spoken[at].message, AssistantMessage):
         return []
@@ -127,25 +129,25 @@ def _same_round(spoken: Sequence[Spoken], at: int) -> list[Message]:
     return [one.message for one in results]
 
 
-def _holds(then: Citation, text: Cited, heard: Sequence[Message], snapshots: Mapping[str, Snapshot]) -> bool:
+def _holds(then: Citation, text: CitedSource, heard: Sequence[Message], snapshots: Mapping[str, Snapshot]) -> bool:
     """Which of two readings of a page was the last one may have been seen otherwise, when two searches read it at once.
     So a verdict also holds if it does with the reading that it names as the last one."""
-    sources = Sources.of(heard, snapshots)
+    sources = Sources.from_messages(heard, snapshots)
     source, snapshot = sources.source(then.number), snapshots.get(then.snapshot_id or "")
     if source is not None and snapshot is not None:
         if all(page.snapshot_id != snapshot.id for page in sources.pages(then.number)):
             return False
-        sources.note(replace(source, status="read"), snapshot)
-    return then in check(text.text, sources)
+        sources.add(replace(source, status="read"), snapshot)
+    return then in check_citations(text.text, sources)
 
 
-def _name(text: Cited) -> str:
+def _name(text: CitedSource) -> str:
     message = text.spoken.message
     if isinstance(message, ToolResultMessage):
         return f"the summary of {shown(message.tool_call_id)}"
     return f"{text.spoken.message_id}, block {text.block}"
 
 
-def _place(text: Cited, one: Citation) -> str:
+def _place(text: CitedSource, one: Citation) -> str:
     sentence = text.text[max(one.start, 0) : max(one.end, 0)][:60]
     return f"{_name(text)}, {shown(one.marker)} after “{shown(sentence)}”"

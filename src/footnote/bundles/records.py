@@ -22,11 +22,11 @@ from footnote.protocol.files import Author, FileOrigin
 from footnote.protocol.sessions import ACTIVE, Origin, RunState
 from footnote.sessions import turns as stored
 from footnote.workspace.records import record_of
-from footnote.workspace.stored import unpacked
-from footnote.workspace.zipping import HarmlessNames
+from footnote.workspace.stored import decompress_text
+from footnote.workspace.zip import HarmlessNames
 
 
-def session_entry(whole: db.Whole) -> SessionEntry:
+def session_entry(whole: db.SessionRows) -> SessionEntry:
     row = whole.session
     return SessionEntry(
         SessionRecord(
@@ -47,13 +47,13 @@ def _question(row: db.QuestionRow) -> QuestionRecord:
     return QuestionRecord(
         id=row.id,
         after_run=row.after_run,
-        message=stored.question.decode(row.body),
-        attachments=stored.files.decode(row.attachments),
+        message=stored.question_decoder.decode(row.body),
+        attachments=stored.files_decoder.decode(row.attachments),
         created_at=row.created_at,
     )
 
 
-def _run(row: db.RunRow, said: Sequence[db.SaidRow]) -> RunRecord:
+def _run(row: db.BundledRun, said: Sequence[db.SaidRow]) -> RunRecord:
     is_whole = row.state not in ACTIVE and row.pruned_to <= 0 and bool(row.events)
     return RunRecord(
         id=row.id,
@@ -61,17 +61,17 @@ def _run(row: db.RunRow, said: Sequence[db.SaidRow]) -> RunRecord:
         message_id=row.message_id,
         # A bundle is read by versions that know no other state of a run that is not over.
         state="running" if row.state == "waiting" else cast("RunState", row.state),
-        asked=stored.asked.decode(row.asked),
-        ending=None if row.ending is None else stored.ending.decode(row.ending),
+        asked=stored.request_decoder.decode(row.asked),
+        ending=None if row.ending is None else stored.ending_decoder.decode(row.ending),
         created_at=row.created_at,
         ended_at=row.ended_at,
         events=is_whole,
         digest=None if row.digest is None else DigestRecord(row.digested or 0, row.digest),
-        messages=tuple(SaidRecord(one.blocks, stored.said.decode(one.body)) for one in said),
+        messages=tuple(SaidRecord(one.blocks, stored.message_decoder.decode(one.body)) for one in said),
     )
 
 
-def files_entry(whole: db.Whole, user_id: str, address: str) -> FilesEntry:
+def files_entry(whole: db.SessionRows, user_id: str, address: str) -> FilesEntry:
     """`address`: what stands before the key of an upload."""
     names = HarmlessNames()
     owner = (user_id, whole.session.id)
@@ -79,7 +79,7 @@ def files_entry(whole: db.Whole, user_id: str, address: str) -> FilesEntry:
 
 
 def _file(
-    row: db.FileRow, versions: Sequence[db.VersionRow], owner: tuple[str, str], address: str, names: HarmlessNames
+    row: db.BundledFile, versions: Sequence[db.VersionRow], owner: tuple[str, str], address: str, names: HarmlessNames
 ) -> FileEntry:
     user_id, session_id = owner
     record = record_of(
@@ -95,7 +95,7 @@ def _file(
     text = None
     if row.reason is not None:
         text = TextRecord(None if row.text is None else _unpacked(row.text), row.reason)
-    current = FILES_FOLDER + names.of(row.path)
+    current = FILES_FOLDER + names.unique_path(row.path)
     return FileEntry(
         record=record,
         key=row.path,
@@ -120,4 +120,4 @@ def _version(row: db.VersionRow, entry: str) -> VersionRecord:
 
 
 def _unpacked(text: bytes) -> str:
-    return unpacked(text).encode("utf-8", "replace").decode()
+    return decompress_text(text).encode("utf-8", "replace").decode()

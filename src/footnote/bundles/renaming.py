@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from msgspec.structs import replace
 
-from footnote.bundles.form import DEEPEST, SESSION, Damaged, FilesEntry, SessionEntry
+from footnote.bundles.form import DEEPEST, SESSION, BundleDamaged, FilesEntry, SessionEntry
 from footnote.protocol.events import (
     AttachmentsBlock,
     BlockStart,
@@ -23,7 +23,7 @@ from footnote.protocol.events import (
 )
 from footnote.protocol.files import FileRecord, ToolImage
 from footnote.protocol.messages import AssistantMessage, Block, Part, Text, ToolCall, ToolResultMessage
-from footnote.sessions.turns import Ending
+from footnote.sessions.turns import RunEnding
 from footnote.workspace.paths import UPLOADS, upload_name
 from footnote.workspace.records import url_of
 
@@ -52,7 +52,7 @@ class Renaming:
         """`Damaged`: nothing in the bundle has this id."""
         new = self.ids.get(old)
         if new is None:
-            raise Damaged(entry, f"it names {old[:60]!r}, which is not in the bundle")
+            raise BundleDamaged(entry, f"it names {old[:60]!r}, which is not in the bundle")
         return new
 
     def link(self, old: str | None) -> str | None:
@@ -100,7 +100,7 @@ class Renaming:
     def value(self, value: Any, depth: int = 0) -> Any:
         """JSON of any form."""
         if depth > DEEPEST:
-            raise Damaged(SESSION, "a value in it is nested too deeply")
+            raise BundleDamaged(SESSION, "a value in it is nested too deeply")
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
@@ -140,7 +140,7 @@ class Renaming:
     def _part(self, part: Part) -> Part:
         return replace(part, text=self.text(part.text)) if isinstance(part, Text) else part
 
-    def ending(self, ending: Ending) -> Ending:
+    def ending(self, ending: RunEnding) -> RunEnding:
         return replace(ending, attachments=tuple(self.file(file) for file in ending.attachments))
 
     # Events ------------------------------------------------------------------------------------------------

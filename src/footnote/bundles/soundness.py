@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, cast
 
-from footnote.bundles.form import DEEPEST, FILES, SESSION, Damaged, FileEntry, FilesEntry, SessionEntry, shown
+from footnote.bundles.form import DEEPEST, FILES, SESSION, BundleDamaged, FileEntry, FilesEntry, SessionEntry, shown
 from footnote.bundles.opening import Bundle
 from footnote.protocol.errors import UsageError
 from footnote.protocol.messages import AssistantMessage, ToolResultMessage
@@ -19,16 +19,16 @@ def check_tree(session: SessionEntry) -> None:
     ids = [run.id for run in session.runs]
     ids += [*(one.id for one in session.questions), *(run.message_id for run in session.runs)]
     if len(set(ids)) < len(ids):
-        raise Damaged(SESSION, "two things in it have the same id")
+        raise BundleDamaged(SESSION, "two things in it have the same id")
     runs = {run.id for run in session.runs}
     questions = {question.id: question for question in session.questions}
     for run in session.runs:
         question = questions.get(run.question_id)
         if question is None or (question.after_run is not None and question.after_run >= run.id):
-            raise Damaged(SESSION, f"{run.id} does not follow from what was asked")
+            raise BundleDamaged(SESSION, f"{run.id} does not follow from what was asked")
     named = {question.after_run for question in session.questions} | {session.session.head}
     if named - runs - {None} or {run.question_id for run in session.runs} != set(questions):
-        raise Damaged(SESSION, "it names runs or questions that are not in it")
+        raise BundleDamaged(SESSION, "it names runs or questions that are not in it")
     for moment in (session.session.created_at, *(question.created_at for question in session.questions)):
         _check_moment(moment, SESSION)
     for said in (said for run in session.runs for said in run.messages):
@@ -46,7 +46,7 @@ def _check_depth(value: Any) -> None:
     while level := [inner for outer in level for inner in _parts(outer)]:
         depth += 1
         if depth > DEEPEST:
-            raise Damaged(SESSION, "a value in it is nested too deeply")
+            raise BundleDamaged(SESSION, "a value in it is nested too deeply")
 
 
 def _parts(value: Any) -> Iterable[Any]:
@@ -59,20 +59,22 @@ def check_files(files: FilesEntry, bundle: Bundle) -> None:
     listed = {entry.name: entry for entry in bundle.manifest.entries}
     keys = [_key(file) for file in files.files]
     if len(set(keys)) < len(keys):
-        raise Damaged(FILES, "two files have the same path")
+        raise BundleDamaged(FILES, "two files have the same path")
     if len({file.record.id for file in files.files}) < len(keys):
-        raise Damaged(FILES, "two files have the same id")
+        raise BundleDamaged(FILES, "two files have the same id")
     for file in files.files:
         numbers = [version.number for version in file.versions]
         counted = numbers == sorted(set(numbers), reverse=True) and 1 <= numbers[-1] <= numbers[0] <= MOST_VERSIONS
         if not counted or file.seen > numbers[0]:
-            raise Damaged(FILES, f"the versions of {shown(file.key)} are out of order")
+            raise BundleDamaged(FILES, f"the versions of {shown(file.key)} are out of order")
         for moment in (file.record.created_at, *(version.created_at for version in file.versions)):
             _check_moment(moment, FILES)
         for version in file.versions:
             entry = listed.get(version.entry)
             if entry is None or (entry.sha256, entry.size) != (version.hash, version.size):
-                raise Damaged(FILES, f"version {version.number} of {shown(file.key)} has no content with its hash")
+                raise BundleDamaged(
+                    FILES, f"version {version.number} of {shown(file.key)} has no content with its hash"
+                )
 
 
 def _check_moment(text: str, entry: str) -> None:
@@ -82,7 +84,7 @@ def _check_moment(text: str, entry: str) -> None:
     except ValueError:
         is_moment = False
     if not is_moment:
-        raise Damaged(entry, f"{shown(text)} is no moment")
+        raise BundleDamaged(entry, f"{shown(text)} is no moment")
 
 
 def _key(file: FileEntry) -> str:
@@ -94,9 +96,9 @@ def _key(file: FileEntry) -> str:
         else:
             is_right = file.key == key_of(file.key)
     except UsageError as error:
-        raise Damaged(FILES, error.message.rstrip(".")) from None
+        raise BundleDamaged(FILES, error.message.rstrip(".")) from None
     if not is_right:
-        raise Damaged(FILES, f"{shown(file.key)} is not the path of a file")
+        raise BundleDamaged(FILES, f"{shown(file.key)} is not the path of a file")
     return file.key
 
 
@@ -104,4 +106,4 @@ def text_of(data: bytes, name: str) -> str:
     try:
         return data.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
-        raise Damaged(name, "it is not text in UTF-8") from None
+        raise BundleDamaged(name, "it is not text in UTF-8") from None

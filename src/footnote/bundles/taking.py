@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from footnote.bundles.events import events_in
 from footnote.bundles.form import (
     EVENTS_FOLDER,
-    Damaged,
+    BundleDamaged,
     FileEntry,
     FilesEntry,
     NotTaken,
@@ -20,29 +20,29 @@ from footnote.bundles.form import (
     SessionEntry,
     shown,
 )
-from footnote.bundles.inside import Read
-from footnote.bundles.opening import Bundle, Finding, opened
+from footnote.bundles.inside import BundleContents
+from footnote.bundles.opening import Bundle, BundleProblem, opened
 from footnote.bundles.renaming import Renaming
 from footnote.bundles.verify import checked
 from footnote.db import bundles as db
-from footnote.db.blobs import Kept
+from footnote.db.blobs import StoredBlob
 from footnote.db.runs import EventRow
 from footnote.db.sessions import TITLE, file_part
 from footnote.documents.inspection.inspection import inspect
-from footnote.language.search_terms import MAX_FILE_CHARACTERS, file_text, terms_of
-from footnote.library.packing import pack
-from footnote.protocol.errors import Unworkable, WrongKind
+from footnote.library.snapshots import pack
+from footnote.protocol.errors import UnprocessableFile, WrongKind
 from footnote.protocol.events import ContextReport, Delta, Event, MessageDelta, MessageStop, TurnUsage
 from footnote.protocol.messages import AssistantMessage, Usage
-from footnote.protocol.sessions import ACTIVE, LONGEST_TITLE, BundleCheck, ImportedSession
+from footnote.protocol.sessions import ACTIVE, MAX_TITLE_LENGTH, BundleCheck, ImportedSession
 from footnote.protocol.sources import Snapshot
 from footnote.protocol.sse import frame
 from footnote.protocol.version import __version__
 from footnote.sessions.titles import clean_title
-from footnote.sessions.turns import Ending, encode
+from footnote.sessions.turns import RunEnding, encode
+from footnote.text.search_terms import MAX_FILE_CHARACTERS, file_text, terms_of
 from footnote.workspace.paths import LARGE_RESULTS, UPLOADS, filename_of, upload_name
-from footnote.workspace.stored import packed
-from footnote.workspace.text import counted
+from footnote.workspace.stored import compress_text
+from footnote.workspace.text import pluralize
 
 MOST_NAMED = 5
 ROW_EVENTS = 500
@@ -53,18 +53,18 @@ _WEB = re.compile(r"https?://", re.IGNORECASE)
 log = logging.getLogger(__name__)
 
 
-class Prepared(Struct, frozen=True):
+class PreparedImport(Struct, frozen=True):
     """A session that can be stored once its `contents` are kept, which are entries of the bundle."""
 
     head: ImportedSession
     contents: tuple[str, ...]
-    rows: db.Taken
+    rows: db.ImportedRows
 
-    def taken(self, kept: tuple[Kept, ...]) -> db.Taken:
+    def taken(self, kept: tuple[StoredBlob, ...]) -> db.ImportedRows:
         return replace(self.rows, kept=kept)
 
 
-def prepared(file: Path, user_id: str, address: str, agents: Sequence[str], now: float) -> Prepared:
+def prepared(file: Path, user_id: str, address: str, agents: Sequence[str], now: float) -> PreparedImport:
     """`NotABundle`, `Damaged`, `NotTaken`: it cannot be taken, and why."""
     with opened(file) as bundle:
         result = _right(bundle)
@@ -78,15 +78,15 @@ def prepared(file: Path, user_id: str, address: str, agents: Sequence[str], now:
         terms = (*_terms(session, renaming), *_file_terms(bundle, files, renaming))
     contents = {version.hash: version.entry for one in files.files for version in one.versions}
     row = whole.session
-    return Prepared(
+    return PreparedImport(
         ImportedSession(row.id, row.title, row.agent_id, row.created_at, checked=result.counted),
         tuple(contents.values()),
-        db.Taken(whole=whole, events=events, terms=terms, kept=(), read=entries),
+        db.ImportedRows(whole=whole, events=events, terms=terms, kept=(), read=entries),
     )
 
 
 class _Right(Struct, frozen=True):
-    read: Read
+    read: BundleContents
     counted: BundleCheck
 
 
@@ -101,7 +101,7 @@ def _right(bundle: Bundle) -> _Right:
         log.warning(
             "A bundle of Footnote %s was taken, of which %s would be judged otherwise by this version, %s.",
             shown(bundle.manifest.footnote),
-            counted(len(result.otherwise), "footnote"),
+            pluralize(len(result.otherwise), "footnote"),
             __version__,
         )
     report = result.report
@@ -118,7 +118,7 @@ def _right(bundle: Bundle) -> _Right:
     )
 
 
-def _refusal(findings: Sequence[Finding]) -> NotTaken:
+def _refusal(findings: Sequence[BundleProblem]) -> NotTaken:
     is_whole = all(one.problem == "wrong" for one in findings)
     why = "what it says does not hold" if is_whole else "it is not the one that was exported"
     some = "; ".join(f"{shown(one.entry)} ({one.problem}): {one.message}" for one in findings[:MOST_NAMED])
@@ -144,18 +144,20 @@ def _check_uploads(bundle: Bundle, files: FilesEntry) -> None:
                 try:
                     with aside.open("rb") as content:
                         inspect(content, name)
-                except (WrongKind, Unworkable) as error:
+                except (WrongKind, UnprocessableFile) as error:
                     raise NotTaken(f"The bundle was not taken, because of an upload in it: {error.message}") from error
 
 
 # Rows ------------------------------------------------------------------------------------------------------
 
 
-def _whole(session: SessionEntry, files: FilesEntry, renaming: Renaming, agents: Sequence[str], now: float) -> db.Whole:
+def _whole(
+    session: SessionEntry, files: FilesEntry, renaming: Renaming, agents: Sequence[str], now: float
+) -> db.SessionRows:
     about = session.session
     agent_id = about.agent_id if about.agent_id in agents or not agents else agents[0]
-    return db.Whole(
-        session=db.SessionRow(
+    return db.SessionRows(
+        session=db.BundledSession(
             id=renaming.ids[about.id],
             title=_title(session),
             agent_id=agent_id,
@@ -186,10 +188,10 @@ def _whole(session: SessionEntry, files: FilesEntry, renaming: Renaming, agents:
     )
 
 
-def _run(run: RunRecord, renaming: Renaming, now: float) -> db.RunRow:
+def _run(run: RunRecord, renaming: Renaming, now: float) -> db.BundledRun:
     """A run that was active when the bundle was made will not go on here: it counts as stopped."""
     is_over = run.state not in ACTIVE
-    return db.RunRow(
+    return db.BundledRun(
         id=renaming.ids[run.id],
         question_id=renaming.ids[run.question_id],
         message_id=renaming.ids[run.message_id],
@@ -205,17 +207,17 @@ def _run(run: RunRecord, renaming: Renaming, now: float) -> db.RunRow:
     )
 
 
-def _ending(run: RunRecord) -> Ending:
+def _ending(run: RunRecord) -> RunEnding:
     if run.state in ACTIVE:
-        return Ending(stop_reason="aborted")
-    return run.ending or Ending(stop_reason="error" if run.state == "failed" else "stop")
+        return RunEnding(stop_reason="aborted")
+    return run.ending or RunEnding(stop_reason="error" if run.state == "failed" else "stop")
 
 
-def _file(file: FileEntry, renaming: Renaming) -> db.FileRow:
+def _file(file: FileEntry, renaming: Renaming) -> db.BundledFile:
     record = renaming.file(file.record)
     is_upload = file.key.startswith(UPLOADS)
-    text = None if file.text is None or file.text.text is None else packed(file.text.text)
-    return db.FileRow(
+    text = None if file.text is None or file.text.text is None else compress_text(file.text.text)
+    return db.BundledFile(
         path=renaming.upload_key(file.record.id, upload_name(file.key)) if is_upload else file.key,
         id=record.id,
         source="upload" if is_upload else record.source,
@@ -242,7 +244,7 @@ def _versions(file: FileEntry, renaming: Renaming) -> Iterator[db.VersionRow]:
 
 
 def _title(session: SessionEntry) -> str:
-    return clean_title(session.session.title)[:LONGEST_TITLE]
+    return clean_title(session.session.title)[:MAX_TITLE_LENGTH]
 
 
 def _terms(session: SessionEntry, renaming: Renaming) -> Iterator[tuple[str, str]]:
@@ -267,7 +269,7 @@ def _events(run: RunRecord, bundle: Bundle, renaming: Renaming) -> Iterator[Even
     name = f"{EVENTS_FOLDER}{run.id}.sse"
     told = events_in(bundle.read(name), name)
     if not told or not isinstance(told[-1][1], MessageStop):
-        raise Damaged(name, "it does not reach the end of the run")
+        raise BundleDamaged(name, "it does not reach the end of the run")
     for first, frames in _rows((number, renaming.event(event, name)) for number, event in told):
         yield EventRow(run_id, first, first + len(frames) - 1, b"".join(frames))
 
@@ -286,7 +288,7 @@ def _rows(events: Iterable[tuple[int, Event]]) -> Iterator[tuple[int, list[bytes
         yield first, frames
 
 
-def _only_the_end(run_id: str, ending: Ending) -> EventRow:
+def _only_the_end(run_id: str, ending: RunEnding) -> EventRow:
     """As of a run whose events are no longer kept: whoever follows it is told so, and that it has ended."""
     usage = ending.usage or TurnUsage.of(Usage(), None)
     last = MessageDelta(Delta(ending.stop_reason), usage, ContextReport(0, 0))

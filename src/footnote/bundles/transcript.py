@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from footnote.bundles.form import SourceRecord
-from footnote.language.quotation import inline, link
 from footnote.protocol.files import FileRecord
 from footnote.protocol.history import (
     History,
@@ -19,6 +18,7 @@ from footnote.protocol.history import (
 )
 from footnote.protocol.sessions import ACTIVE
 from footnote.protocol.sources import Citation
+from footnote.text.quotation import escape_inline, markdown_link
 
 _ENDINGS = {
     "aborted": "Stopped here.",
@@ -28,7 +28,7 @@ _ENDINGS = {
 _VERDICTS = {"partial": "partly supported", "unsupported": "not supported"}
 
 
-class Turn(Struct, frozen=True):
+class TranscriptTurn(Struct, frozen=True):
     """One question with all that answers it."""
 
     question: str
@@ -39,16 +39,16 @@ class Turn(Struct, frozen=True):
 def heading(history: History) -> str:
     session = history.session
     when = session.created_at[:16].replace("T", " ")
-    return f"# {inline(session.title) or 'Untitled'}\n\n{session.id} · {session.agent_id} · {when} UTC"
+    return f"# {escape_inline(session.title) or 'Untitled'}\n\n{session.id} · {session.agent_id} · {when} UTC"
 
 
-def turns_of(history: History) -> Iterator[Turn]:
+def turns_of(history: History) -> Iterator[TranscriptTurn]:
     """The turns of the branch that is shown."""
     known = {turn.question_id: turn for turn in history.turns or ()}
     for asked, messages in _parted(history.messages):
         question = [*(block.text for block in asked.content), *_attached(asked)]
         answer = [*_blocks(messages), *_ending(known.get(asked.id), messages)]
-        yield Turn("\n\n".join(question), "\n\n".join(answer), tuple(messages))
+        yield TranscriptTurn("\n\n".join(question), "\n\n".join(answer), tuple(messages))
 
 
 def markdown(history: History, sources: Iterable[SourceRecord]) -> str:
@@ -79,7 +79,7 @@ def _parted(messages: tuple[PastMessage, ...]) -> Iterator[tuple[PastUserMessage
 
 def _attached(asked: PastUserMessage) -> Iterator[str]:
     if asked.attachments:
-        yield "\n".join(["Files:", "", *(f"- {inline(file.filename)}" for file in asked.attachments)])
+        yield "\n".join(["Files:", "", *(f"- {escape_inline(file.filename)}" for file in asked.attachments)])
 
 
 def _cited(messages: Sequence[PastMessage]) -> dict[int, list[tuple[str, Citation]]]:
@@ -111,20 +111,22 @@ def _blocks(messages: Sequence[PastMessage]) -> Iterator[str]:
 
 def _call(block: PastToolUse, failed: set[str]) -> str:
     texts = (value for value in block.input.values() if isinstance(value, str))
-    detail = next((inline(text) for text in texts if text.strip() and "\n" not in text), "")
+    detail = next((escape_inline(text) for text in texts if text.strip() and "\n" not in text), "")
     told = f": {detail}" if detail else ""
-    return f"- {inline(block.tool_content_message or block.name)}{told}{' (failed)' if block.id in failed else ''}"
+    return (
+        f"- {escape_inline(block.tool_content_message or block.name)}{told}{' (failed)' if block.id in failed else ''}"
+    )
 
 
 def _file(record: FileRecord) -> str:
-    return f"- {inline(record.path)}"
+    return f"- {escape_inline(record.path)}"
 
 
 def _ending(turn: PastTurn | None, messages: Sequence[PastMessage]) -> Iterator[str]:
     if turn is None:
         return
     if turn.error is not None:
-        yield f"*Failed: {inline(turn.error.message)}*"
+        yield f"*Failed: {escape_inline(turn.error.message)}*"
     elif turn.state in ACTIVE:
         yield "*Being answered now.*"
     elif ending := _ENDINGS.get(turn.stop_reason or ""):
@@ -137,7 +139,7 @@ def _entry(number: int, cited: Sequence[tuple[str, Citation]], source: SourceRec
     if source is None:
         yield f"- [{number}] no such source"
         return
-    yield f"- [{number}] {link(source.title.strip() or source.domain or source.url, source.url)}"
+    yield f"- [{number}] {markdown_link(source.title.strip() or source.domain or source.url, source.url)}"
     told: set[str] = set()
     for sentence, citation in cited:
         line = _evidence(sentence, citation)
@@ -147,9 +149,9 @@ def _entry(number: int, cited: Sequence[tuple[str, Citation]], source: SourceRec
 
 
 def _evidence(sentence: str, citation: Citation) -> str:
-    quote = f"“{inline(citation.quote)}”" if citation.quote else ""
+    quote = f"“{escape_inline(citation.quote)}”" if citation.quote else ""
     verdict = _VERDICTS.get(citation.verdict)
     if verdict is None:
         return quote
     bare = sentence.replace(f" {citation.marker}", "").replace(citation.marker, "")
-    return f"{verdict}: “{inline(bare)}”" + (f"; the page says: {quote}" if quote else "")
+    return f"{verdict}: “{escape_inline(bare)}”" + (f"; the page says: {quote}" if quote else "")

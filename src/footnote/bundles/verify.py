@@ -10,9 +10,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from footnote.bundles.form import SESSION, Damaged
-from footnote.bundles.inside import Inside, Read
-from footnote.bundles.opening import Bundle, Finding, opened
+from footnote.bundles.form import SESSION, BundleDamaged
+from footnote.bundles.inside import BundleContents, ConsistencyCheck
+from footnote.bundles.opening import Bundle, BundleProblem, opened
 from footnote.protocol.history import SessionHead
 from footnote.protocol.version import __version__
 
@@ -31,7 +31,7 @@ class Report(Struct, frozen=True, kw_only=True):
     runs: int = 0
     verdicts: int = 0
     quotations: int = 0
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[BundleProblem, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -40,27 +40,27 @@ def verify(file: Path) -> Report:
     try:
         with opened(file) as bundle:
             return checked(bundle).report
-    except Damaged as error:
-        return Report(ok=False, findings=(Finding(error.entry, "unreadable", error.reason),))
+    except BundleDamaged as error:
+        return Report(ok=False, findings=(BundleProblem(error.entry, "unreadable", error.reason),))
 
 
-class Checked(Struct, frozen=True):
+class VerifiedBundle(Struct, frozen=True):
     """A report, what was read for it, None where that was not possible, and those findings without which it would do:
     verdicts that another version of Footnote has given."""
 
     report: Report
-    read: Read | None
-    otherwise: tuple[Finding, ...]
+    read: BundleContents | None
+    otherwise: tuple[BundleProblem, ...]
 
 
-def checked(bundle: Bundle) -> Checked:
+def checked(bundle: Bundle) -> VerifiedBundle:
     manifest = bundle.manifest
-    inside = Inside(bundle)
+    inside = ConsistencyCheck(bundle)
     notes: list[str] = []
     try:
         findings = list(bundle.findings())
-    except Damaged as error:
-        findings = [Finding(error.entry, "unreadable", error.reason)]
+    except BundleDamaged as error:
+        findings = [BundleProblem(error.entry, "unreadable", error.reason)]
     if findings:
         notes.append("Because of that, what the bundle says was not checked.")
     else:
@@ -86,13 +86,13 @@ def checked(bundle: Bundle) -> Checked:
         findings=tuple(findings),
         notes=tuple(notes),
     )
-    return Checked(report, inside.read, () if manifest.footnote == __version__ else tuple(inside.otherwise))
+    return VerifiedBundle(report, inside.read, () if manifest.footnote == __version__ else tuple(inside.otherwise))
 
 
-def _inside(inside: Inside) -> Iterator[Finding]:
+def _inside(inside: ConsistencyCheck) -> Iterator[BundleProblem]:
     try:
         yield from inside.findings()
-    except Damaged as error:
-        yield Finding(error.entry, "unreadable", error.reason)
+    except BundleDamaged as error:
+        yield BundleProblem(error.entry, "unreadable", error.reason)
     except RecursionError:
-        yield Finding(SESSION, "unreadable", "a value in it is nested too deeply")
+        yield BundleProblem(SESSION, "unreadable", "a value in it is nested too deeply")

@@ -8,7 +8,15 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from footnote.bus.topics import Listener
+from footnote.bus.subscriptions import Listener
+from footnote.protocol.errors import FootnoteError
+
+
+class BusDown(FootnoteError):
+    """It cannot be reached, or does not answer. The message names it without its password."""
+
+    type = "bus_down"
+    retryable = True
 
 
 class BusState(Struct, frozen=True):
@@ -31,7 +39,7 @@ class Bus(Protocol):
         ...
 
     @property
-    def most_bytes(self) -> int:
+    def max_bytes(self) -> int:
         """How large a message should be at most. Where that is little, it is a hint and no more."""
         ...
 
@@ -43,7 +51,7 @@ class Bus(Protocol):
         """The messages of a topic from now on, those of this process among them. To be closed."""
         ...
 
-    async def take(self, key: str, size: float, per_minute: float) -> float:
+    async def acquire_token(self, key: str, size: float, per_minute: float) -> float:
         """Takes one from the bucket `key`, which holds `size` and fills with `per_minute`, over all replicas.
 
         Returns 0, or how many seconds it takes until there is one. While the bus is down each replica counts for

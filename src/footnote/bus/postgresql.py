@@ -11,24 +11,23 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
-from footnote.bus.failures import BusDown
-from footnote.bus.linked import CONNECT_SECONDS, PING_SECONDS
-from footnote.bus.outbox import Message
-from footnote.bus.topics import Topics
-from footnote.db import buckets
+from footnote.bus.base import BusDown
+from footnote.bus.remote import CONNECT_SECONDS, PING_SECONDS, Message
+from footnote.bus.subscriptions import Subscriptions
+from footnote.db import rate_limits
 from footnote.db.engine import Database
-from footnote.db.failures import DatabaseFailed
-from footnote.db.postgresql.notices import MOST_BYTES, Notices
+from footnote.db.errors import DatabaseFailed
+from footnote.db.postgresql.notify import MAX_PAYLOAD_BYTES, Notices
 
 CHANNEL = "footnote"
-FORGET_SECONDS = 600.0
+CLEANUP_SECONDS = 600.0
 
 
-class PostgresqlLink:
+class PostgresqlConnection:
     """`database`: where limits are counted; None: there is none that replicas share."""
 
     kind = "postgresql"
-    most_bytes = 100
+    max_bytes = 100
 
     def __init__(self, url: str, database: Database | None) -> None:
         parts = urlsplit(url)
@@ -36,51 +35,51 @@ class PostgresqlLink:
         self._url = url
         self._database = database
         self._notices: Notices | None = None
-        self._topics = Topics()
-        self._turn = asyncio.Lock()
-        self._forgot_at = time.monotonic()
+        self._subscriptions = Subscriptions()
+        self._lock = asyncio.Lock()
+        self._cleaned_at = time.monotonic()
 
-    async def connect(self, topics: Topics) -> None:
-        async with self._failing():
+    async def connect(self, topics: Subscriptions) -> None:
+        async with self._translate_errors():
             self._notices = await Notices.listen(self._url, CHANNEL, seconds=CONNECT_SECONDS)
-        self._topics = topics
+        self._subscriptions = topics
         for topic in topics.names:
-            topics.go_live(topic)
+            topics.mark_live(topic)
 
     async def serve(self) -> None:
         assert self._notices is not None  # noqa: S101 - it is connected
         checked_at = time.monotonic()
         while True:
-            async with self._failing():
+            async with self._translate_errors():
                 payload = await self._notices.next(PING_SECONDS)
             if payload is not None:
-                for topic, message in unpacked(payload):
-                    self._topics.deliver(topic, message)
+                for topic, message in unpack_messages(payload):
+                    self._subscriptions.deliver(topic, message)
             # Also while others are heard: what was a broken connection to write to is noticed so.
             if payload is None or time.monotonic() - checked_at > PING_SECONDS:
-                async with self._turn, self._failing():
+                async with self._lock, self._translate_errors():
                     await self._notices.check()
                 checked_at = time.monotonic()
 
-    def follow(self, topic: str) -> None:
-        if topic in self._topics:
-            self._topics.go_live(topic)
+    def update_subscription(self, topic: str) -> None:
+        if topic in self._subscriptions:
+            self._subscriptions.mark_live(topic)
 
     async def send(self, messages: list[Message]) -> None:
         notices = self._notices
         if notices is None:
             raise BusDown(f"{self.name} is not there.")
-        async with self._turn, self._failing():
-            await notices.notify(packed(messages))
+        async with self._lock, self._translate_errors():
+            await notices.notify(pack_messages(messages))
 
-    async def take(self, key: str, size: float, per_minute: float) -> float:
+    async def acquire_token(self, key: str, size: float, per_minute: float) -> float:
         if self._database is None:
             return 0.0
-        async with self._failing():
-            if time.monotonic() - self._forgot_at > FORGET_SECONDS:
-                self._forgot_at = time.monotonic()
-                await self._database.write(buckets.forget())
-            return await self._database.write(buckets.take(key, size, per_minute))
+        async with self._translate_errors():
+            if time.monotonic() - self._cleaned_at > CLEANUP_SECONDS:
+                self._cleaned_at = time.monotonic()
+                await self._database.write(rate_limits.delete_full_buckets())
+            return await self._database.write(rate_limits.acquire_token(key, size, per_minute))
 
     async def disconnect(self) -> None:
         notices, self._notices = self._notices, None
@@ -88,14 +87,14 @@ class PostgresqlLink:
             await notices.close()
 
     @asynccontextmanager
-    async def _failing(self) -> AsyncGenerator[None, None]:
+    async def _translate_errors(self) -> AsyncGenerator[None, None]:
         try:
             yield
         except DatabaseFailed as error:
             raise BusDown(f"{self.name} cannot be used: {error.message}") from error
 
 
-def packed(messages: list[Message]) -> list[str]:
+def pack_messages(messages: list[Message]) -> list[str]:
     """Of messages as few notices as can be; the same one twice is one."""
     lines = dict.fromkeys(f"{topic} {b64encode(message).decode()}" for topic, message in messages)
     notices: list[str] = []
@@ -103,14 +102,14 @@ def packed(messages: list[Message]) -> list[str]:
     for line in lines:
         if len(line) >= room:
             notices.append(line)
-            room = MOST_BYTES - len(line)
+            room = MAX_PAYLOAD_BYTES - len(line)
         else:
             notices[-1] += f"\n{line}"
             room -= len(line) + 1
     return notices
 
 
-def unpacked(notice: str) -> list[Message]:
+def unpack_messages(notice: str) -> list[Message]:
     """What somebody else said on our channel is left out."""
     messages: list[Message] = []
     for line in notice.split("\n"):

@@ -14,17 +14,16 @@ from urllib.parse import urlsplit
 from redis.asyncio.connection import AbstractConnection, ConnectionPool
 from redis.exceptions import NoScriptError, RedisError
 
-from footnote.bus.failures import BusDown
-from footnote.bus.linked import CONNECT_SECONDS, PING_SECONDS, SILENT_SECONDS
-from footnote.bus.outbox import Message
-from footnote.bus.topics import Topics
+from footnote.bus.base import BusDown
+from footnote.bus.remote import CONNECT_SECONDS, PING_SECONDS, SILENT_SECONDS, Message
+from footnote.bus.subscriptions import Subscriptions
 
 ANSWER_SECONDS = 2.0
-NAMES_AT_ONCE = 1000
+SUBSCRIBE_BATCH = 1000
 
 # In one step on the server and by its clock, so that replicas need not agree on the time. A bucket that would be full
 # is forgotten.
-TAKE = """
+ACQUIRE_SCRIPT = """
 local size, rate = tonumber(ARGV[1]), tonumber(ARGV[2]) / 60
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1000000
@@ -41,16 +40,16 @@ return '0'
 
 
 # One command with one answer, whatever the number of messages: a third of what as many commands cost here.
-PUBLISH = """
+PUBLISH_SCRIPT = """
 for at = 1, #ARGV, 2 do
     redis.call('PUBLISH', ARGV[at], ARGV[at + 1])
 end
 """
 
 
-class RedisLink:
+class RedisConnection:
     kind = "redis"
-    most_bytes = 256_000
+    max_bytes = 256_000
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -60,110 +59,110 @@ class RedisLink:
         # The time-outs are ours: those of the client lose a cancellation that comes at the same moment.
         times = {"socket_timeout": None, "socket_connect_timeout": CONNECT_SECONDS}
         self._pool = cast("Any", ConnectionPool).from_url(url, protocol=2, **times)
-        self._hearing: AbstractConnection | None = None
-        self._asking: AbstractConnection | None = None
-        self._turn = asyncio.Lock()
+        self._subscriber: AbstractConnection | None = None
+        self._commands: AbstractConnection | None = None
+        self._lock = asyncio.Lock()
         self._scripts: dict[str, bytes] = {}
-        self._topics = Topics()
-        self._followed: set[str] = set()
-        self._changes: set[str] = set()
-        self._changed = asyncio.Event()
-        self._heard_at = 0.0
+        self._subscriptions = Subscriptions()
+        self._subscribed: set[str] = set()
+        self._changed_topics: set[str] = set()
+        self._topics_changed = asyncio.Event()
+        self._received_at = 0.0
 
-    async def connect(self, topics: Topics) -> None:
-        self._topics = topics
-        async with self._failing(CONNECT_SECONDS):
+    async def connect(self, topics: Subscriptions) -> None:
+        self._subscriptions = topics
+        async with self._translate_errors(CONNECT_SECONDS):
             asking: AbstractConnection = self._pool.make_connection()
             hearing: AbstractConnection = self._pool.make_connection()
-            self._asking, self._hearing, self._followed = asking, hearing, set()
+            self._commands, self._subscriber, self._subscribed = asking, hearing, set()
             await asking.connect()
             await hearing.connect()
             # So that it listens to something at all times: a connection that does answers a ping in another way.
             await hearing.send_command("SUBSCRIBE", self._prefix)
-        self._heard_at = time.monotonic()
-        self._changes = set(topics.names)
-        self._changed.set()
+        self._received_at = time.monotonic()
+        self._changed_topics = set(topics.names)
+        self._topics_changed.set()
 
     async def serve(self) -> None:
-        assert self._hearing is not None  # noqa: S101 - it is connected
-        reading = asyncio.create_task(self._read(self._hearing))
-        reading.add_done_callback(lambda _: self._changed.set())
+        assert self._subscriber is not None  # noqa: S101 - it is connected
+        reading = asyncio.create_task(self._read(self._subscriber))
+        reading.add_done_callback(lambda _: self._topics_changed.set())
         try:
             while not reading.done():
-                self._changed.clear()
-                async with self._failing(ANSWER_SECONDS):
-                    await self._subscribe(self._hearing)
+                self._topics_changed.clear()
+                async with self._translate_errors(ANSWER_SECONDS):
+                    await self._subscribe(self._subscriber)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(PING_SECONDS):
-                        await self._changed.wait()
+                        await self._topics_changed.wait()
                         continue
-                if time.monotonic() - self._heard_at > SILENT_SECONDS:
+                if time.monotonic() - self._received_at > SILENT_SECONDS:
                     raise BusDown(f"{self.name} does not answer.")
-                async with self._failing(ANSWER_SECONDS):
-                    await self._hearing.send_command("PING")
+                async with self._translate_errors(ANSWER_SECONDS):
+                    await self._subscriber.send_command("PING")
             await reading
         finally:
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
 
-    def follow(self, topic: str) -> None:
-        self._changes.add(topic)
-        self._changed.set()
+    def update_subscription(self, topic: str) -> None:
+        self._changed_topics.add(topic)
+        self._topics_changed.set()
 
     async def send(self, messages: list[Message]) -> None:
         said = [part for topic, message in messages for part in (self._prefix + topic, message)]
-        async with self._turn, self._failing(ANSWER_SECONDS):
-            await self._run(PUBLISH, 0, *said)
+        async with self._lock, self._translate_errors(ANSWER_SECONDS):
+            await self._run(PUBLISH_SCRIPT, 0, *said)
 
-    async def take(self, key: str, size: float, per_minute: float) -> float:
-        async with self._turn, self._failing(ANSWER_SECONDS):
-            return float(await self._run(TAKE, 1, f"{self._prefix}bucket:{key}", size, per_minute))
+    async def acquire_token(self, key: str, size: float, per_minute: float) -> float:
+        async with self._lock, self._translate_errors(ANSWER_SECONDS):
+            return float(await self._run(ACQUIRE_SCRIPT, 1, f"{self._prefix}bucket:{key}", size, per_minute))
 
     async def disconnect(self) -> None:
-        hearing, asking, self._hearing, self._asking = self._hearing, self._asking, None, None
+        hearing, asking, self._subscriber, self._commands = self._subscriber, self._commands, None, None
         for connection in (hearing, asking):
             if connection is not None:
                 with suppress(RedisError, OSError):
                     await connection.disconnect(nowait=True)
 
     async def _run(self, script: str, *arguments: Any) -> Any:
-        asking = self._asking
+        asking = self._commands
         if asking is None:
             raise BusDown(f"{self.name} is not there.")
         if script in self._scripts:
             with suppress(NoScriptError):  # the server was started anew, and has forgotten it
-                return await _asked(asking, "EVALSHA", self._scripts[script], *arguments)
-        self._scripts[script] = await _asked(asking, "SCRIPT", "LOAD", script)
-        return await _asked(asking, "EVALSHA", self._scripts[script], *arguments)
+                return await _send_command(asking, "EVALSHA", self._scripts[script], *arguments)
+        self._scripts[script] = await _send_command(asking, "SCRIPT", "LOAD", script)
+        return await _send_command(asking, "EVALSHA", self._scripts[script], *arguments)
 
     async def _subscribe(self, hearing: AbstractConnection) -> None:
-        changes, self._changes = self._changes, set()
-        wanted = {topic for topic in changes if topic in self._topics}
+        changes, self._changed_topics = self._changed_topics, set()
+        wanted = {topic for topic in changes if topic in self._subscriptions}
         for verb, topics in (
-            ("UNSUBSCRIBE", (changes - wanted) & self._followed),
+            ("UNSUBSCRIBE", (changes - wanted) & self._subscribed),
             ("SUBSCRIBE", wanted),  # also what is followed already: the answer tells a new listener that it is
         ):
             names = [self._prefix + topic for topic in topics]
-            for start in range(0, len(names), NAMES_AT_ONCE):
-                await hearing.send_command(verb, *names[start : start + NAMES_AT_ONCE])
-        self._followed = (self._followed - changes) | wanted
+            for start in range(0, len(names), SUBSCRIBE_BATCH):
+                await hearing.send_command(verb, *names[start : start + SUBSCRIBE_BATCH])
+        self._subscribed = (self._subscribed - changes) | wanted
 
     async def _read(self, hearing: AbstractConnection) -> None:
         start = len(self._prefix)
         while True:
-            async with self._failing(None):
+            async with self._translate_errors(None):
                 answer = cast("list[Any]", await hearing.read_response(disconnect_on_error=False))
-            self._heard_at = time.monotonic()
+            self._received_at = time.monotonic()
             match answer:
                 case [b"message", bytes() as name, bytes() as message]:
-                    self._topics.deliver(name[start:].decode(), message)
+                    self._subscriptions.deliver(name[start:].decode(), message)
                 case [b"subscribe", bytes() as name, _] if len(name) > start:
-                    self._topics.go_live(name[start:].decode())
+                    self._subscriptions.mark_live(name[start:].decode())
                 case _:
                     pass
 
     @asynccontextmanager
-    async def _failing(self, seconds: float | None) -> AsyncGenerator[None, None]:
+    async def _translate_errors(self, seconds: float | None) -> AsyncGenerator[None, None]:
         try:
             async with asyncio.timeout(seconds):
                 yield
@@ -172,6 +171,6 @@ class RedisLink:
             raise BusDown(f"{self.name} cannot be used ({type(error).__name__}).") from None
 
 
-async def _asked(connection: AbstractConnection, *command: Any) -> Any:
+async def _send_command(connection: AbstractConnection, *command: Any) -> Any:
     await connection.send_command(*command)
     return cast("Any", await connection.read_response())

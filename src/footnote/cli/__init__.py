@@ -80,29 +80,29 @@ def main(argv: list[str] | None = None) -> int:
     except SystemExit as stop:  # argparse has said why
         return stop.code if isinstance(stop.code, int) else Exit.OK
     except KeyboardInterrupt:
-        return _say("Interrupted.", Exit.INTERRUPTED)
+        return _print_error("Interrupted.", Exit.INTERRUPTED)
     except BrokenPipeError:
-        _silence(sys.stdout)
+        _redirect_to_null(sys.stdout)
         return Exit.OK
     except FootnoteError as error:
         refused = isinstance(error, ConfigError | UsageError)
-        return _say(error.message, Exit.USAGE if refused else Exit.FAILURE)
+        return _print_error(error.message, Exit.USAGE if refused else Exit.FAILURE)
     except Exception as error:
         if os.environ.get("FOOTNOTE_DEBUG"):
             raise
         if isinstance(error, OSError) and not error.filename:
             # Perhaps the output itself cannot be written: it would be tried once more at the end, and fail again.
-            _silence(sys.stdout)
-        return _say(f"{_unexpected(error)} {DEBUG_HINT}", Exit.FAILURE)
+            _redirect_to_null(sys.stdout)
+        return _print_error(f"{_describe_error(error)} {DEBUG_HINT}", Exit.FAILURE)
     return code
 
 
-def _run(words: list[str]) -> int:
-    _open_closed_streams()
+def _run(argv: list[str]) -> int:
+    _reopen_closed_streams()
     for stream in (sys.stdout, sys.stderr):
-        _write_anything(stream)
-    parser = _parser(words)
-    arguments = parser.parse_args(words)
+        _escape_unencodable(stream)
+    parser = _parser(argv)
+    arguments = parser.parse_args(argv)
     if arguments.version:
         print(f"footnote {__version__}")
         return Exit.OK
@@ -112,26 +112,26 @@ def _run(words: list[str]) -> int:
     return arguments.run(arguments)
 
 
-def _parser(words: list[str]) -> CommandParser:
+def _parser(argv: list[str]) -> CommandParser:
     parser = CommandParser(prog="footnote", description="A research agent whose footnotes can be checked.")
     parser.set_defaults(home=None, config_file=None)
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name, (module, help_line) in COMMANDS.items():
-        if name in words:
+        if name in argv:
             import_module(module).register(commands)
         else:
             commands.add_parser(name, help=help_line)
     return parser
 
 
-def _say(message: str, code: Exit) -> Exit:
+def _print_error(message: str, code: Exit) -> Exit:
     for line in f"footnote: {message}".split("\n"):
         print(clean_line(line), file=sys.stderr)
     return code
 
 
-def _unexpected(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     """One sentence. Only what the operating system said is repeated: any other text may hold a secret."""
     if isinstance(error, OSError) and error.strerror:
         named = f" ({error.filename})" if error.filename else ""
@@ -139,20 +139,20 @@ def _unexpected(error: Exception) -> str:
     return f"An error that should not happen: {type(error).__name__}."
 
 
-def _open_closed_streams() -> None:
+def _reopen_closed_streams() -> None:
     """A stream that was closed before the start (`2>&-`) reads and writes nothing, instead of being none."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - until the end
 
 
-def _write_anything(stream: TextIO) -> None:
+def _escape_unencodable(stream: TextIO) -> None:
     """Characters that the terminal's encoding lacks come out escaped, not as a crash."""
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")
 
 
-def _silence(stream: TextIO) -> None:
+def _redirect_to_null(stream: TextIO) -> None:
     """The reader has left (`footnote … | head -1`); Python would complain once more when it flushes at the end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

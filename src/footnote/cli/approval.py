@@ -19,7 +19,7 @@ from footnote.protocol.events import ApprovalRequired, BlockStart, Event, ToolSt
 from footnote.protocol.messages import ToolCall
 from footnote.protocol.sessions import ApprovalDecision
 
-_LONGEST = 4000
+_MAX_VALUE_LENGTH = 4000
 _BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Unicode counts them as letters and signs, but nothing is seen of them."""
 
@@ -41,39 +41,39 @@ class Keyboard:
 
             termios.tcflush(self._descriptor, termios.TCIFLUSH)
 
-    def line(self) -> bytes:
+    def read_line(self) -> bytes:
         """Blocks until a line was typed."""
         return os.read(self._descriptor, 4096)
 
 
-class Typed(Protocol):
+class LineInput(Protocol):
     def discard(self) -> None: ...
 
-    def line(self) -> bytes: ...
+    def read_line(self) -> bytes: ...
 
 
-class Approval:
+class TerminalApproval:
     """One question after the other, however many calls wait."""
 
-    def __init__(self, screen: Screen, typed: Typed) -> None:
+    def __init__(self, screen: Screen, keyboard: LineInput) -> None:
         self._screen = screen
-        self._typed = typed
-        self._turn = asyncio.Lock()
+        self._keyboard = keyboard
+        self._lock = asyncio.Lock()
 
     async def __call__(self, call: ToolCall, title: str) -> bool:
-        async with self._turn:
+        async with self._lock:
             self._screen.hold()
             try:
-                self._typed.discard()
-                asked = question(call, title)
+                self._keyboard.discard()
+                asked = approval_prompt(call, title)
                 self._screen.err.write(asked.text)
-                answer = await _in_a_thread(self._typed.line)
+                answer = await _read_in_thread(self._keyboard.read_line)
             finally:
                 self._screen.release()
-        return answer.strip().lower() in asked.yes
+        return answer.strip().lower() in asked.accepted_answers
 
 
-class Requests:
+class ApprovalRequests:
     """The calls of a run on a server that wait for the user: each is asked about here, or somebody is told how to
     decide. What was decided elsewhere meanwhile is no longer asked."""
 
@@ -81,38 +81,38 @@ class Requests:
         self,
         approve: Callable[[ToolCall, str], Awaitable[bool]] | None,
         decide: Callable[[str, ApprovalDecision], Awaitable[None]],
-        tell: Callable[[str], None],
-        address: str,
+        notify: Callable[[str], None],
+        decision_url: str,
     ) -> None:
         """`approve` None: there is no terminal. `address`: where a decision is sent, without the id of its call."""
         self._approve = approve
         self._decide = decide
-        self._tell = tell
-        self._address = address
+        self._notify = notify
+        self._decision_url = decision_url
         self._titles: dict[str, str] = {}
-        self._asking: dict[str, asyncio.Task[None]] = {}
+        self._pending: dict[str, asyncio.Task[None]] = {}
 
-    def see(self, event: Event) -> None:
+    def handle_event(self, event: Event) -> None:
         match event:
             case BlockStart(content_block=ToolUseBlock(id=call_id, tool_content_message=title)):
                 self._titles[call_id] = title
-            case ApprovalRequired() if event.tool_use_id not in self._asking:
-                self._asking[event.tool_use_id] = asyncio.create_task(self._ask(event))
-            case ToolStatus(call_id, "running") if call_id in self._asking:
-                self._asking.pop(call_id).cancel()
+            case ApprovalRequired() if event.tool_use_id not in self._pending:
+                self._pending[event.tool_use_id] = asyncio.create_task(self._ask(event))
+            case ToolStatus(call_id, "running") if call_id in self._pending:
+                self._pending.pop(call_id).cancel()
             case _:
                 pass
 
     async def close(self) -> None:
         """The run has ended: nothing is asked any more."""
-        for task in self._asking.values():
+        for task in self._pending.values():
             task.cancel()
-        await asyncio.gather(*self._asking.values(), return_exceptions=True)
+        await asyncio.gather(*self._pending.values(), return_exceptions=True)
 
     async def _ask(self, event: ApprovalRequired) -> None:
         if self._approve is None:
-            self._tell(
-                f"{clean_line(event.name)} waits for approval. To decide: POST {self._address}/"
+            self._notify(
+                f"{clean_line(event.name)} waits for approval. To decide: POST {self._decision_url}/"
                 f'{quote(event.tool_use_id, safe="")} with {{"decision": "once"}}, or "session", "always", "deny".'
             )
             return
@@ -121,48 +121,48 @@ class Requests:
         try:
             await self._decide(call.id, "once" if allowed else "deny")
         except FootnoteError as error:
-            self._tell(error.message)
+            self._notify(error.message)
 
 
-class Question(Struct, frozen=True):
+class ApprovalPrompt(Struct, frozen=True):
     text: str
-    yes: tuple[bytes, ...]
+    accepted_answers: tuple[bytes, ...]
     """What must be typed to allow it."""
 
 
-def question(call: ToolCall, title: str) -> Question:
+def approval_prompt(call: ToolCall, title: str) -> ApprovalPrompt:
     """The tool and everything that it would be given. If that is too much to be read, the middle of it is left out,
     and no single key allows it."""
     lines = [f"{clean_line(title)} ({clean_line(call.name)}) wants to run with:"]
-    given = [f"{_visible(name)[1:-1]}: {_visible(value)}" for name, value in call.arguments.items()]
-    lines += [f"  {_both_ends(text)}" for text in given]
-    if any(len(text) > _LONGEST for text in given):
+    given = [f"{_escape_invisible(name)[1:-1]}: {_escape_invisible(value)}" for name, value in call.arguments.items()]
+    lines += [f"  {_truncate_middle(text)}" for text in given]
+    if any(len(text) > _MAX_VALUE_LENGTH for text in given):
         asked = "Not all of it is shown. Type yes to allow it all the same: [yes/N] "
-        return Question("\n".join([*lines, asked]), (b"yes",))
-    return Question("\n".join([*lines, "Allow it? [y/N] "]), (b"y", b"yes"))
+        return ApprovalPrompt("\n".join([*lines, asked]), (b"yes",))
+    return ApprovalPrompt("\n".join([*lines, "Allow it? [y/N] "]), (b"y", b"yes"))
 
 
-def _visible(value: object) -> str:
+def _escape_invisible(value: object) -> str:
     """As JSON, in which line breaks and whatever else cannot be seen are escapes: nothing hides, and nothing can
     pretend to be another argument. Long gaps are counted, so that they push nothing out of sight."""
     written = json.dumps(value, ensure_ascii=False)
-    text = "".join(letter if _is_seen(letter) else json.dumps(letter)[1:-1] for letter in written)
+    text = "".join(letter if _is_visible(letter) else json.dumps(letter)[1:-1] for letter in written)
     return _blanks.sub(lambda gap: f"[{len(_blank.findall(gap.group()))} blanks]", text)
 
 
-def _is_seen(letter: str) -> bool:
+def _is_visible(letter: str) -> bool:
     return letter.isprintable() and letter not in _BLANK_LETTERS
 
 
-def _both_ends(text: str) -> str:
-    hidden = len(text) - _LONGEST
+def _truncate_middle(text: str) -> str:
+    hidden = len(text) - _MAX_VALUE_LENGTH
     if hidden <= 0:
         return text
-    half = _LONGEST // 2
+    half = _MAX_VALUE_LENGTH // 2
     return f"{text[:half]}… [{hidden:,} characters are not shown] …{text[-half:]}"
 
 
-async def _in_a_thread(read: Callable[[], bytes]) -> bytes:
+async def _read_in_thread(read: Callable[[], bytes]) -> bytes:
     """In a thread of its own that nobody waits for: a cancelled question must not keep the process alive."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[bytes] = loop.create_future()

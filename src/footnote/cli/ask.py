@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from footnote.cli import Exit
-from footnote.cli.approval import Approval, Keyboard, Requests
-from footnote.cli.live import Live, add_output_options, redrawn, text_from
-from footnote.cli.places import Place, add_server_option, opened, session_named, short_id
+from footnote.cli.approval import ApprovalRequests, Keyboard, TerminalApproval
+from footnote.cli.live import LiveCommand, add_output_options, read_text, redraw_periodically
+from footnote.cli.places import SessionBackend, add_server_option, open_backend, resolve_session, short_id
 from footnote.cli.saving import check_readable
-from footnote.cli.terminal.lines import Line, Span
-from footnote.cli.terminal.summary import Summary, file_lines
+from footnote.cli.terminal.lines import Line, StyledText
+from footnote.cli.terminal.summary import RunSummary, file_lines
 from footnote.config.environment import process_environment
 from footnote.config.load import home_folder
 from footnote.protocol.errors import FootnoteError, UsageError
-from footnote.protocol.sessions import NewMessage, Started
+from footnote.protocol.sessions import NewMessage, StartedRun
 from footnote.workspace.export import save_to
 
 EPILOG = "Exit codes: 0 answered, 1 the run failed, 2 wrong usage or configuration, 130 stopped by Ctrl-C."
@@ -48,7 +48,7 @@ def register(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     environ = process_environment()
-    question = text_from(arguments.question, sys.stdin, "question", 'footnote ask "What is …?"')
+    question = read_text(arguments.question, sys.stdin, "question", 'footnote ask "What is …?"')
     if arguments.session is not None and arguments.agent is not None:
         raise UsageError("A session keeps its agent: leave out --agent, or --session.")
     check_readable(arguments.file)
@@ -56,147 +56,147 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.server is not None:
             raise UsageError("Files that are written on a server stay there: leave out --output, or --server.")
         _make_folder(arguments.output)
-    live = Live(arguments, environ)
+    live = LiveCommand(arguments, environ)
     ask = _Ask(arguments, live)
-    return live.run(lambda: ask.answer(question), ask.stopped)
+    return live.run(lambda: ask.answer(question), ask.stopped_line)
 
 
 class _Ask:
     """One question on its way from where it is answered to the screen."""
 
-    def __init__(self, arguments: argparse.Namespace, live: Live) -> None:
+    def __init__(self, arguments: argparse.Namespace, live: LiveCommand) -> None:
         self._arguments = arguments
         self._live = live
         self._screen = live.screen
-        self._summary = Summary()
+        self._summary = RunSummary()
         self._task: asyncio.Task[Any] | None = None
-        self._stopping: asyncio.Task[None] | None = None
+        self._cancel_task: asyncio.Task[None] | None = None
 
     async def answer(self, question: str) -> int:
         self._task = asyncio.current_task()
         # A question is answered also where nothing can be kept; one that goes on with a session needs its history.
-        lasting = self._arguments.session is not None
-        async with opened(self._arguments, self._live.variables, lasting=lasting) as place:
-            session_id = await self._session(place)
-            run = await self._start(place, session_id, question)
-            await self._follow(place, run)
-            saved, unsaved = await self._save(place, run)
-        return self._close(None if place.forgets else run, saved, unsaved)
+        must_persist = self._arguments.session is not None
+        async with open_backend(self._arguments, self._live.environ, must_persist=must_persist) as backend:
+            session_id = await self._resolve_session(backend)
+            run = await self._start(backend, session_id, question)
+            await self._follow(backend, run)
+            saved, unsaved = await self._save(backend, run)
+        return self._close(None if backend.is_ephemeral else run, saved, unsaved)
 
-    def stopped(self) -> Line:
-        return self._summary.kept(0)
+    def stopped_line(self) -> Line:
+        return self._summary.stopped_line(0)
 
-    async def _session(self, place: Place) -> str:
+    async def _resolve_session(self, backend: SessionBackend) -> str:
         if self._arguments.session is None:
-            return (await place.create(self._arguments.agent)).id
-        session_id = await session_named(place, self._arguments.session)
-        groups = (await place.history(session_id)).workspace.sources
-        self._live.renderer.know(source for group in groups for source in group.sources)
+            return (await backend.create(self._arguments.agent)).id
+        session_id = await resolve_session(backend, self._arguments.session)
+        groups = (await backend.history(session_id)).workspace.sources
+        self._live.renderer.add_earlier_sources(source for group in groups for source in group.sources)
         return session_id
 
-    async def _start(self, place: Place, session_id: str, question: str) -> Started:
+    async def _start(self, backend: SessionBackend, session_id: str, question: str) -> StartedRun:
         """A run that has begun is stopped by its id. So Ctrl-C must not come between the two."""
         interrupts = self._live.interrupts
         try:
-            files = [(await place.files.upload(session_id, file)).path for file in self._arguments.file]
-            new = NewMessage(question, tuple(files), self._arguments.model, self._live.wishes.locale)
-            interrupts.stop_with(lambda: None)
-            run = await place.start(session_id, new, self._approval())
+            files = [(await backend.files.upload(session_id, file)).path for file in self._arguments.file]
+            new = NewMessage(question, tuple(files), self._arguments.model, self._live.options.locale)
+            interrupts.on_interrupt(lambda: None)
+            run = await backend.start(session_id, new, self._approval())
         except (FootnoteError, asyncio.CancelledError):
             if self._arguments.session is None:  # made for this question alone
                 with suppress(FootnoteError):
-                    await place.delete(session_id)
+                    await backend.delete(session_id)
             raise
-        interrupts.stop_with(lambda: self._stop(place, run))
-        if interrupts.asked:
-            self._stop(place, run)
+        interrupts.on_interrupt(lambda: self._stop(backend, run))
+        if interrupts.is_requested:
+            self._stop(backend, run)
         return run
 
-    def _approval(self) -> Approval | None:
+    def _approval(self) -> TerminalApproval | None:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             return None
-        return Approval(self._screen, Keyboard(sys.stdin.fileno()))
+        return TerminalApproval(self._screen, Keyboard(sys.stdin.fileno()))
 
-    def _stop(self, place: Place, run: Started) -> None:
-        if self._stopping is None:
-            self._stopping = asyncio.create_task(self._cancel(place, run))
+    def _stop(self, backend: SessionBackend, run: StartedRun) -> None:
+        if self._cancel_task is None:
+            self._cancel_task = asyncio.create_task(self._cancel(backend, run))
 
-    async def _cancel(self, place: Place, run: Started) -> None:
+    async def _cancel(self, backend: SessionBackend, run: StartedRun) -> None:
         try:
-            await place.cancel(run.run_id)
+            await backend.cancel(run.run_id)
         except FootnoteError as error:
-            self._screen.note((Span(f"The run could not be stopped: {error.message}", "bad"),))
+            self._screen.note((StyledText(f"The run could not be stopped: {error.message}", "bad"),))
             if self._task is not None:
                 self._task.cancel()
 
-    async def _follow(self, place: Place, run: Started) -> None:
+    async def _follow(self, backend: SessionBackend, run: StartedRun) -> None:
         renderer = self._live.renderer
-        requests = self._requests(place, run)
-        async with redrawn(renderer.tick, renderer.close), aclosing(place.follow(run.run_id)) as events:
+        requests = self._requests(backend, run)
+        async with redraw_periodically(renderer.tick, renderer.close), aclosing(backend.follow(run.run_id)) as events:
             async for event in events:
                 self._summary.feed(event)
                 renderer.feed(event)
-                requests.see(event)
+                requests.handle_event(event)
                 if self._screen.out.failure:
-                    self._stop(place, run)
+                    self._stop(backend, run)
         await requests.close()
-        if self._stopping is not None:
-            await self._stopping
+        if self._cancel_task is not None:
+            await self._cancel_task
 
-    def _requests(self, place: Place, run: Started) -> Requests:
+    def _requests(self, backend: SessionBackend, run: StartedRun) -> ApprovalRequests:
         """Only a server sends such an event: in this process somebody is asked at once."""
-        return Requests(
+        return ApprovalRequests(
             self._approval(),
-            lambda call_id, decision: place.decide(run.run_id, call_id, decision),
-            lambda text: self._screen.note((Span(text),)),
+            lambda call_id, decision: backend.decide(run.run_id, call_id, decision),
+            lambda text: self._screen.note((StyledText(text),)),
             f"{self._arguments.server}/v2/runs/{run.run_id}/approvals",
         )
 
-    async def _save(self, place: Place, run: Started) -> tuple[list[tuple[str, Path]], list[Line]]:
+    async def _save(self, backend: SessionBackend, run: StartedRun) -> tuple[list[tuple[str, Path]], list[Line]]:
         """Writes the agent's files to this machine: its name of each with its place, and what is said of the others."""
-        workspace = place.workspace(run.session_id)
+        workspace = backend.workspace(run.session_id)
         if workspace is None:
             return [], []
         try:
-            home = self._arguments.home or home_folder(self._live.variables)
+            home = self._arguments.home or home_folder(self._live.environ)
             folder = self._arguments.output or home / "ask" / datetime.now().astimezone().strftime("%Y-%m-%d-%H%M%S")
             saved = await save_to(folder, workspace, message_id=run.message_id)
         except UsageError as error:
-            return [], [(Span(f"Error: {error.message}", "bad"),)]
+            return [], [(StyledText(f"Error: {error.message}", "bad"),)]
         return [(record.path, path) for record, path in saved], []
 
-    def _close(self, run: Started | None, saved: list[tuple[str, Path]], unsaved: list[Line]) -> Exit:
-        code, lines = self._ending(len(saved))
+    def _close(self, run: StartedRun | None, saved: list[tuple[str, Path]], unsaved: list[Line]) -> Exit:
+        code, lines = self._outcome(len(saved))
         lines = [*lines, *unsaved]
-        wishes = self._live.wishes
-        if not wishes.quiet and not self._live.reader_left:
+        wishes = self._live.options
+        if not wishes.quiet and not self._live.has_reader_left:
             lines += file_lines(saved)
-            lines += self._left_there()
-            lines += [] if wishes.json else [*self._summary.usage(self._screen.symbols), *self._way_on(run)]
+            lines += self._remote_file_lines()
+            lines += [] if wishes.json else [*self._summary.usage(self._screen.symbols), *self._resume_hint(run)]
         for line in lines:
             self._screen.note(line)
         return Exit.FAILURE if unsaved and code is Exit.OK else code
 
-    def _left_there(self) -> list[Line]:
+    def _remote_file_lines(self) -> list[Line]:
         if self._arguments.server is None or not self._summary.files:
             return []
         names = ", ".join(file.path for file in self._summary.files)
-        return [(Span(f"On the server: {names}"),)]
+        return [(StyledText(f"On the server: {names}"),)]
 
-    def _way_on(self, run: Started | None) -> list[Line]:
+    def _resume_hint(self, run: StartedRun | None) -> list[Line]:
         if run is None or self._summary.is_empty:
             return []
         server = "" if self._arguments.server is None else f" --server {self._arguments.server}"
-        return [(Span(f'To go on: footnote ask --session {short_id(run.session_id)}{server} "…"', "dim"),)]
+        return [(StyledText(f'To go on: footnote ask --session {short_id(run.session_id)}{server} "…"', "dim"),)]
 
-    def _ending(self, files: int) -> tuple[Exit, list[Line]]:
+    def _outcome(self, files: int) -> tuple[Exit, list[Line]]:
         """The exit code, and what must be said about it."""
-        if self._live.reader_left:
+        if self._live.has_reader_left:
             return Exit.OK, []
-        if unwritten := self._live.unwritten("the answer"):
+        if unwritten := self._live.write_error_line("the answer"):
             return Exit.FAILURE, [unwritten]
-        if self._live.interrupts.asked:
-            return Exit.INTERRUPTED, [self._summary.kept(files)]
+        if self._live.interrupts.is_requested:
+            return Exit.INTERRUPTED, [self._summary.stopped_line(files)]
         return self._summary.exit_code, self._summary.problems()
 
 

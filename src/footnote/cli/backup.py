@@ -14,19 +14,19 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 from footnote import __version__
 from footnote.cli import Exit
 from footnote.cli.interrupts import Interrupts
-from footnote.cli.saving import partial_file, put_in_place, taken
+from footnote.cli.saving import already_exists_error, move_into_place, partial_file
 from footnote.cli.terminal.clean import clean_line
 from footnote.config.environment import process_environment
 from footnote.config.load import load
 from footnote.protocol.errors import FootnoteError, UsageError
 
 if TYPE_CHECKING:
-    from footnote.backup.form import End
+    from footnote.backup.format import BackupEnd
     from footnote.db.engine import Database
     from footnote.storage.base import Storage
 
-STANDARD = "-"
-OTHER_NAME = "name another file."
+STDIO = "-"
+OVERWRITE_HINT = "name another file."
 EPILOG = "Exit codes: 0 all is right, 1 something went wrong or is damaged, 2 it is not a backup."
 
 
@@ -54,37 +54,37 @@ def register(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if arguments.verify:
         return _verify(arguments)
-    return interruptible(lambda: _make(arguments), "Stopped. There is no backup.")
+    return run_interruptible(lambda: _make(arguments), "Stopped. There is no backup.")
 
 
-def interruptible(work: Callable[[], Any], stopped: str) -> int:
+def run_interruptible(work: Callable[[], Any], stopped_message: str) -> int:
     """Ctrl-C and SIGTERM end it in good order."""
 
     async def cancellable() -> int:
         task = asyncio.current_task()
         if task is not None:
-            interrupts.stop_with(task.cancel)
+            interrupts.on_interrupt(task.cancel)
         return await work()
 
     with Interrupts() as interrupts:
         try:
             return asyncio.run(cancellable())
         except asyncio.CancelledError:
-            print(stopped, file=sys.stderr)
+            print(stopped_message, file=sys.stderr)
             return Exit.INTERRUPTED
 
 
 @asynccontextmanager
-async def places(arguments: argparse.Namespace) -> AsyncGenerator[tuple["Database", "Storage"], None]:
+async def open_stores(arguments: argparse.Namespace) -> AsyncGenerator[tuple["Database", "Storage"], None]:
     """The database and the storage of the settings."""
     from footnote.db.engine import Database  # noqa: PLC0415 - slow to import, and Ctrl-C must work meanwhile
     from footnote.net.client import Net  # noqa: PLC0415 - see above
     from footnote.net.proxies import Proxies  # noqa: PLC0415 - see above
-    from footnote.storage.opening import open_storage  # noqa: PLC0415 - see above
+    from footnote.storage.factory import open_storage  # noqa: PLC0415 - see above
 
     configuration = load(arguments.home, arguments.config_file)
     settings, home, environ = configuration.settings, configuration.home, process_environment()
-    async with Net(Proxies.of(environ)) as net, Database.open(settings.database.url, home) as database:
+    async with Net(Proxies.from_environment(environ)) as net, Database.open(settings.database.url, home) as database:
         storage = open_storage(settings.storage.url, home, environ, net)
         try:
             yield database, storage
@@ -93,9 +93,9 @@ async def places(arguments: argparse.Namespace) -> AsyncGenerator[tuple["Databas
 
 
 @contextmanager
-def readable(name: str) -> Generator[Path, None, None]:
+def open_input(name: str) -> Generator[Path, None, None]:
     """A file that can be read more than once; what comes from stdin becomes one for that long."""
-    if name != STANDARD:
+    if name != STDIO:
         yield Path(name)
         return
     if sys.stdin.isatty():
@@ -106,7 +106,7 @@ def readable(name: str) -> Generator[Path, None, None]:
         yield Path(aside.name)
 
 
-def counts(end: "End") -> str:
+def format_counts(end: "BackupEnd") -> str:
     """`3 accounts, 2,000 sessions, 512 files, 40 texts that were read`."""
     named = (
         (end.rows.get("account", 0), "account", "accounts"),
@@ -117,7 +117,7 @@ def counts(end: "End") -> str:
     return ", ".join(f"{count:,} {one if count == 1 else more}" for count, one, more in named)
 
 
-def say(text: str) -> None:
+def print_status(text: str) -> None:
     print(clean_line(text), file=sys.stderr)
 
 
@@ -125,18 +125,20 @@ def say(text: str) -> None:
 
 
 async def _make(arguments: argparse.Namespace) -> int:
-    from footnote.backup.making import make  # noqa: PLC0415 - slow to import, and Ctrl-C must work meanwhile
+    from footnote.backup.create import create_backup  # noqa: PLC0415 - slow to import, and Ctrl-C must work meanwhile
 
-    _check_there(arguments)
-    async with places(arguments) as (database, storage):
-        with _written(arguments.file, force=arguments.force) as write:
-            made = await make(database, storage, write, __version__)
+    _check_database_exists(arguments)
+    async with open_stores(arguments) as (database, storage):
+        with _open_output(arguments.file, force=arguments.force) as write:
+            made = await create_backup(database, storage, write, __version__)
     if not arguments.quiet:
-        say(f"Backed up {counts(made.end)}: {made.bytes:,} bytes.")
+        print_status(f"Backed up {format_counts(made.end)}: {made.bytes:,} bytes.")
     if made.end.gone and not arguments.quiet:
-        say(f"Left out, because they were deleted meanwhile: {_files(made.end.gone)}.")
+        print_status(f"Left out, because they were deleted meanwhile: {_files(made.end.gone)}.")
     if made.end.lost:
-        say(f"Missing or damaged in the storage, and so in the backup: {_files(made.end.lost)}. All else is in it.")
+        print_status(
+            f"Missing or damaged in the storage, and so in the backup: {_files(made.end.lost)}. All else is in it."
+        )
         return Exit.FAILURE
     return Exit.OK
 
@@ -145,7 +147,7 @@ def _files(count: int) -> str:
     return f"the content of {count:,} {'file' if count == 1 else 'files'}"
 
 
-def _check_there(arguments: argparse.Namespace) -> None:
+def _check_database_exists(arguments: argparse.Namespace) -> None:
     """A job of the night with the wrong home folder would keep an empty backup, and nobody would know."""
     configuration = load(arguments.home, arguments.config_file)
     scheme, _, rest = configuration.settings.database.url.partition(":")
@@ -158,17 +160,17 @@ Write: TypeAlias = Callable[[bytes], object]
 
 
 @contextmanager
-def _written(target: str, *, force: bool) -> Generator[Write, None, None]:
+def _open_output(target: str, *, force: bool) -> Generator[Write, None, None]:
     """What is written is whole, or there is nothing."""
-    if target != STANDARD:
-        with _beside(Path(target), force=force) as write:
+    if target != STDIO:
+        with _atomic_file(Path(target), force=force) as write:
             yield write
         return
     if sys.stdout.isatty():
         raise UsageError("A backup is not for a terminal. Send it on: footnote backup - | age -r KEY > FILE")
     try:
-        yield _explaining(sys.stdout.buffer, "stdout")
-        with _explained("stdout"):
+        yield _translating_writer(sys.stdout.buffer, "stdout")
+        with _translate_errors("stdout"):
             sys.stdout.buffer.flush()
     except NotWritten:
         # What waits in its buffer would be tried once more at the end.
@@ -177,32 +179,32 @@ def _written(target: str, *, force: bool) -> Generator[Write, None, None]:
 
 
 @contextmanager
-def _beside(target: Path, *, force: bool) -> Generator[Write, None, None]:
+def _atomic_file(target: Path, *, force: bool) -> Generator[Write, None, None]:
     """A file in the same folder that only its owner can read. It takes its place when it is whole and on the disk."""
     if target.is_dir():
         raise UsageError(f"{target} is a folder. Name a file in it.")
     if target.exists() and not force:
-        raise taken(target, OTHER_NAME)
-    with _explained(str(target)):
+        raise already_exists_error(target, OVERWRITE_HINT)
+    with _translate_errors(str(target)):
         descriptor, aside = partial_file(target)
     try:
         with os.fdopen(descriptor, "wb", buffering=0) as made:
-            yield _explaining(made, str(target))
-            with _explained(str(target)):
+            yield _translating_writer(made, str(target))
+            with _translate_errors(str(target)):
                 os.fsync(made.fileno())
-                put_in_place(aside, target, force=force, other=OTHER_NAME)
+                move_into_place(aside, target, force=force, hint=OVERWRITE_HINT)
                 _sync_folder(target.parent)
     finally:
         with suppress(OSError):
             aside.unlink()
 
 
-def _explaining(file: IO[bytes], name: str) -> Write:
+def _translating_writer(file: IO[bytes], name: str) -> Write:
     """Whoever is in between would take its error for one of their own."""
 
     def write(data: bytes) -> None:
         view = memoryview(data)
-        with _explained(name):
+        with _translate_errors(name):
             while view:
                 view = view[file.write(view) :]
 
@@ -210,7 +212,7 @@ def _explaining(file: IO[bytes], name: str) -> Write:
 
 
 @contextmanager
-def _explained(name: str) -> Generator[None, None, None]:
+def _translate_errors(name: str) -> Generator[None, None, None]:
     try:
         yield
     except OSError as error:
@@ -231,12 +233,12 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _verify(arguments: argparse.Namespace) -> int:
-    from footnote.backup.checking import check  # noqa: PLC0415 - slow to import, and Ctrl-C must work meanwhile
+    from footnote.backup.verify import verify_backup  # noqa: PLC0415 - slow to import, and Ctrl-C must work meanwhile
 
-    with readable(arguments.file) as file:
-        checked = check(file)
+    with open_input(arguments.file) as file:
+        checked = verify_backup(file)
     print(clean_line(f"Made     {checked.head.made_at} by Footnote {checked.head.footnote}"))
-    print(f"Holds    {counts(checked.end)}")
+    print(f"Holds    {format_counts(checked.end)}")
     if checked.end.gone:
         print(f"Without  {_files(checked.end.gone)}, deleted while it was made")
     if checked.end.lost:

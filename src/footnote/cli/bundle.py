@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from footnote.cli import Exit
-from footnote.cli.places import add_server_option, opened, short_id
-from footnote.cli.presentation import as_json
+from footnote.cli.places import add_server_option, open_backend, short_id
+from footnote.cli.presentation import format_json
 from footnote.cli.saving import check_readable
 from footnote.cli.terminal.clean import clean_line
 from footnote.config.environment import process_environment
@@ -60,7 +60,7 @@ def _verify(arguments: argparse.Namespace) -> int:
         raise UsageError("--seal is not a seal: that has 64 digits from 0 to f.")
     report = verify(arguments.file)
     is_other = wanted is not None and report.seal != wanted
-    print(as_json(report, sys.stdout) if arguments.json else "\n".join(_lines(report)))
+    print(format_json(report, sys.stdout) if arguments.json else "\n".join(_lines(report)))
     if is_other:
         print(
             f"footnote: The seal is not the one that you gave: this is another bundle ({report.seal}).", file=sys.stderr
@@ -83,14 +83,14 @@ def _lines(report: "Report") -> Iterator[str]:
     yield "All is right." if report.ok else f"{count} {'thing is' if count == 1 else 'things are'} wrong."
 
 
-def _checked(checked: BundleCheck) -> Iterator[str]:
+def _check_counts(check: BundleCheck) -> Iterator[str]:
     """What held before the bundle was taken."""
-    yield f"{checked.entries:,} {'hash' if checked.entries == 1 else 'hashes'}"
-    yield f"{checked.quotations:,} {'quotation' if checked.quotations == 1 else 'quotations'}"
-    same = checked.verdicts - checked.otherwise
+    yield f"{check.entries:,} {'hash' if check.entries == 1 else 'hashes'}"
+    yield f"{check.quotations:,} {'quotation' if check.quotations == 1 else 'quotations'}"
+    same = check.verdicts - check.otherwise
     yield f"{same:,} {'verdict' if same == 1 else 'verdicts'} made anew"
-    if checked.otherwise:
-        yield f"{checked.otherwise:,} more that this version of Footnote would give differently"
+    if check.otherwise:
+        yield f"{check.otherwise:,} more that this version of Footnote would give differently"
 
 
 def _counts(report: "Report") -> Iterator[str]:
@@ -106,18 +106,18 @@ def _counts(report: "Report") -> Iterator[str]:
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    return asyncio.run(_take(arguments))
+    return asyncio.run(_import_bundle(arguments))
 
 
-async def _take(arguments: argparse.Namespace) -> int:
+async def _import_bundle(arguments: argparse.Namespace) -> int:
     check_readable([arguments.file])
-    async with opened(arguments, process_environment()) as place:
-        head = await place.files.take(arguments.file)
+    async with open_backend(arguments, process_environment()) as place:
+        head = await place.files.import_bundle(arguments.file)
     if arguments.json:
-        print(as_json(head, sys.stdout))
+        print(format_json(head, sys.stdout))
         return Exit.OK
     print(head.id)
-    print(f"Verified: {', '.join(_checked(head.checked))}.", file=sys.stderr)
+    print(f"Verified: {', '.join(_check_counts(head.checked))}.", file=sys.stderr)
     for note in head.checked.notes:
         print(clean_line(f"Note: {note}"), file=sys.stderr)
     server = "" if arguments.server is None else f" --server {arguments.server}"

@@ -10,7 +10,7 @@ from footnote.cli.terminal.clean import clean_line
 from footnote.config.configuration import Configuration, entries
 from footnote.config.load import load
 
-WIDEST_VALUE = 48
+MAX_VALUE_WIDTH = 48
 
 
 def register(subparsers: Any) -> None:
@@ -23,11 +23,11 @@ def register(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     configuration = load(arguments.home, arguments.config_file)
-    print(as_json(configuration) if arguments.json else as_table(configuration))
+    print(format_json(configuration) if arguments.json else format_table(configuration))
     return Exit.OK
 
 
-def as_json(configuration: Configuration) -> str:
+def format_json(configuration: Configuration) -> str:
     shown = {
         "home": str(configuration.home),
         "settings": list(entries(configuration)),
@@ -36,9 +36,9 @@ def as_json(configuration: Configuration) -> str:
     return msgspec.json.format(msgspec.json.encode(shown), indent=2).decode()
 
 
-def as_table(configuration: Configuration) -> str:
+def format_table(configuration: Configuration) -> str:
     rows = [("SETTING", "VALUE", "ORIGIN")]
-    rows += [(entry.key, _in_a_cell(entry.value), str(entry.origin)) for entry in entries(configuration)]
+    rows += [(entry.key, _format_cell(entry.value), str(entry.origin)) for entry in entries(configuration)]
     first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
     lines = [f"Home folder: {configuration.home}", ""]
     lines += [f"{key:<{first}}  {value:<{second}}  {origin}" for key, value, origin in rows]
@@ -47,9 +47,9 @@ def as_table(configuration: Configuration) -> str:
     return "\n".join(lines)
 
 
-def _in_a_cell(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     if value is None:
         return "-"
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     line = " ".join(clean_line(text).split()) or '""'
-    return line if len(line) <= WIDEST_VALUE else line[: WIDEST_VALUE - 1] + "…"
+    return line if len(line) <= MAX_VALUE_WIDTH else line[: MAX_VALUE_WIDTH - 1] + "…"

@@ -18,18 +18,18 @@ from typing import Any
 import msgspec
 
 from footnote.cli import Exit
-from footnote.cli.document_checks import converter_works, fonts_are_there, storage_can_be_used
-from footnote.cli.findings import Check, Examined, Finding
-from footnote.cli.keeping_checks import bus_answers, database_opens
-from footnote.cli.search_checks import network_is_there, pages_can_be_read, search_is_ready
+from footnote.cli.document_checks import check_converter, check_fonts, check_storage
+from footnote.cli.findings import Check, CheckContext, CheckResult
+from footnote.cli.keeping_checks import check_bus, check_database
+from footnote.cli.search_checks import check_network, check_page_reading, check_search
 from footnote.cli.terminal.clean import clean_line
 from footnote.config.configuration import Configuration, entries
 from footnote.config.environment import process_environment
-from footnote.config.kinds import masked_address
+from footnote.config.formats import mask_url
 from footnote.config.load import home_folder, load
-from footnote.config.problems import InvalidConfiguration, Problem
-from footnote.config.providers import usual_key_variables
+from footnote.config.providers import standard_key_variables
 from footnote.config.resolve import ModelChoice, ollama_url, resolve_model, resolve_server
+from footnote.config.validation import InvalidConfiguration, Problem
 from footnote.models.base import ApiType, Endpoint
 from footnote.models.catalog import list_models
 from footnote.net.client import ConnectionFailed, Net
@@ -37,8 +37,8 @@ from footnote.net.proxies import Proxies
 from footnote.protocol.errors import ConfigError, FootnoteError, UpstreamError
 from footnote.tools.mcp import probe
 
-LEAST_DISK_BYTES = 100 * 1024**2
-GOOD_DISK_BYTES = 1024**3
+MIN_DISK_BYTES = 100 * 1024**2
+RECOMMENDED_DISK_BYTES = 1024**3
 
 
 def register(subparsers: Any) -> None:
@@ -54,18 +54,18 @@ def run(arguments: argparse.Namespace) -> int:
     except InvalidConfiguration as error:
         problems = error.problems
         configuration = Configuration(home.expanduser().absolute() if home else home_folder())
-    return asyncio.run(_examine(configuration, problems, as_json=arguments.json))
+    return asyncio.run(_diagnose(configuration, problems, as_json=arguments.json))
 
 
-async def _examine(configuration: Configuration, problems: tuple[Problem, ...], *, as_json: bool) -> int:
-    findings: list[Finding] = []
-    async with Net(Proxies.of(process_environment())) as net:
-        examined = Examined(configuration, problems, net)
-        for checks in (BASIC_CHECKS + KEEPING_CHECKS,) if problems else (BASIC_CHECKS + CHECKS, LAST_CHECKS):
-            async for finding in _found(checks, examined):
+async def _diagnose(configuration: Configuration, problems: tuple[Problem, ...], *, as_json: bool) -> int:
+    findings: list[CheckResult] = []
+    async with Net(Proxies.from_environment(process_environment())) as net:
+        examined = CheckContext(configuration, problems, net)
+        for checks in (BASIC_CHECKS + STORE_CHECKS,) if problems else (BASIC_CHECKS + CHECKS, LAST_CHECKS):
+            async for finding in _run_checks(checks, examined):
                 findings.append(finding)
                 if not as_json:
-                    print(_line(finding), flush=True)
+                    print(_format_result(finding), flush=True)
     failed = any(finding.status == "FAIL" for finding in findings)
     if as_json:
         report = msgspec.json.encode({"ok": not failed, "findings": findings})
@@ -73,9 +73,9 @@ async def _examine(configuration: Configuration, problems: tuple[Problem, ...], 
     return Exit.FAILURE if failed else Exit.OK
 
 
-async def _found(checks: Sequence[Check], examined: Examined) -> AsyncIterator[Finding]:
+async def _run_checks(checks: Sequence[Check], context: CheckContext) -> AsyncIterator[CheckResult]:
     """What the checks find, in their order, although they run at the same time."""
-    tasks = [asyncio.create_task(_all(check(examined))) for check in checks]
+    tasks = [asyncio.create_task(_all(check(context))) for check in checks]
     try:
         for task in tasks:
             for finding in await task:
@@ -86,49 +86,49 @@ async def _found(checks: Sequence[Check], examined: Examined) -> AsyncIterator[F
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _all(findings: AsyncIterator[Finding]) -> list[Finding]:
+async def _all(findings: AsyncIterator[CheckResult]) -> list[CheckResult]:
     return [finding async for finding in findings]
 
 
-def _line(finding: Finding) -> str:
+def _format_result(finding: CheckResult) -> str:
     line = clean_line(f"{finding.status:<5} {finding.check}: {finding.message}")
     return f"{line}\n      -> {clean_line(finding.remedy)}" if finding.remedy else line
 
 
-async def configuration_is_valid(examined: Examined) -> AsyncIterator[Finding]:
-    for problem in examined.problems:
-        yield Finding("configuration", "FAIL", str(problem), "Correct this, then run `footnote doctor` again.")
-    for one in examined.configuration.ignored:
+async def check_configuration(context: CheckContext) -> AsyncIterator[CheckResult]:
+    for problem in context.problems:
+        yield CheckResult("configuration", "FAIL", str(problem), "Correct this, then run `footnote doctor` again.")
+    for one in context.configuration.ignored:
         message = f"{one.variable} is set, but {one.place} in {one.file} wins over it."
-        yield Finding("configuration", "WARN", message, "Remove one of the two.")
-    if examined.problems:
+        yield CheckResult("configuration", "WARN", message, "Remove one of the two.")
+    if context.problems:
         unchecked = (
             "keys, models, search, network, documents and tool servers were not checked; "
             "database and storage were, as they are without settings"
         )
-        yield Finding("configuration", "WARN", unchecked, "Correct the problems above first.")
+        yield CheckResult("configuration", "WARN", unchecked, "Correct the problems above first.")
         return
-    origins = examined.configuration.origins.values()
+    origins = context.configuration.origins.values()
     names = sorted({origin.name for origin in origins if origin.kind == "file"})
     where = " and ".join(names) or "no file; defaults and environment"
-    yield Finding("configuration", "OK", f"valid ({where})")
+    yield CheckResult("configuration", "OK", f"valid ({where})")
 
 
-async def home_is_writable(examined: Examined) -> AsyncIterator[Finding]:
-    home = examined.configuration.home
+async def check_home(context: CheckContext) -> AsyncIterator[CheckResult]:
+    home = context.configuration.home
     folder = next(path for path in (home, *home.parents) if path.exists())
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
         remedy = "Give yourself write access to it, or set FOOTNOTE_HOME to another folder."
-        yield Finding("home", "FAIL", f"{folder} cannot be written to ({error.strerror})", remedy)
+        yield CheckResult("home", "FAIL", f"{folder} cannot be written to ({error.strerror})", remedy)
         return
-    yield Finding("home", "OK", f"{home} is writable" if folder == home else f"{home} can be made when needed")
+    yield CheckResult("home", "OK", f"{home} is writable" if folder == home else f"{home} can be made when needed")
     free = shutil.disk_usage(folder).free
-    status = "OK" if free >= GOOD_DISK_BYTES else "WARN" if free >= LEAST_DISK_BYTES else "FAIL"
+    status = "OK" if free >= RECOMMENDED_DISK_BYTES else "WARN" if free >= MIN_DISK_BYTES else "FAIL"
     remedy = "" if status == "OK" else "Free some space, or set FOOTNOTE_HOME to a folder on another disk."
-    yield Finding("disk", status, f"{free / 1024**3:.1f} GiB free in {folder}", remedy)
+    yield CheckResult("disk", status, f"{free / 1024**3:.1f} GiB free in {folder}", remedy)
 
 
 EXTRAS = (
@@ -140,105 +140,105 @@ EXTRAS = (
 )
 
 
-async def extras_are_installed(_: Examined) -> AsyncIterator[Finding]:
+async def check_extras(_: CheckContext) -> AsyncIterator[CheckResult]:
     for package, extra, purpose in EXTRAS:
         if find_spec(package):
-            yield Finding("extras", "OK", f"{package} is installed ({purpose})")
+            yield CheckResult("extras", "OK", f"{package} is installed ({purpose})")
         else:
             remedy = f'pip install "footnote[{extra}]"'
-            yield Finding("extras", "WARN", f"{package} is not installed; it is needed for {purpose}", remedy)
+            yield CheckResult("extras", "WARN", f"{package} is not installed; it is needed for {purpose}", remedy)
 
 
-async def keys_are_present(examined: Examined) -> AsyncIterator[Finding]:
-    keys = [entry for entry in entries(examined.configuration) if entry.key.endswith(".apiKey") and entry.value]
+async def check_keys(context: CheckContext) -> AsyncIterator[CheckResult]:
+    keys = [entry for entry in entries(context.configuration) if entry.key.endswith(".apiKey") and entry.value]
     for entry in keys:
-        yield Finding("keys", "OK", f"{entry.key} is set ({entry.origin})")
+        yield CheckResult("keys", "OK", f"{entry.key} is set ({entry.origin})")
     if not keys:
-        names = ", ".join(usual_key_variables().values())
-        yield Finding("keys", "OK", f"none is set (known: {names})")
+        names = ", ".join(standard_key_variables().values())
+        yield CheckResult("keys", "OK", f"none is set (known: {names})")
     for file in sorted({entry.origin.name for entry in keys if entry.origin.kind == "file"}):
-        if _is_open_to_others(Path(file)):
-            yield Finding("keys", "WARN", f"others on this machine can read {file}", f"chmod 600 {file}")
+        if _is_readable_by_others(Path(file)):
+            yield CheckResult("keys", "WARN", f"others on this machine can read {file}", f"chmod 600 {file}")
 
 
-def _is_open_to_others(file: Path) -> bool:
+def _is_readable_by_others(file: Path) -> bool:
     return os.name == "posix" and bool(file.stat().st_mode & 0o077)
 
 
-async def models_answer(examined: Examined) -> AsyncIterator[Finding]:
-    settings = examined.configuration.settings
-    listed = await _listed(examined.net, "openai", Endpoint("ollama", ollama_url(settings)))
-    yield _ollama_finding(listed, masked_address(ollama_url(settings)))
+async def check_models(context: CheckContext) -> AsyncIterator[CheckResult]:
+    settings = context.configuration.settings
+    listed = await _list_models(context.net, "openai", Endpoint("ollama", ollama_url(settings)))
+    yield _ollama_result(listed, mask_url(ollama_url(settings)))
     names = None if isinstance(listed, UpstreamError) else listed
-    wanted = dict.fromkeys([None, *(agent.model for agent in examined.configuration.agents)])
-    for finding in await asyncio.gather(*(_wanted_model(examined, model, names) for model in wanted)):
+    wanted = dict.fromkeys([None, *(agent.model for agent in context.configuration.agents)])
+    for finding in await asyncio.gather(*(_check_model(context, model, names) for model in wanted)):
         yield finding
 
 
-async def _wanted_model(examined: Examined, model: str | None, ollama_models: list[str] | None) -> Finding:
+async def _check_model(context: CheckContext, model: str | None, ollama_models: list[str] | None) -> CheckResult:
     try:
-        choice = resolve_model(examined.configuration.settings, model, ollama_models)
+        choice = resolve_model(context.configuration.settings, model, ollama_models)
     except ConfigError as error:
-        return Finding("model", "FAIL", error.message, "Do that, or choose another model.")
-    return await _model_finding(examined, choice)
+        return CheckResult("model", "FAIL", error.message, "Do that, or choose another model.")
+    return await _model_result(context, choice)
 
 
-def _ollama_finding(listed: list[str] | UpstreamError, address: str) -> Finding:
-    match listed:
+def _ollama_result(models: list[str] | UpstreamError, address: str) -> CheckResult:
+    match models:
         case ConnectionFailed():
-            return Finding("ollama", "OK", f"not running at {address}, and not needed if there is a key")
+            return CheckResult("ollama", "OK", f"not running at {address}, and not needed if there is a key")
         case UpstreamError():
-            message = f"what runs at {address} {listed.message}"
-            return Finding("ollama", "WARN", message, "Check models.providers.ollama.baseUrl.")
+            message = f"what runs at {address} {models.message}"
+            return CheckResult("ollama", "WARN", message, "Check models.providers.ollama.baseUrl.")
         case []:
-            return Finding("ollama", "WARN", "running, but it has no model", "ollama pull qwen3")
+            return CheckResult("ollama", "WARN", "running, but it has no model", "ollama pull qwen3")
         case _:
-            return Finding("ollama", "OK", f"running, with {_some(listed)}")
+            return CheckResult("ollama", "OK", f"running, with {_abbreviate(models)}")
 
 
-def _some(names: list[str]) -> str:
+def _abbreviate(names: list[str]) -> str:
     return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
 
 
-async def _model_finding(examined: Examined, choice: ModelChoice) -> Finding:
+async def _model_result(context: CheckContext, choice: ModelChoice) -> CheckResult:
     about = f"{choice.id} ({choice.origin})"
     if choice.type == "reader":
         ways = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama"
-        return Finding("model", "OK", f"{about}: answers quote pages; for answers that reason, {ways}")
-    listed = await _listed(examined.net, choice.type, choice.endpoint)
+        return CheckResult("model", "OK", f"{about}: answers quote pages; for answers that reason, {ways}")
+    listed = await _list_models(context.net, choice.type, choice.endpoint)
     if choice.provider != "ollama":  # which is on this machine, most of the time
-        examined.reached[choice.provider] = not isinstance(listed, ConnectionFailed)
+        context.reachable[choice.provider] = not isinstance(listed, ConnectionFailed)
     setting = f"models.providers.{choice.provider}"
     match listed:
         case ConnectionFailed():
             remedy = f"Check the network, and that it runs where {setting}.baseUrl says."
-            return Finding("model", "FAIL", f"{about}: {listed.message}", remedy)
+            return CheckResult("model", "FAIL", f"{about}: {listed.message}", remedy)
         case UpstreamError(status=401 | 403):
             key = choice.endpoint.key_name or f"{setting}.apiKey"
-            return Finding("model", "FAIL", f"{about}: the key was refused", f"Check {key}.")
+            return CheckResult("model", "FAIL", f"{about}: the key was refused", f"Check {key}.")
         case UpstreamError():
             message = f"{about}: asked for its models, the server {listed.message}"
-            return Finding("model", "WARN", message, f"If questions fail too, check {setting}.baseUrl.")
+            return CheckResult("model", "WARN", message, f"If questions fail too, check {setting}.baseUrl.")
         case _ if listed and not any(name.partition(":")[0] == choice.model or name == choice.model for name in listed):
             message = f"{about}: the server answers, but does not list this model"
-            return Finding("model", "WARN", message, f"Choose one that it lists: {_some(listed)}")
+            return CheckResult("model", "WARN", message, f"Choose one that it lists: {_abbreviate(listed)}")
         case _:
-            return Finding("model", "OK", f"{about}: the server answers")
+            return CheckResult("model", "OK", f"{about}: the server answers")
 
 
-async def _listed(net: Net, api: ApiType, endpoint: Endpoint) -> list[str] | UpstreamError:
+async def _list_models(net: Net, api: ApiType, endpoint: Endpoint) -> list[str] | UpstreamError:
     try:
         return await list_models(api, endpoint, net)
     except UpstreamError as error:
         return error
 
 
-async def tool_servers_answer(examined: Examined) -> AsyncIterator[Finding]:
-    configuration = examined.configuration
+async def check_tool_servers(context: CheckContext) -> AsyncIterator[CheckResult]:
+    configuration = context.configuration
     servers = [(agent, name, server) for agent in configuration.agents for name, server in agent.mcp_servers.items()]
     if servers and not find_spec("mcp"):
         message = f"{len(servers)} in agents.json cannot be used: the mcp package is not installed"
-        yield Finding("tool server", "WARN", message, 'pip install "footnote[mcp]"')
+        yield CheckResult("tool server", "WARN", message, 'pip install "footnote[mcp]"')
         return
     for agent, name, server in servers:
         about = f"{name} of agent {agent.id}"
@@ -246,22 +246,22 @@ async def tool_servers_answer(examined: Examined) -> AsyncIterator[Finding]:
             tools = await probe(resolve_server(name, server, configuration.home, process_environment()))
         except FootnoteError as error:
             remedy = f"Check its entry in mcpServers of agent {agent.id}."
-            yield Finding("tool server", "FAIL", f"{about}: {error.message}", remedy)
+            yield CheckResult("tool server", "FAIL", f"{about}: {error.message}", remedy)
         else:
-            yield Finding("tool server", "OK", f"{about} offers {', '.join(tools) or 'no tools'}")
+            yield CheckResult("tool server", "OK", f"{about} offers {', '.join(tools) or 'no tools'}")
 
 
-BASIC_CHECKS: tuple[Check, ...] = (configuration_is_valid, home_is_writable, extras_are_installed)
-KEEPING_CHECKS: tuple[Check, ...] = (database_opens, storage_can_be_used)
+BASIC_CHECKS: tuple[Check, ...] = (check_configuration, check_home, check_extras)
+STORE_CHECKS: tuple[Check, ...] = (check_database, check_storage)
 CHECKS: tuple[Check, ...] = (
-    keys_are_present,
-    models_answer,
-    search_is_ready,
-    pages_can_be_read,
-    fonts_are_there,
-    converter_works,
-    *KEEPING_CHECKS,
-    bus_answers,
-    tool_servers_answer,
+    check_keys,
+    check_models,
+    check_search,
+    check_page_reading,
+    check_fonts,
+    check_converter,
+    *STORE_CHECKS,
+    check_bus,
+    check_tool_servers,
 )
-LAST_CHECKS: tuple[Check, ...] = (network_is_there,)
+LAST_CHECKS: tuple[Check, ...] = (check_network,)

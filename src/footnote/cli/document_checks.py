@@ -7,74 +7,76 @@ import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from footnote.cli.findings import Examined, Finding
+from footnote.cli.findings import CheckContext, CheckResult
 from footnote.config.configuration import Configuration
 from footnote.config.environment import process_environment
 from footnote.protocol.errors import FootnoteError
-from footnote.sandbox.jobs import Conversion
+from footnote.sandbox.jobs import ConvertDocument
 from footnote.sandbox.pool import SandboxPool
-from footnote.storage.opening import open_storage
+from footnote.storage.factory import open_storage
 
 INSTALL = 'pip install "footnote[convert]"'
-PROBE_SECONDS = 30.0
+PROBE_TIMEOUT_SECONDS = 30.0
 
 _SAMPLE = "# Footnote\n\nTiếng Việt, 中文, 日本語, 한국어.\n"
 
 
-async def fonts_are_there(_: Examined) -> AsyncIterator[Finding]:
+async def check_fonts(_: CheckContext) -> AsyncIterator[CheckResult]:
     """Without them documents are made all the same, with boxes for the letters of those scripts."""
     try:
         from footnote.documents.fonts import missing_fonts
     except ImportError:
         message = "the typesetter is not installed; nothing can be converted to PDF"
-        yield Finding("fonts", "WARN", message, INSTALL)
+        yield CheckResult("fonts", "WARN", message, INSTALL)
         return
     missing = await asyncio.to_thread(missing_fonts)
     if missing:
         message = f"{', '.join(missing)} cannot be found: documents show boxes for what is written in them"
-        yield Finding("fonts", "WARN", message, INSTALL)
+        yield CheckResult("fonts", "WARN", message, INSTALL)
     else:
-        yield Finding("fonts", "OK", "all fonts of documents are there; those of this machine are not needed")
+        yield CheckResult("fonts", "OK", "all fonts of documents are there; those of this machine are not needed")
 
 
-async def converter_works(_: Examined) -> AsyncIterator[Finding]:
+async def check_converter(_: CheckContext) -> AsyncIterator[CheckResult]:
     """One page, made where all documents are made: in a process that can do nothing else."""
     began = time.monotonic()
-    conversion = Conversion(target="pdf", markdown=_SAMPLE, filename="sample.md")
+    conversion = ConvertDocument(target="pdf", markdown=_SAMPLE, filename="sample.md")
     try:
         async with SandboxPool(environ=process_environment()) as sandbox:
-            made = await sandbox.run(conversion, PROBE_SECONDS)
+            made = await sandbox.run(conversion, PROBE_TIMEOUT_SECONDS)
     except FootnoteError as error:
         remedy = INSTALL if INSTALL in error.message else "Install Footnote again, and look what its log says."
         message = error.message.removesuffix(f": {INSTALL}")
-        yield Finding("converter", "WARN" if remedy == INSTALL else "FAIL", message, remedy)
+        yield CheckResult("converter", "WARN" if remedy == INSTALL else "FAIL", message, remedy)
         return
     took = round((time.monotonic() - began) * 1000)
     size = f"{len(made.content) / 1024:.0f} KiB"
-    yield Finding("converter", "OK", f"a page became a PDF of {size} in {took} ms, the start of the process included")
+    yield CheckResult(
+        "converter", "OK", f"a page became a PDF of {size} in {took} ms, the start of the process included"
+    )
 
 
-async def storage_can_be_used(examined: Examined) -> AsyncIterator[Finding]:
+async def check_storage(context: CheckContext) -> AsyncIterator[CheckResult]:
     """Writes, reads and deletes a few bytes. A folder that is not there is not made here."""
-    configuration = examined.configuration
+    configuration = context.configuration
     url = configuration.settings.storage.url
-    if absent := _folder_to_be_made(configuration):
-        yield Finding("storage", "OK", f"{absent} is made when the first large file is kept")
+    if absent := _missing_folder(configuration):
+        yield CheckResult("storage", "OK", f"{absent} is made when the first large file is kept")
         return
     try:
-        storage = open_storage(url, configuration.home, process_environment(), examined.net)
+        storage = open_storage(url, configuration.home, process_environment(), context.net)
         try:
             await storage.check()
         finally:
             await storage.close()
     except FootnoteError as error:
         remedy = "Until then no upload and no large file can be kept. Check storage.url."
-        yield Finding("storage", "FAIL", error.message, remedy)
+        yield CheckResult("storage", "FAIL", error.message, remedy)
         return
-    yield Finding("storage", "OK", f"{url.partition('?')[0]} can be written, read and emptied")
+    yield CheckResult("storage", "OK", f"{url.partition('?')[0]} can be written, read and emptied")
 
 
-def _folder_to_be_made(configuration: Configuration) -> Path | None:
+def _missing_folder(configuration: Configuration) -> Path | None:
     scheme, _, folder = configuration.settings.storage.url.partition(":")
     path = configuration.home / Path(folder).expanduser()
     return path if scheme == "local" and not path.exists() else None

@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
 from footnote.cli import Exit
-from footnote.cli.places import Place, add_server_option, opened, session_named
-from footnote.cli.presentation import as_json
+from footnote.cli.places import SessionBackend, add_server_option, open_backend, resolve_session
+from footnote.cli.presentation import format_json
 from footnote.cli.saving import check_readable, save
-from footnote.cli.terminal.cells import one_line, padded, width
+from footnote.cli.terminal.cells import one_line, pad, width
 from footnote.cli.terminal.clean import clean, clean_line
 from footnote.config.environment import process_environment
 from footnote.protocol.errors import FootnoteError, UsageError
 from footnote.protocol.files import ConvertType, FileRecord, FileVersion
 from footnote.workspace.export import safe_name
 from footnote.workspace.paths import key_of
-from footnote.workspace.text import counted
+from footnote.workspace.text import pluralize
 
 STDOUT = "-"
 
-Action: TypeAlias = Callable[[Place, str, argparse.Namespace], Awaitable[int]]
+Action: TypeAlias = Callable[[SessionBackend, str, argparse.Namespace], Awaitable[int]]
 
 
 def register(subparsers: Any) -> None:
@@ -33,7 +33,7 @@ def register(subparsers: Any) -> None:
 
     listing = actions.add_parser("list", help="every file, by path")
     _add_session(listing)
-    _finish(listing, _list, json="print one JSON array instead of a table")
+    _add_common_options(listing, _list, json="print one JSON array instead of a table")
 
     getting = actions.add_parser("get", help="fetch a file")
     _add_path(getting)
@@ -41,7 +41,7 @@ def register(subparsers: Any) -> None:
     getting.add_argument(
         "--version", metavar="N", type=_number, dest="number", help="an earlier version (default: the newest)"
     )
-    _finish(getting, _get)
+    _add_common_options(getting, _get)
 
     putting = actions.add_parser(
         "put",
@@ -52,40 +52,40 @@ def register(subparsers: Any) -> None:
     _add_session(putting)
     putting.add_argument("files", metavar="FILE", type=Path, nargs="+")
     putting.add_argument("--as", metavar="PATH", dest="path", help="create or replace this file of the workspace")
-    _finish(putting, _put, json="print the records as one JSON array")
+    _add_common_options(putting, _put, json="print the records as one JSON array")
 
     converting = actions.add_parser("convert", help="a file as PDF, DOCX or markdown")
     _add_path(converting)
     converting.add_argument("--to", choices=get_args(ConvertType), required=True, help="what it is to become")
     _add_output(converting)
-    _finish(converting, _convert)
+    _add_common_options(converting, _convert)
     _register_versions(actions)
 
     unpacking = actions.add_parser("unpack", help="the files of a zip file as uploads of their own")
     _add_path(unpacking)
-    _finish(unpacking, _unpack, json="print the records as one JSON array")
+    _add_common_options(unpacking, _unpack, json="print the records as one JSON array")
 
     deleting = actions.add_parser("delete", help="for good, with all versions")
     _add_path(deleting)
     deleting.add_argument("--yes", action="store_true", help="do not ask")
-    _finish(deleting, _delete)
+    _add_common_options(deleting, _delete)
 
 
 def _register_versions(actions: Any) -> None:
     versions = actions.add_parser("versions", help="all that a file held, the newest first")
     _add_path(versions)
-    _finish(versions, _versions, json="print one JSON array instead of a table")
+    _add_common_options(versions, _versions, json="print one JSON array instead of a table")
 
     diff = actions.add_parser("diff", help="what two versions differ in")
     _add_path(diff)
     diff.add_argument("--from", metavar="N", type=_number, dest="older", help="default: the one before the other")
     diff.add_argument("--to", metavar="N", type=_number, dest="newer", help="default: the newest")
-    _finish(diff, _diff, json="print one JSON object")
+    _add_common_options(diff, _diff, json="print one JSON object")
 
     restoring = actions.add_parser("restore", help="an earlier version once more, as the newest")
     _add_path(restoring)
     restoring.add_argument("number", metavar="N", type=_number, help="the number of the version")
-    _finish(restoring, _restore)
+    _add_common_options(restoring, _restore)
 
 
 def _add_path(parser: argparse.ArgumentParser) -> None:
@@ -102,7 +102,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="overwrite what is there")
 
 
-def _finish(parser: argparse.ArgumentParser, action: Action, *, json: str | None = None) -> None:
+def _add_common_options(parser: argparse.ArgumentParser, action: Action, *, json: str | None = None) -> None:
     if json is not None:
         parser.add_argument("--json", action="store_true", help=json)
     add_server_option(parser)
@@ -110,16 +110,16 @@ def _finish(parser: argparse.ArgumentParser, action: Action, *, json: str | None
 
 
 def _run(action: Action) -> Callable[[argparse.Namespace], int]:
-    return lambda arguments: asyncio.run(_at_place(action, arguments))
+    return lambda arguments: asyncio.run(_with_backend(action, arguments))
 
 
-async def _at_place(action: Action, arguments: argparse.Namespace) -> int:
-    _check(arguments)
-    async with opened(arguments, process_environment()) as place:
-        return await action(place, await session_named(place, arguments.session), arguments)
+async def _with_backend(action: Action, arguments: argparse.Namespace) -> int:
+    _check_arguments(arguments)
+    async with open_backend(arguments, process_environment()) as place:
+        return await action(place, await resolve_session(place, arguments.session), arguments)
 
 
-def _check(arguments: argparse.Namespace) -> None:
+def _check_arguments(arguments: argparse.Namespace) -> None:
     """What can be told before anybody is asked."""
     files: list[Path] = getattr(arguments, "files", [])
     check_readable(files)
@@ -130,42 +130,42 @@ def _check(arguments: argparse.Namespace) -> None:
 # Out -----------------------------------------------------------------------------------------------------------
 
 
-async def _list(place: Place, session_id: str, arguments: argparse.Namespace) -> int:
-    records = await place.files.list(session_id)
-    print(as_json(records, sys.stdout) if arguments.json else "\n".join(_table(records)))
+async def _list(backend: SessionBackend, session_id: str, arguments: argparse.Namespace) -> int:
+    records = await backend.files.list(session_id)
+    print(format_json(records, sys.stdout) if arguments.json else "\n".join(_table(records)))
     return Exit.OK
 
 
-async def _get(place: Place, session_id: str, arguments: argparse.Namespace) -> int:
+async def _get(backend: SessionBackend, session_id: str, arguments: argparse.Namespace) -> int:
     name = arguments.path.rstrip("/").rpartition("/")[2]
-    return await _fetched(place.files.content(session_id, arguments.path, arguments.number), name, arguments)
+    return await _save_or_print(backend.files.content(session_id, arguments.path, arguments.number), name, arguments)
 
 
-async def _convert(place: Place, session_id: str, arguments: argparse.Namespace) -> int:
-    document = await place.files.convert(session_id, arguments.path, arguments.to)
+async def _convert(backend: SessionBackend, session_id: str, arguments: argparse.Namespace) -> int:
+    document = await backend.files.convert(session_id, arguments.path, arguments.to)
     for note in document.notes:
         print(clean_line(f"footnote: {note}"), file=sys.stderr)
-    return await _fetched(document.pieces, document.filename, arguments)
+    return await _save_or_print(document.chunks, document.filename, arguments)
 
 
-async def _fetched(pieces: AsyncGenerator[bytes, None], name: str, arguments: argparse.Namespace) -> int:
+async def _save_or_print(chunks: AsyncGenerator[bytes, None], name: str, arguments: argparse.Namespace) -> int:
     if arguments.output == STDOUT:
-        await _print(pieces)
+        await _print(chunks)
         return Exit.OK
     target = Path(arguments.output or safe_name(name))
-    await save(target, pieces, force=arguments.force)
+    await save(target, chunks, force=arguments.force)
     print(clean_line(str(target)))
     return Exit.OK
 
 
-async def _print(pieces: AsyncGenerator[bytes, None]) -> None:
+async def _print(chunks: AsyncGenerator[bytes, None]) -> None:
     """As it is; on a terminal only text, and nothing that would steer it."""
-    async with aclosing(pieces):
+    async with aclosing(chunks):
         if not sys.stdout.isatty():
-            async for piece in pieces:
+            async for piece in chunks:
                 sys.stdout.buffer.write(piece)
             return
-        content = b"".join([piece async for piece in pieces])
+        content = b"".join([piece async for piece in chunks])
     try:
         text = content.decode()
     except UnicodeDecodeError:
@@ -176,34 +176,36 @@ async def _print(pieces: AsyncGenerator[bytes, None]) -> None:
 # In ------------------------------------------------------------------------------------------------------------
 
 
-async def _put(place: Place, session_id: str, arguments: argparse.Namespace) -> int:
+async def _put(backend: SessionBackend, session_id: str, arguments: argparse.Namespace) -> int:
     if arguments.path is not None:
-        records = [await _edit(place, session_id, arguments.path, arguments.files[0])]
+        records = [await _edit(backend, session_id, arguments.path, arguments.files[0])]
     else:
-        records = await _upload(place, session_id, arguments.files)
+        records = await _upload(backend, session_id, arguments.files)
     if records or arguments.json:
-        print(as_json(records, sys.stdout) if arguments.json else "\n".join(clean_line(one.path) for one in records))
+        print(
+            format_json(records, sys.stdout) if arguments.json else "\n".join(clean_line(one.path) for one in records)
+        )
     return Exit.OK if len(records) == len(arguments.files) else Exit.FAILURE
 
 
-async def _edit(place: Place, session_id: str, path: str, file: Path) -> FileRecord:
+async def _edit(backend: SessionBackend, session_id: str, path: str, file: Path) -> FileRecord:
     """Knowing what the file holds now: should somebody else write it in this moment, nothing is lost."""
     try:
         text = (await asyncio.to_thread(file.read_bytes)).decode()
     except UnicodeDecodeError:
         raise UsageError(f"{file} is not text in UTF-8. Leave out --as to upload it as it is.") from None
     key = key_of(path)
-    known = key in {record.path for record in await place.files.list(session_id)}
-    base = (await place.files.versions(session_id, key))[0].hash if known else None
-    return await place.files.put(session_id, key, text, base)
+    known = key in {record.path for record in await backend.files.list(session_id)}
+    base = (await backend.files.versions(session_id, key))[0].hash if known else None
+    return await backend.files.put(session_id, key, text, base)
 
 
-async def _upload(place: Place, session_id: str, files: Sequence[Path]) -> list[FileRecord]:
+async def _upload(backend: SessionBackend, session_id: str, files: Sequence[Path]) -> list[FileRecord]:
     """Each for itself: one that is not taken does not keep out the others."""
     taken: list[FileRecord] = []
     for file in files:
         try:
-            taken.append(await place.files.upload(session_id, file))
+            taken.append(await backend.files.upload(session_id, file))
         except FootnoteError as error:
             if len(files) == 1:
                 raise
@@ -211,52 +213,52 @@ async def _upload(place: Place, session_id: str, files: Sequence[Path]) -> list[
     return taken
 
 
-async def _unpack(place: Place, session_id: str, arguments: argparse.Namespace) -> int:
-    records = await place.files.unpack(session_id, arguments.path)
-    print(as_json(records, sys.stdout) if arguments.json else "\n".join(clean_line(one.path) for one in records))
+async def _unpack(backend: SessionBackend, session_id: str, arguments: argparse.Namespace) -> int:
+    records = await backend.files.unpack(session_id, arguments.path)
+    print(format_json(records, sys.stdout) if arguments.json else "\n".join(clean_line(one.path) for one in records))
     return Exit.OK
 
 
 # Versions ------------------------------------------------------------------------------------------------------
 
 
-async def _versions(place: Place, session_id: str, arguments: argparse.Namespace) -> int:
-    versions = await place.files.versions(session_id, arguments.path)
-    print(as_json(versions, sys.stdout) if arguments.json else "\n".join(_version_table(versions)))
+async def _versions(backend: SessionBackend, session_id: str, arguments: argparse.Namespace) -> int:
+    versions = await backend.files.versions(session_id, arguments.path)
+    print(format_json(versions, sys.stdout) if arguments.json else "\n".join(_version_table(versions)))
     return Exit.OK
 
 
-async def _diff(place: Place, session_id: str, arguments: argparse.Namespace) -> int:
-    diff = await place.files.diff(session_id, arguments.path, arguments.older, arguments.newer)
+async def _diff(backend: SessionBackend, session_id: str, arguments: argparse.Namespace) -> int:
+    diff = await backend.files.diff(session_id, arguments.path, arguments.older, arguments.newer)
     if arguments.json:
-        print(as_json(diff, sys.stdout))
+        print(format_json(diff, sys.stdout))
     elif diff.diff is None:
         raise UsageError("The file is not text, so that its versions cannot be compared.")
     else:
         print(clean(diff.diff) if sys.stdout.isatty() else diff.diff, end="")
     numbers = f"version {diff.older} and version {diff.newer}"
-    print(f"Between {numbers}: {counted(diff.added, 'line')} added, {diff.removed} removed.", file=sys.stderr)
+    print(f"Between {numbers}: {pluralize(diff.added, 'line')} added, {diff.removed} removed.", file=sys.stderr)
     return Exit.OK
 
 
-async def _restore(place: Place, session_id: str, arguments: argparse.Namespace) -> int:
-    record = await place.files.restore(session_id, arguments.path, arguments.number)
-    newest = (await place.files.versions(session_id, record.path))[0]
+async def _restore(backend: SessionBackend, session_id: str, arguments: argparse.Namespace) -> int:
+    record = await backend.files.restore(session_id, arguments.path, arguments.number)
+    newest = (await backend.files.versions(session_id, record.path))[0]
     print(
         clean_line(f"{record.path} is version {arguments.number} again, as version {newest.number}."), file=sys.stderr
     )
     return Exit.OK
 
 
-async def _delete(place: Place, session_id: str, arguments: argparse.Namespace) -> int:
-    if not arguments.yes and not await asyncio.to_thread(_agrees, arguments.path):
+async def _delete(backend: SessionBackend, session_id: str, arguments: argparse.Namespace) -> int:
+    if not arguments.yes and not await asyncio.to_thread(_confirm_delete, arguments.path):
         print("Nothing was deleted.", file=sys.stderr)
         return Exit.FAILURE
-    await place.files.delete(session_id, arguments.path)
+    await backend.files.delete(session_id, arguments.path)
     return Exit.OK
 
 
-def _agrees(path: str) -> bool:
+def _confirm_delete(path: str) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError("Nobody can be asked here whether to delete it. Give --yes to delete it all the same.")
     print(f"Delete {one_line(path)} for good, with all versions? [y/N] ", end="", file=sys.stderr, flush=True)
@@ -283,7 +285,7 @@ def _version_table(versions: Iterable[FileVersion]) -> Iterator[str]:
 def _lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     widths = [max(width(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
     for *cells, last in rows:
-        yield "  ".join([*map(padded, cells, widths), last]).rstrip()
+        yield "  ".join([*map(pad, cells, widths), last]).rstrip()
 
 
 def _local(moment: str) -> str:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from footnote.protocol.accounts import LOCAL_USER
 from footnote.protocol.files import ConvertType, FileDiff, FileRecord, FileVersion
 from footnote.protocol.sessions import ImportedSession
-from footnote.workspace.diffs import diff_of
+from footnote.workspace.diffs import make_diff
 from footnote.workspace.files import Workspace
 
 if TYPE_CHECKING:
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from footnote.client.files import FilesApi
 
 
-class Document(Struct, frozen=True):
+class SavedDocument(Struct, frozen=True):
     """A file that was converted. `notes`: what could not be shown as it was written."""
 
     filename: str
     notes: tuple[str, ...]
-    pieces: AsyncGenerator[bytes, None]
+    chunks: AsyncGenerator[bytes, None]
 
 
-class Files(Protocol):
+class FileBackend(Protocol):
     async def list(self, session_id: str) -> tuple[FileRecord, ...]: ...
 
     def content(self, session_id: str, path: str, version: int | None) -> AsyncGenerator[bytes, None]: ...
@@ -48,21 +48,21 @@ class Files(Protocol):
 
     async def unpack(self, session_id: str, path: str) -> tuple[FileRecord, ...]: ...
 
-    async def convert(self, session_id: str, path: str, target: ConvertType) -> Document: ...
+    async def convert(self, session_id: str, path: str, target: ConvertType) -> SavedDocument: ...
 
     def export(self, session_id: str) -> AsyncGenerator[bytes, None]: ...
 
-    async def take(self, bundle: Path) -> ImportedSession: ...
+    async def import_bundle(self, bundle: Path) -> ImportedSession: ...
 
 
-class FilesHere:
+class LocalFiles:
     """Those of the person at this machine."""
 
     def __init__(self, app: "App") -> None:
         self._app = app
 
     async def list(self, session_id: str) -> tuple[FileRecord, ...]:
-        return await (await self._workspace(session_id)).shown()
+        return await (await self._workspace(session_id)).list_visible()
 
     async def content(self, session_id: str, path: str, version: int | None) -> AsyncGenerator[bytes, None]:
         opened = await (await self._workspace(session_id)).open(path, version)
@@ -71,11 +71,11 @@ class FilesHere:
                 yield piece
 
     async def upload(self, session_id: str, file: Path) -> FileRecord:
-        from footnote.client.files import pieces_of  # noqa: PLC0415 - slow to import, and for this alone
+        from footnote.client.files import read_chunks  # noqa: PLC0415 - slow to import, and for this alone
 
         uploads = self._app.uploads
-        async with aclosing(pieces_of(file)) as pieces, uploads.spool(pieces) as spooled:
-            return await uploads.take(LOCAL_USER, session_id, file.name, spooled)
+        async with aclosing(read_chunks(file)) as pieces, uploads.spool(pieces) as spooled:
+            return await uploads.accept(LOCAL_USER, session_id, file.name, spooled)
 
     async def put(self, session_id: str, path: str, text: str, base_hash: str | None) -> FileRecord:
         return await (await self._workspace(session_id)).put(path, text, base_hash=base_hash)
@@ -88,7 +88,7 @@ class FilesHere:
         after = await workspace.open(path, newer)
         before = await workspace.open(path, older or max(1, after.version.number - 1))
         one, other = [(each.version, await workspace.read(path, each.version.number)) for each in (before, after)]
-        return await asyncio.to_thread(diff_of, after.record, one, other)
+        return await asyncio.to_thread(make_diff, after.record, one, other)
 
     async def restore(self, session_id: str, path: str, number: int) -> FileRecord:
         return await (await self._workspace(session_id)).restore(path, number)
@@ -99,15 +99,15 @@ class FilesHere:
     async def unpack(self, session_id: str, path: str) -> tuple[FileRecord, ...]:
         return await self._app.uploads.unpack(LOCAL_USER, session_id, path)
 
-    async def convert(self, session_id: str, path: str, target: ConvertType) -> Document:
+    async def convert(self, session_id: str, path: str, target: ConvertType) -> SavedDocument:
         await self._workspace(session_id)
         made = await self._app.renditions.convert(LOCAL_USER, session_id, path, target)
-        return Document(made.filename, made.notes, self._app.blobs.stream(made.hash))
+        return SavedDocument(made.filename, made.notes, self._app.blobs.stream(made.hash))
 
     def export(self, session_id: str) -> AsyncGenerator[bytes, None]:
         return self._app.bundles.export(LOCAL_USER, session_id)
 
-    async def take(self, bundle: Path) -> ImportedSession:
+    async def import_bundle(self, bundle: Path) -> ImportedSession:
         return await self._app.bundles.take(LOCAL_USER, bundle)
 
     async def _workspace(self, session_id: str) -> Workspace:
@@ -116,7 +116,7 @@ class FilesHere:
         return self._app.sessions.workspace(LOCAL_USER, head.id)
 
 
-class FilesThere:
+class RemoteFiles:
     """Those of whoever the token stands for, on a server."""
 
     def __init__(self, api: "FilesApi") -> None:
@@ -149,12 +149,12 @@ class FilesThere:
     async def unpack(self, session_id: str, path: str) -> tuple[FileRecord, ...]:
         return await self._api.unpack(session_id, path)
 
-    async def convert(self, session_id: str, path: str, target: ConvertType) -> Document:
+    async def convert(self, session_id: str, path: str, target: ConvertType) -> SavedDocument:
         made = await self._api.convert(session_id, path, target)
-        return Document(made.filename, made.notes, self._api.download(made))
+        return SavedDocument(made.filename, made.notes, self._api.download(made))
 
     def export(self, session_id: str) -> AsyncGenerator[bytes, None]:
         return self._api.export(session_id)
 
-    async def take(self, bundle: Path) -> ImportedSession:
-        return await self._api.take(bundle)
+    async def import_bundle(self, bundle: Path) -> ImportedSession:
+        return await self._api.import_bundle(bundle)

@@ -7,11 +7,11 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from footnote.config.configuration import Configuration
-from footnote.config.problems import Problem
+from footnote.config.validation import Problem
 from footnote.net.client import Net
 
 
-class Finding(Struct, frozen=True, omit_defaults=True):
+class CheckResult(Struct, frozen=True, omit_defaults=True):
     """What a check found. `remedy` is what to do about it."""
 
     check: str
@@ -21,7 +21,7 @@ class Finding(Struct, frozen=True, omit_defaults=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
+class CheckContext:
     """What the checks look at. With `problems`, `configuration` holds nothing but the home folder.
 
     `reached`: the providers of searches and models that were asked, and whether somebody was there.
@@ -30,7 +30,7 @@ class Examined:
     configuration: Configuration
     problems: tuple[Problem, ...]
     net: Net
-    reached: dict[str, bool] = field(default_factory=dict[str, bool])
+    reachable: dict[str, bool] = field(default_factory=dict[str, bool])
 
 
-Check: TypeAlias = Callable[[Examined], AsyncIterator[Finding]]
+Check: TypeAlias = Callable[[CheckContext], AsyncIterator[CheckResult]]

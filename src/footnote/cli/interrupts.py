@@ -18,30 +18,30 @@ class Interrupts:
     """
 
     def __init__(self) -> None:
-        self.asked = False
-        self._stop: Callable[[], object] | None = None
+        self.is_requested = False
+        self._callback: Callable[[], object] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._before: dict[signal.Signals, Any] = {}
+        self._previous_handlers: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
         for number in (signal.SIGINT, signal.SIGTERM):
             # A shell lets its background jobs ignore Ctrl-C: it is meant for the job in front.
             if signal.getsignal(number) is not signal.SIG_IGN:
-                self._before[number] = signal.signal(number, self._handle)
+                self._previous_handlers[number] = signal.signal(number, self._handle)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
+        for number, handler in self._previous_handlers.items():
             signal.signal(number, handler)
 
-    def stop_with(self, stop: Callable[[], object]) -> None:
+    def on_interrupt(self, callback: Callable[[], object]) -> None:
         """What the first signal does from now on; called in the event loop."""
-        self._loop, self._stop = asyncio.get_running_loop(), stop
+        self._loop, self._callback = asyncio.get_running_loop(), callback
 
     def _handle(self, _number: int, _frame: FrameType | None) -> None:
-        if self.asked:
+        if self.is_requested:
             os._exit(Exit.INTERRUPTED)
-        self.asked = True
-        if self._loop is None or self._stop is None:
+        self.is_requested = True
+        if self._loop is None or self._callback is None:
             raise KeyboardInterrupt
-        self._loop.call_soon_threadsafe(self._stop)
+        self._loop.call_soon_threadsafe(self._callback)

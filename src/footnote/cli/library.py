@@ -13,23 +13,23 @@ import msgspec
 from msgspec import Struct
 
 from footnote.cli import Exit
-from footnote.cli.presentation import as_json
-from footnote.cli.terminal.cells import cut, one_line, padded, width
+from footnote.cli.presentation import format_json
+from footnote.cli.terminal.cells import one_line, pad, truncate, width
 from footnote.cli.terminal.clean import clean, clean_line
 from footnote.config.environment import process_environment
 from footnote.config.load import load
 from footnote.db.engine import Database
 from footnote.library import Kind, Library, LibraryPage, file_url
-from footnote.protocol.errors import Unworkable, UsageError
+from footnote.protocol.errors import UnprocessableFile, UsageError
 from footnote.protocol.sources import Snapshot
-from footnote.sandbox.jobs import Extraction, NotExtracted
+from footnote.sandbox.jobs import ExtractionFailed, ExtractPage
 from footnote.sandbox.pool import SandboxPool
 
 CONTEXT = 300
 """Characters before and after a passage, cut where a line or a word begins."""
-WIDEST_TITLE = 40
-MOST_NAMED = 5
-READ_SECONDS = 60.0
+MAX_TITLE_WIDTH = 40
+MAX_SUGGESTIONS = 5
+READ_TIMEOUT_SECONDS = 60.0
 _SPACE = re.compile(r"\s")
 CONTENT_TYPES = {
     ".csv": "text/csv",
@@ -43,7 +43,7 @@ CONTENT_TYPES = {
 }
 
 
-class Passage(Struct, frozen=True):
+class ShownPassage(Struct, frozen=True):
     """What stands between two offsets of a snapshot, and some of what stands around it."""
 
     start: int
@@ -120,11 +120,11 @@ async def _list(library: Library, arguments: argparse.Namespace) -> int:
 
 
 async def _show(library: Library, arguments: argparse.Namespace) -> int:
-    snapshot = await _named(library, arguments.what)
+    snapshot = await _resolve_snapshot(library, arguments.what)
     text = snapshot.text.encode("utf-8", "replace").decode()  # half a character cannot be printed
     passage = None
     if (arguments.start, arguments.end) != (None, None):
-        passage = passage_of(text, arguments.start or 0, arguments.end)
+        passage = extract_passage(text, arguments.start or 0, arguments.end)
     if arguments.json:
         facts = {**msgspec.structs.asdict(snapshot), "text": text}
         print(_json({"id": snapshot.id, **facts, "passage": passage}))
@@ -132,7 +132,7 @@ async def _show(library: Library, arguments: argparse.Namespace) -> int:
     for name, fact in _facts(snapshot):
         print(f"{name + ':':<10} {one_line(fact)}", file=sys.stderr)
     print(file=sys.stderr, flush=True)
-    print(clean(text if passage is None else _marked(passage, len(text))))
+    print(clean(text if passage is None else _mark_passage(passage, len(text))))
     return Exit.OK
 
 
@@ -156,7 +156,7 @@ async def _remove(library: Library, arguments: argparse.Namespace) -> int:
     return Exit.OK
 
 
-async def _named(library: Library, what: str) -> Snapshot:
+async def _resolve_snapshot(library: Library, what: str) -> Snapshot:
     """What is meant by an id, a URL, or the beginning of one."""
     if snapshot := await library.latest(what) or await library.snapshot(what):
         return snapshot
@@ -164,37 +164,37 @@ async def _named(library: Library, what: str) -> Snapshot:
     if len(pages) == 1 and (snapshot := await library.latest(pages[0].url)):
         return snapshot
     if pages:
-        some = ", ".join(page.url for page in pages[:MOST_NAMED]) + ", …" * (len(pages) > MOST_NAMED)
+        some = ", ".join(page.url for page in pages[:MAX_SUGGESTIONS]) + ", …" * (len(pages) > MAX_SUGGESTIONS)
         raise UsageError(f"{len(pages)} pages begin with {what}. Say more of one of them: {some}")
     raise UsageError(f"The library has no {what}. `footnote library list` shows what there is.")
 
 
-async def _add_file(library: Library, sandbox: SandboxPool, file: Path, most_bytes: int) -> Added:
-    job, origin = await asyncio.to_thread(lambda: (_read(file, most_bytes), str(file.resolve())))
+async def _add_file(library: Library, sandbox: SandboxPool, file: Path, max_bytes: int) -> Added:
+    job, origin = await asyncio.to_thread(lambda: (_read(file, max_bytes), str(file.resolve())))
     snapshot = await _snapshot(sandbox, job, file.name)
     kept = await library.add(snapshot, origin)
     return Added(str(file), kept.url, kept.id, len(kept.text))
 
 
-def _read(file: Path, most_bytes: int) -> Extraction:
+def _read(file: Path, max_bytes: int) -> ExtractPage:
     content_type = CONTENT_TYPES.get(file.suffix.lower())
     if content_type is None:
         raise NotAdded(f"this kind of file cannot be read; those that can end in {', '.join(CONTENT_TYPES)}")
     try:
-        if file.stat().st_size > most_bytes:
-            raise NotAdded(f"it is larger than {most_bytes:,} bytes (limits.uploadBytes in config.json)")
+        if file.stat().st_size > max_bytes:
+            raise NotAdded(f"it is larger than {max_bytes:,} bytes (limits.uploadBytes in config.json)")
         body = file.read_bytes()
     except OSError as error:
         raise NotAdded(error.strerror or type(error).__name__) from error
-    return Extraction(content=body, content_type=content_type, url=file_url(file.name), filename=file.name)
+    return ExtractPage(content=body, content_type=content_type, url=file_url(file.name), filename=file.name)
 
 
-async def _snapshot(sandbox: SandboxPool, job: Extraction, name: str) -> Snapshot:
+async def _snapshot(sandbox: SandboxPool, job: ExtractPage, name: str) -> Snapshot:
     try:
-        read = await sandbox.run(job, READ_SECONDS)
-    except Unworkable as error:
+        read = await sandbox.run(job, READ_TIMEOUT_SECONDS)
+    except UnprocessableFile as error:
         raise NotAdded(error.message) from error
-    if isinstance(read, NotExtracted):
+    if isinstance(read, ExtractionFailed):
         raise NotAdded(read.reason)
     return Snapshot(
         url=job.url,
@@ -210,7 +210,7 @@ async def _snapshot(sandbox: SandboxPool, job: Extraction, name: str) -> Snapsho
     )
 
 
-def passage_of(text: str, start: int, end: int | None) -> Passage:
+def extract_passage(text: str, start: int, end: int | None) -> ShownPassage:
     end = len(text) if end is None else end
     if not 0 <= start < end <= len(text):
         raise UsageError(
@@ -222,7 +222,7 @@ def passage_of(text: str, start: int, end: int | None) -> Passage:
         before = before[_first_word(before) :]
     if end + CONTEXT < len(text):
         after = after[: len(after) - _first_word(after[::-1])]
-    return Passage(start, end, text[start:end], before, after)
+    return ShownPassage(start, end, text[start:end], before, after)
 
 
 def _first_word(text: str) -> int:
@@ -231,7 +231,7 @@ def _first_word(text: str) -> int:
     return found.end() if found else 0
 
 
-def _marked(passage: Passage, length: int) -> str:
+def _mark_passage(passage: ShownPassage, length: int) -> str:
     """The passage between marks, and an ellipsis where the text goes on."""
     ahead = "" if passage.start == len(passage.before) else "… "
     behind = "" if passage.end + len(passage.after) == length else " …"
@@ -260,16 +260,16 @@ def _table(pages: Iterable[LibraryPage]) -> Iterator[str]:
             page.kind,
             page.fetched_at[:10],
             f"{page.characters:,}",
-            cut(one_line(page.title), WIDEST_TITLE, "…"),
+            truncate(one_line(page.title), MAX_TITLE_WIDTH, "…"),
             page.url,
         )
         for page in pages
     ]
     widths = [max(width(row[column]) for row in rows) for column in range(4)]
     for kind, read, size, title, url in rows:
-        cells = (padded(kind, widths[0]), padded(read, widths[1]), size.rjust(widths[2]), padded(title, widths[3]))
+        cells = (pad(kind, widths[0]), pad(read, widths[1]), size.rjust(widths[2]), pad(title, widths[3]))
         yield "  ".join((*cells, clean_line(url)))
 
 
 def _json(value: Any) -> str:
-    return as_json(value, sys.stdout)
+    return format_json(value, sys.stdout)

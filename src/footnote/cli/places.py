@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from footnote.cli.filing import Files, FilesHere, FilesThere
-from footnote.config.environment import text_of
+from footnote.cli.filing import FileBackend, LocalFiles, RemoteFiles
+from footnote.config.environment import environ_text
 from footnote.config.load import home_folder
 from footnote.protocol.accounts import LOCAL_USER
 from footnote.protocol.errors import NotLoggedIn, UsageError
@@ -27,27 +27,27 @@ from footnote.protocol.sessions import (
     NewSession,
     SessionPage,
     SourceView,
-    Started,
+    StartedRun,
 )
-from footnote.tools.approval import Approve, approver_of
+from footnote.tools.approval import Approve, make_approver
 from footnote.workspace.files import Workspace
 
 if TYPE_CHECKING:
     from footnote.app import App
-    from footnote.client.api import Api
+    from footnote.client.api import ServerApi
 
 TOKEN_VARIABLE = "FOOTNOTE_TOKEN"  # noqa: S105 - the name of a variable
 TOKEN_FILE = "token"  # noqa: S105 - the name of a file
-MOST_NAMED = 5
+MAX_SUGGESTIONS = 5
 LAST = "last"
-_WHOLE_ID = re.compile(r"session_[0-9a-f]{28}")
+_SESSION_ID = re.compile(r"session_[0-9a-f]{28}")
 
 
-class Place(Protocol):
+class SessionBackend(Protocol):
     """Sessions, and the runs in them. `forgets`: they are gone when the command ends."""
 
     @property
-    def forgets(self) -> bool: ...
+    def is_ephemeral(self) -> bool: ...
 
     async def create(self, agent_id: str | None) -> SessionHead: ...
 
@@ -59,7 +59,7 @@ class Place(Protocol):
 
     async def delete(self, session_id: str) -> None: ...
 
-    async def start(self, session_id: str, new: NewMessage, approve: Approve | None) -> Started:
+    async def start(self, session_id: str, new: NewMessage, approve: Approve | None) -> StartedRun:
         """`approve` is asked before calls that need the person's word, where the run is in this process."""
         ...
 
@@ -76,15 +76,15 @@ class Place(Protocol):
         ...
 
     @property
-    def files(self) -> Files: ...
+    def files(self) -> FileBackend: ...
 
 
-class Here:
+class LocalBackend:
     """The sessions of the person at this machine."""
 
     def __init__(self, app: "App") -> None:
-        self.forgets = app.forgets
-        self.files = FilesHere(app)
+        self.is_ephemeral = app.is_ephemeral
+        self.files = LocalFiles(app)
         self._app = app
 
     async def create(self, agent_id: str | None) -> SessionHead:
@@ -106,8 +106,8 @@ class Here:
         await self._app.runner.stop_session(LOCAL_USER, session_id)
         await self._app.sessions.delete(LOCAL_USER, session_id)
 
-    async def start(self, session_id: str, new: NewMessage, approve: Approve | None) -> Started:
-        return await self._app.runner.start(LOCAL_USER, session_id, new, approver=approver_of(approve))
+    async def start(self, session_id: str, new: NewMessage, approve: Approve | None) -> StartedRun:
+        return await self._app.runner.start(LOCAL_USER, session_id, new, approver=make_approver(approve))
 
     async def follow(self, run_id: str) -> AsyncGenerator[Event, None]:
         decoder = EventDecoder()
@@ -126,13 +126,13 @@ class Here:
         return self._app.sessions.workspace(LOCAL_USER, session_id)
 
 
-class There:
+class RemoteBackend:
     """The sessions of whoever the token stands for, on a server."""
 
-    forgets = False
+    is_ephemeral = False
 
-    def __init__(self, api: "Api") -> None:
-        self.files = FilesThere(api.files)
+    def __init__(self, api: "ServerApi") -> None:
+        self.files = RemoteFiles(api.files)
         self._api = api
 
     async def create(self, agent_id: str | None) -> SessionHead:
@@ -150,7 +150,7 @@ class There:
     async def delete(self, session_id: str) -> None:
         await self._api.delete_session(session_id)
 
-    async def start(self, session_id: str, new: NewMessage, approve: Approve | None) -> Started:  # noqa: ARG002 - a server asks by an event
+    async def start(self, session_id: str, new: NewMessage, approve: Approve | None) -> StartedRun:  # noqa: ARG002 - a server asks by an event
         return await self._api.start(session_id, new)
 
     async def follow(self, run_id: str) -> AsyncGenerator[Event, None]:
@@ -169,26 +169,28 @@ class There:
 
 
 @asynccontextmanager
-async def opened(
-    arguments: argparse.Namespace, environ: Mapping[str, str], *, lasting: bool = True
-) -> AsyncGenerator[Place, None]:
+async def open_backend(
+    arguments: argparse.Namespace, environ: Mapping[str, str], *, must_persist: bool = True
+) -> AsyncGenerator[SessionBackend, None]:
     """The place that `--server` names, or the home folder. What each needs is slow to import, and Ctrl-C must work
-    meanwhile. `lasting`: a home folder that cannot be written is an error, not an empty one in memory."""
+    meanwhile. `must_persist`: a home folder that cannot be written is an error, not an empty one in memory."""
     if arguments.server is not None:
-        from footnote.client.api import STALL_SECONDS, Api  # noqa: PLC0415 - see above
-        from footnote.client.door import server_url  # noqa: PLC0415 - see above
+        from footnote.client.api import STALL_SECONDS, ServerApi  # noqa: PLC0415 - see above
+        from footnote.client.transport import parse_server_url  # noqa: PLC0415 - see above
         from footnote.net.client import Net  # noqa: PLC0415 - see above
         from footnote.net.proxies import Proxies  # noqa: PLC0415 - see above
 
-        url = server_url(arguments.server)
+        url = parse_server_url(arguments.server)
         token = token_for(url, arguments.home or home_folder(environ), environ)
-        async with Net(Proxies.of(environ), stall=STALL_SECONDS) as net:
-            yield There(Api(net, url, token))
+        async with Net(Proxies.from_environment(environ), idle_timeout=STALL_SECONDS) as net:
+            yield RemoteBackend(ServerApi(net, url, token))
     else:
         from footnote.app import App  # noqa: PLC0415 - see above
 
-        async with App.open(home=arguments.home, config=arguments.config_file, environ=environ, lasting=lasting) as app:
-            yield Here(app)
+        async with App.open(
+            home=arguments.home, config=arguments.config_file, environ=environ, lasting=must_persist
+        ) as app:
+            yield LocalBackend(app)
 
 
 def add_server_option(parser: argparse.ArgumentParser) -> None:
@@ -199,30 +201,30 @@ def add_server_option(parser: argparse.ArgumentParser) -> None:
 
 def token_for(url: str, home: Path, environ: Mapping[str, str]) -> str:
     """The token of the environment; the one of the home folder is for a server on this machine alone."""
-    if given := text_of(environ, TOKEN_VARIABLE):
-        return _fit(given, TOKEN_VARIABLE)
+    if given := environ_text(environ, TOKEN_VARIABLE):
+        return _validate_token(given, TOKEN_VARIABLE)
     path = home / TOKEN_FILE
-    if _is_this_machine(urlsplit(url).hostname or ""):
+    if _is_loopback(urlsplit(url).hostname or ""):
         try:
             kept = path.read_text("utf-8", "replace").strip()
         except OSError:
             kept = ""
         if kept:
-            return _fit(kept, str(path))
+            return _validate_token(kept, str(path))
     raise NotLoggedIn(
         f"There is no token for {url}. Set {TOKEN_VARIABLE} to one of that server: one that was made for you there, or "
         f"what stands in the file `{TOKEN_FILE}` of its home folder."
     )
 
 
-def _fit(token: str, place: str) -> str:
+def _validate_token(token: str, source_name: str) -> str:
     """A token that a header can carry."""
     if not all("!" <= one <= "~" for one in token):
-        raise UsageError(f"{place} holds no token: it has spaces, or signs that are not ASCII.")
+        raise UsageError(f"{source_name} holds no token: it has spaces, or signs that are not ASCII.")
     return token
 
 
-def _is_this_machine(host: str) -> bool:
+def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -234,38 +236,38 @@ def short_id(session_id: str) -> str:
     return session_id[-8:]
 
 
-async def session_named(place: Place, text: str) -> str:
+async def resolve_session(backend: SessionBackend, text: str) -> str:
     """The id that is meant by an id, or by a beginning or an end that no other has; `last` is the session that was used
     last."""
     wanted = text.strip()
-    if _WHOLE_ID.fullmatch(wanted):
+    if _SESSION_ID.fullmatch(wanted):
         return wanted
     if wanted == LAST:
-        newest = (await place.sessions(None, None)).sessions
+        newest = (await backend.sessions(None, None)).sessions
         if not newest:
             raise UsageError("There is no session yet.")
         return newest[0].id
-    known = [head.id async for head in every_session(place)] if wanted else []
-    found = [one for one in known if _is_meant(one, wanted)]
+    known = [head.id async for head in iter_sessions(backend)] if wanted else []
+    found = [one for one in known if _matches_id(one, wanted)]
     if len(found) == 1:
         return found[0]
     if found:
-        some = ", ".join(found[:MOST_NAMED]) + ", …" * (len(found) > MOST_NAMED)
+        some = ", ".join(found[:MAX_SUGGESTIONS]) + ", …" * (len(found) > MAX_SUGGESTIONS)
         raise UsageError(f"{len(found)} sessions begin or end with {wanted}. Say more of one of them: {some}")
     raise UsageError(f"There is no session {wanted!r}. `footnote sessions list` shows what there is.")
 
 
-def _is_meant(session_id: str, wanted: str) -> bool:
+def _matches_id(session_id: str, fragment: str) -> bool:
     """By its beginning or its end, or by the beginning of the short form that lists show."""
-    begins = session_id.startswith((wanted, f"session_{wanted}")) or short_id(session_id).startswith(wanted)
-    return begins or session_id.endswith(wanted)
+    begins = session_id.startswith((fragment, f"session_{fragment}")) or short_id(session_id).startswith(fragment)
+    return begins or session_id.endswith(fragment)
 
 
-async def every_session(place: Place, query: str | None = None) -> AsyncGenerator[FoundSession, None]:
+async def iter_sessions(backend: SessionBackend, query: str | None = None) -> AsyncGenerator[FoundSession, None]:
     """All of them, page by page, newest first."""
     cursor: str | None = None
     while True:
-        page = await place.sessions(query, cursor)
+        page = await backend.sessions(query, cursor)
         for one in page.sessions:
             yield one
         cursor = page.next_cursor

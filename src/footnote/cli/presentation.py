@@ -9,19 +9,19 @@ import msgspec
 from msgspec import Struct
 
 from footnote.cli.terminal.answer import AnswerWriter, PaintedAnswer, PlainAnswer
-from footnote.cli.terminal.clean import escaped_json
-from footnote.cli.terminal.lines import Span
+from footnote.cli.terminal.clean import escape_json
+from footnote.cli.terminal.lines import StyledText
 from footnote.cli.terminal.renderer import JsonRenderer, Renderer, TerminalRenderer
-from footnote.cli.terminal.screen import Region, Screen, Sink, size_of
+from footnote.cli.terminal.screen import LiveRegion, OutputSink, Screen, size_of
 from footnote.protocol.tools import Locale
 
 if TYPE_CHECKING:
     from footnote.cli.terminal.painting import Painter
 
-NO_RICH = 'For formatted answers: pip install "footnote[terminal]"'
+RICH_HINT = 'For formatted answers: pip install "footnote[terminal]"'
 
 
-class Wishes(Struct, frozen=True):
+class OutputOptions(Struct, frozen=True):
     """What the person asked for."""
 
     json: bool = False
@@ -40,31 +40,31 @@ class Presentation(Struct, frozen=True):
     renderer: Renderer
 
 
-def present(wishes: Wishes, stdout: TextIO, stderr: TextIO, environ: Mapping[str, str]) -> Presentation:
-    out, err = Sink(stdout), Sink(stderr)
-    drawable = None if wishes.plain or wishes.json else _drawable(stdout, stderr, environ)
-    painter = _painter(color=wishes.color and not environ.get("NO_COLOR")) if drawable else None
+def present(options: OutputOptions, stdout: TextIO, stderr: TextIO, environ: Mapping[str, str]) -> Presentation:
+    out, err = OutputSink(stdout), OutputSink(stderr)
+    drawable = None if options.plain or options.json else _drawable_stream(stdout, stderr, environ)
+    painter = _painter(color=options.color and not environ.get("NO_COLOR")) if drawable else None
     if drawable is None or painter is None:
         screen = Screen(out, err)
         answer = PlainAnswer(screen)
     else:
-        region = Region(out if drawable is stdout else err, painter, size_of(drawable))
+        region = LiveRegion(out if drawable is stdout else err, painter, size_of(drawable))
         screen = Screen(out, err, region=region, live_notes=stderr.isatty())
         answer = PaintedAnswer(screen, painter) if drawable is stdout else PlainAnswer(screen)
-    if wishes.json:
+    if options.json:
         return Presentation(screen, answer, JsonRenderer(out, on_terminal=stdout.isatty()))
-    if drawable is stdout and painter is None and not wishes.quiet:
-        screen.note((Span(NO_RICH),))
+    if drawable is stdout and painter is None and not options.quiet:
+        screen.note((StyledText(RICH_HINT),))
     renderer = TerminalRenderer(
-        screen, answer, quiet=wishes.quiet, show_thinking=wishes.show_thinking, locale=wishes.locale
+        screen, answer, quiet=options.quiet, show_thinking=options.show_thinking, locale=options.locale
     )
     return Presentation(screen, answer, renderer)
 
 
-def as_json(value: Any, stdout: TextIO) -> str:
+def format_json(value: Any, stdout: TextIO) -> str:
     """A value as JSON to be printed; on a terminal its strings steer nothing."""
     encoded = msgspec.json.format(msgspec.json.encode(value), indent=2)
-    return (escaped_json(encoded) if stdout.isatty() else encoded).decode()
+    return (escape_json(encoded) if stdout.isatty() else encoded).decode()
 
 
 def _painter(*, color: bool) -> "Painter | None":
@@ -75,7 +75,7 @@ def _painter(*, color: bool) -> "Painter | None":
     return Painter(color=color)
 
 
-def _drawable(stdout: TextIO, stderr: TextIO, environ: Mapping[str, str]) -> TextIO | None:
+def _drawable_stream(stdout: TextIO, stderr: TextIO, environ: Mapping[str, str]) -> TextIO | None:
     """The stream on which lines can be redrawn: a terminal that obeys, and on which nobody else writes.
 
     If stdout is a pipe, its reader may well write to the terminal of our stderr, at any moment.

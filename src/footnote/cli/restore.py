@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from footnote.cli import Exit
-from footnote.cli.backup import EPILOG, counts, interruptible, places, readable, say
+from footnote.cli.backup import EPILOG, format_counts, open_input, open_stores, print_status, run_interruptible
 
 
 def register(subparsers: Any) -> None:
@@ -20,14 +20,14 @@ def register(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    return interruptible(lambda: _restore(arguments), "Stopped. Nothing was restored.")
+    return run_interruptible(lambda: _restore(arguments), "Stopped. Nothing was restored.")
 
 
 async def _restore(arguments: argparse.Namespace) -> int:
-    from footnote.backup.restoring import restore  # noqa: PLC0415 - slow to import, and Ctrl-C must work meanwhile
+    from footnote.backup.restore import restore  # noqa: PLC0415 - slow to import, and Ctrl-C must work meanwhile
 
-    with readable(arguments.file) as file:
-        async with places(arguments) as (database, storage):
+    with open_input(arguments.file) as file:
+        async with open_stores(arguments) as (database, storage):
             checked = await restore(file, database, storage)
-    say(f"Restored {counts(checked.end)}, as of {checked.head.made_at}.")
+    print_status(f"Restored {format_counts(checked.end)}, as of {checked.head.made_at}.")
     return Exit.OK

@@ -18,15 +18,15 @@ except ImportError:  # Windows: there a file that somebody writes cannot be dele
 _PARTIAL = ".footnote-partial"
 
 
-async def save(target: Path, pieces: AsyncGenerator[bytes, None], *, force: bool = False) -> None:
+async def save(target: Path, chunks: AsyncGenerator[bytes, None], *, force: bool = False) -> None:
     """Written beside its place, and moved there when it is whole."""
-    async with aclosing(pieces):
-        with _beside(target, force=force) as file:
-            async for piece in pieces:
+    async with aclosing(chunks):
+        with _atomic_file(target, force=force) as file:
+            async for piece in chunks:
                 try:
                     await asyncio.to_thread(file.write, piece)
                 except OSError as error:
-                    raise _unwritable(target, error) from error
+                    raise _write_error(target, error) from error
 
 
 def check_readable(files: list[Path]) -> None:
@@ -38,21 +38,21 @@ def check_readable(files: list[Path]) -> None:
 
 
 @contextmanager
-def _beside(target: Path, *, force: bool) -> Generator[IO[bytes], None, None]:
+def _atomic_file(target: Path, *, force: bool) -> Generator[IO[bytes], None, None]:
     """A file in the same folder, which takes its place in the end."""
     if target.is_dir():
         raise UsageError(f"{target} is a folder. Name a file in it: --output FILE")
     if target.exists() and not force:
-        raise taken(target)
+        raise already_exists_error(target)
     try:
         descriptor, aside = partial_file(target)
     except OSError as error:
-        raise _unwritable(target, error) from error
+        raise _write_error(target, error) from error
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
-        _give_mode(aside)
-        put_in_place(aside, target, force=force)
+        _apply_umask(aside)
+        move_into_place(aside, target, force=force)
     finally:
         with suppress(OSError):
             aside.unlink()
@@ -83,30 +83,30 @@ def _remove_unlocked(path: Path) -> None:
             path.unlink()
 
 
-def _give_mode(aside: Path) -> None:
+def _apply_umask(temporary: Path) -> None:
     """A temporary file is for its owner alone; what is saved is like any other file of theirs."""
     mask = os.umask(0)
     os.umask(mask)
     with suppress(OSError):
-        aside.chmod(0o666 & ~mask)
+        temporary.chmod(0o666 & ~mask)
 
 
-def put_in_place(aside: Path, target: Path, *, force: bool, other: str = "choose another: --output FILE") -> None:
+def move_into_place(temporary: Path, target: Path, *, force: bool, hint: str = "choose another: --output FILE") -> None:
     """A link is made or refused at once, so that nothing that came meanwhile is lost. `other`: the other way out."""
     try:
         if force:
-            aside.replace(target)
+            temporary.replace(target)
         else:
-            os.link(aside, target)
+            os.link(temporary, target)
     except FileExistsError:
-        raise taken(target, other) from None
+        raise already_exists_error(target, hint) from None
     except OSError:  # a file system without links
-        aside.rename(target)
+        temporary.rename(target)
 
 
-def taken(target: Path, other: str = "choose another: --output FILE") -> UsageError:
-    return UsageError(f"{target} is there already, and is not overwritten. Give --force, or {other}")
+def already_exists_error(target: Path, hint: str = "choose another: --output FILE") -> UsageError:
+    return UsageError(f"{target} is there already, and is not overwritten. Give --force, or {hint}")
 
 
-def _unwritable(target: Path, error: OSError) -> UsageError:
+def _write_error(target: Path, error: OSError) -> UsageError:
     return UsageError(f"{target} cannot be written: {error.strerror}.")

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from footnote.cli import Exit
-from footnote.cli.live import Live, add_output_options, redrawn, text_from
-from footnote.cli.terminal.clean import escaped_json
+from footnote.cli.live import LiveCommand, add_output_options, read_text, redraw_periodically
+from footnote.cli.terminal.clean import escape_json
 from footnote.cli.terminal.layout import Layout
-from footnote.cli.terminal.lines import Line, Span, symbols_for
+from footnote.cli.terminal.lines import Line, StyledText, symbols_for
 from footnote.cli.terminal.receipt import receipt_lines, source_table
 from footnote.cli.terminal.screen import Screen
 from footnote.config.environment import process_environment
@@ -25,7 +25,7 @@ from footnote.protocol.receipts import SearchArtifact
 from footnote.protocol.tools import Progress
 
 if TYPE_CHECKING:
-    from footnote.web_search.pipeline import Answer
+    from footnote.web_search.pipeline import SearchAnswer
 
 EPILOG = (
     "Exit codes: 0 searched, also if nothing was found; 1 no provider answered; 2 wrong usage or configuration; "
@@ -58,29 +58,29 @@ def register(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     environ = process_environment()
-    query = text_from(arguments.query, sys.stdin, "query", 'footnote search "…"')
-    live = Live(arguments, environ)
-    search = _Search(arguments, live)
+    query = read_text(arguments.query, sys.stdin, "query", 'footnote search "…"')
+    live = LiveCommand(arguments, environ)
+    search = _SearchCommand(arguments, live)
     try:
-        return live.run(lambda: search.answer(query), lambda: (Span("Stopped."),))
+        return live.run(lambda: search.answer(query), lambda: (StyledText("Stopped."),))
     except InvalidArguments as error:
         raise UsageError(error.message) from error
 
 
-class _Search:
+class _SearchCommand:
     """One search on its way from the engine to the screen."""
 
-    def __init__(self, arguments: argparse.Namespace, live: Live) -> None:
+    def __init__(self, arguments: argparse.Namespace, live: LiveCommand) -> None:
         self._arguments = arguments
         self._live = live
         self._screen = live.screen
-        self._wishes = live.wishes
+        self._options = live.options
 
     async def answer(self, query: str) -> int:
         from footnote.app import App  # noqa: PLC0415 - slow to import, and Ctrl-C must work meanwhile
 
         wanted = self._arguments
-        async with App.open(home=wanted.home, config=wanted.config_file, environ=self._live.variables) as app:
+        async with App.open(home=wanted.home, config=wanted.config_file, environ=self._live.environ) as app:
             answer = await self._follow(
                 app.search(
                     query,
@@ -92,16 +92,16 @@ class _Search:
                     model=wanted.model,
                 )
             )
-        if self._wishes.json:
+        if self._options.json:
             self._show_json(answer.artifact)
         else:
             self._show(answer.artifact)
-            self._account(answer)
-        return self._ending()
+            self._show_receipt(answer)
+        return self._exit_code()
 
-    async def _follow(self, steps: "AsyncGenerator[Progress | Answer, None]") -> "Answer":
-        shown = Steps(self._screen, quiet=self._wishes.quiet)
-        async with redrawn(shown.tick, lambda: self._screen.show([], [])), aclosing(steps):
+    async def _follow(self, steps: "AsyncGenerator[Progress | SearchAnswer, None]") -> "SearchAnswer":
+        shown = SearchProgress(self._screen, quiet=self._options.quiet)
+        async with redraw_periodically(shown.tick, lambda: self._screen.show([], [])), aclosing(steps):
             async for step in steps:
                 if not isinstance(step, Progress):
                     return step
@@ -110,7 +110,7 @@ class _Search:
 
     def _show_json(self, artifact: SearchArtifact) -> None:
         data = msgspec.json.format(msgspec.json.encode(artifact), indent=2) + b"\n"
-        self._screen.out.write_bytes(escaped_json(data) if self._screen.out.columns else data)
+        self._screen.out.write_bytes(escape_json(data) if self._screen.out.columns else data)
 
     def _show(self, artifact: SearchArtifact) -> None:
         screen = self._screen
@@ -120,27 +120,27 @@ class _Search:
             written.push(artifact.summary)
             written.end()
         if artifact.sources:
-            layout = Layout(screen.answer_columns, symbols_for(screen.out.encoding), self._wishes.locale)
+            layout = Layout(screen.answer_columns, symbols_for(screen.out.encoding), self._options.locale)
             written.add(source_table(artifact, layout))
         else:
-            screen.note((Span("Nothing was found. Try other words, or another provider (--provider)."),))
+            screen.note((StyledText("Nothing was found. Try other words, or another provider (--provider)."),))
 
-    def _account(self, answer: "Answer") -> None:
+    def _show_receipt(self, answer: "SearchAnswer") -> None:
         """What was done, and what it took."""
-        if self._wishes.quiet or self._screen.out.failure is not None:
+        if self._options.quiet or self._screen.out.failure is not None:
             return
         for line in receipt_lines(answer.artifact.receipt, self._screen.symbols, answer.usage):
             self._screen.note(line)
 
-    def _ending(self) -> Exit:
-        unwritten = self._live.unwritten("the sources")
+    def _exit_code(self) -> Exit:
+        unwritten = self._live.write_error_line("the sources")
         if unwritten is None:
             return Exit.OK
         self._screen.note(unwritten)
         return Exit.FAILURE
 
 
-class Steps:
+class SearchProgress:
     """Where a search is: one line that is redrawn, or a line a stage where nothing can be redrawn."""
 
     def __init__(self, screen: Screen, *, quiet: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
@@ -168,4 +168,4 @@ class Steps:
         counted = f" {step.done}/{step.total}" if step.total is not None else ""
         page = step.label if step.total is not None else ""
         rest = "".join(f"{symbols.dot}{part}" for part in (page, duration) if part)
-        return (Span(f"{symbols.waiting} {step.stage}{counted}"), Span(rest, "dim"))
+        return (StyledText(f"{symbols.waiting} {step.stage}{counted}"), StyledText(rest, "dim"))

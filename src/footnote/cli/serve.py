@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from footnote import __version__
 from footnote.cli import Exit
 from footnote.cli.interrupts import Interrupts
-from footnote.config.environment import process_environment, text_of
-from footnote.config.kinds import masked_address
+from footnote.config.environment import environ_text, process_environment
+from footnote.config.formats import mask_url
 from footnote.config.load import load
-from footnote.config.secrets import secrets_of
+from footnote.config.secrets import collect_secrets
 from footnote.protocol.errors import ConfigError
 from footnote.server import logs
 
@@ -27,11 +27,13 @@ try:
 except ImportError:  # Windows
     resource = None
 
-ADVICE = "Open this address in a browser: it logs you in, once. Ctrl-C ends the server; runs go on at its next start."
-MOST_DESCRIPTORS = 65_536
+LOGIN_HINT = (
+    "Open this address in a browser: it logs you in, once. Ctrl-C ends the server; runs go on at its next start."
+)
+MAX_FILE_DESCRIPTORS = 65_536
 GC_ALLOCATIONS = 10_000
-COLLECTORS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
-OPEN_TO_OTHERS = (
+OTLP_VARIABLES = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+EXPOSED_WARNING = (
     "Other machines can reach this server, and nobody can log in from there yet: add people with "
     "`footnote users add NAME`."
 )
@@ -62,8 +64,8 @@ def _port(text: str) -> int:
 def run(arguments: argparse.Namespace) -> int:
     configured = load(arguments.home, arguments.config_file).settings
     settings = configured.server
-    logs.set_up(configured.logs, secrets_of(configured, process_environment()))
-    _allow_many_connections()
+    logs.configure_logging(configured.logs, collect_secrets(configured, process_environment()))
+    _raise_descriptor_limit()
     with Interrupts() as interrupts:
         try:
             from footnote.server.serving import listen, run  # noqa: PLC0415 - slow to import
@@ -76,16 +78,16 @@ def run(arguments: argparse.Namespace) -> int:
             return run(_serve(arguments, listener, interrupts))
 
 
-def _allow_many_connections() -> None:
+def _raise_descriptor_limit() -> None:
     """Shells give a program a thousand descriptors, of which each stream takes one; it may have more for the asking."""
     if resource is not None:
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MOST_DESCRIPTORS)
+        wanted = MAX_FILE_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MAX_FILE_DESCRIPTORS)
         if soft != resource.RLIM_INFINITY and soft < wanted:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _collect_garbage_less_often() -> None:
+def _tune_garbage_collector() -> None:
     """Modules and settings live as long as the process: a full collection does not look at them again. Events and rows
     come and go by the thousand and are rarely part of a cycle."""
     gc.collect()
@@ -95,46 +97,46 @@ def _collect_garbage_less_often() -> None:
 
 async def _serve(arguments: argparse.Namespace, listener: socket, interrupts: Interrupts) -> int:
     from footnote.app import App  # noqa: PLC0415 - slow to import
-    from footnote.server.serving import Serving  # noqa: PLC0415 - slow to import
+    from footnote.server.serving import HttpServer  # noqa: PLC0415 - slow to import
 
     async with (
-        _traced(process_environment()),
+        _with_tracing(process_environment()),
         App.open(home=arguments.home, config=arguments.config_file, lasting=True) as app,
     ):
-        serving = Serving(app, listener)
-        interrupts.stop_with(serving.stop)
-        _collect_garbage_less_often()
+        serving = HttpServer(app, listener)
+        interrupts.on_interrupt(serving.stop)
+        _tune_garbage_collector()
         await serving.run(lambda: _announce(app, listener))
     return Exit.OK
 
 
 @asynccontextmanager
-async def _traced(environ: Mapping[str, str]) -> AsyncGenerator[None, None]:
+async def _with_tracing(environ: Mapping[str, str]) -> AsyncGenerator[None, None]:
     """With spans for a collector, where the environment names one."""
-    if not any(text_of(environ, name) for name in COLLECTORS):
+    if not any(environ_text(environ, name) for name in OTLP_VARIABLES):
         yield
         return
     try:
-        from footnote.server.traces import collected  # noqa: PLC0415 - few have it installed
+        from footnote.server.traces import export_traces  # noqa: PLC0415 - few have it installed
     except ModuleNotFoundError:
         log.warning('Traces are wanted, and cannot be collected: install them with pip install "footnote[telemetry]".')
         yield
         return
-    async with collected(environ):
+    async with export_traces(environ):
         yield
 
 
 async def _announce(app: "App", listener: socket) -> None:
     """The address that logs in is for the person before a terminal. Lines for programs are kept, and it is not."""
-    from footnote.server.serving import address_of, is_open_to_others  # noqa: PLC0415 - slow to import
+    from footnote.server.serving import address_of, is_exposed_without_users  # noqa: PLC0415 - slow to import
 
     settings = app.configuration.settings
     address = address_of(listener, settings.server)
     if settings.logs.format == "text":
-        token = await app.accounts.mint_login()
+        token = await app.accounts.create_login_token()
         print(f"{address}/login?token={token}", flush=True)
-        print(ADVICE, file=sys.stderr, flush=True)
-    places = [masked_address(place.url) for place in (settings.database, settings.storage, settings.bus)]
+        print(LOGIN_HINT, file=sys.stderr, flush=True)
+    places = [mask_url(place.url) for place in (settings.database, settings.storage, settings.bus)]
     log.info("Footnote %s answers at %s, with database %s, storage %s, bus %s.", __version__, address, *places)
-    if await is_open_to_others(app, listener):
-        log.warning(OPEN_TO_OTHERS)
+    if await is_exposed_without_users(app, listener):
+        log.warning(EXPOSED_WARNING)

@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 
 from footnote.accounts.accounts import Accounts
 from footnote.cli import Exit
-from footnote.cli.users import as_json, note, table, with_accounts
+from footnote.cli.users import format_json, format_table, note, with_accounts
 from footnote.protocol.accounts import LOCAL_USER, NewToken
 from footnote.protocol.errors import UsageError
 
-MOST_DAYS = 3650
+MAX_DAYS = 3650
 T = TypeVar("T")
 
 
@@ -39,10 +39,10 @@ def register(subparsers: Any) -> None:
 
 
 def _add(arguments: argparse.Namespace) -> int:
-    if arguments.days is not None and not 1 <= arguments.days <= MOST_DAYS:
-        raise UsageError(f"--days must be 1 to {MOST_DAYS:,}.")
+    if arguments.days is not None and not 1 <= arguments.days <= MAX_DAYS:
+        raise UsageError(f"--days must be 1 to {MAX_DAYS:,}.")
     new = NewToken(arguments.name, arguments.days)
-    issued = _for_user(arguments, lambda accounts, user_id: accounts.issue(user_id, new))
+    issued = _run_for_user(arguments, lambda accounts, user_id: accounts.issue(user_id, new))
     print(issued.token, flush=True)
     return note(
         "Keep it as you keep a password: it is not shown again. Programs send it as `Authorization: Bearer TOKEN`. "
@@ -51,25 +51,25 @@ def _add(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    tokens = _for_user(arguments, lambda accounts, user_id: accounts.tokens(user_id))
+    tokens = _run_for_user(arguments, lambda accounts, user_id: accounts.tokens(user_id))
     if arguments.json:
-        print(as_json(tokens))
+        print(format_json(tokens))
         return Exit.OK
     rows = [
         (token.name, token.created_at[:10], (token.used_at or "never")[:10], (token.expires_at or "-")[:10], token.id)
         for token in tokens
     ]
-    print("\n".join(table(("NAME", "ADDED", "USED", "ENDS", "ID"), rows)))
+    print("\n".join(format_table(("NAME", "ADDED", "USED", "ENDS", "ID"), rows)))
     return Exit.OK
 
 
 def _remove(arguments: argparse.Namespace) -> int:
-    _for_user(arguments, lambda accounts, user_id: accounts.revoke(user_id, arguments.id))
+    _run_for_user(arguments, lambda accounts, user_id: accounts.revoke(user_id, arguments.id))
     return note("Removed. It does not work any more.")
 
 
-def _for_user(arguments: argparse.Namespace, work: Callable[[Accounts, str], Awaitable[T]]) -> T:
+def _run_for_user(arguments: argparse.Namespace, work: Callable[[Accounts, str], Awaitable[T]]) -> T:
     async def with_user(accounts: Accounts) -> T:
-        return await work(accounts, (await accounts.named(arguments.user)).id)
+        return await work(accounts, (await accounts.user_by_name(arguments.user)).id)
 
     return with_accounts(arguments, with_user)

@@ -11,21 +11,21 @@ from typing import Any, TypeVar
 import msgspec
 
 from footnote.accounts.accounts import Accounts
-from footnote.accounts.names import shown_name
-from footnote.accounts.passwords import acceptable
+from footnote.accounts.names import normalize_name
+from footnote.accounts.passwords import check_password
 from footnote.cli import Exit
-from footnote.cli.terminal.cells import one_line, padded, width
-from footnote.cli.terminal.clean import clean_line, escaped_json
+from footnote.cli.terminal.cells import one_line, pad, width
+from footnote.cli.terminal.clean import clean_line, escape_json
 from footnote.config.environment import process_environment
 from footnote.config.load import load
 from footnote.db.engine import Database
 from footnote.net.client import Net
 from footnote.protocol.accounts import LOCAL_USER, NewUser, User, UserChanges
 from footnote.protocol.errors import ConfigError, UsageError
-from footnote.storage.opening import open_storage
+from footnote.storage.factory import open_storage
 from footnote.workspace.blobs import Blobs
 
-LONGEST_LINE = 64 * 1024
+MAX_LINE_BYTES = 64 * 1024
 T = TypeVar("T")
 
 
@@ -86,8 +86,8 @@ async def _with_accounts(arguments: argparse.Namespace, work: Callable[[Accounts
 
 
 def _add(arguments: argparse.Namespace) -> int:
-    name = shown_name(arguments.name)
-    password = _new_password()
+    name = normalize_name(arguments.name)
+    password = _read_new_password()
     role = "admin" if arguments.admin else "user"
     user = with_accounts(arguments, lambda accounts: accounts.add(NewUser(name, password, role)))
     return note(f"Added the {role} {user.name}.")
@@ -96,10 +96,10 @@ def _add(arguments: argparse.Namespace) -> int:
 def _list(arguments: argparse.Namespace) -> int:
     users = with_accounts(arguments, lambda accounts: accounts.users())
     if arguments.json:
-        print(as_json(users))
+        print(format_json(users))
         return Exit.OK
     rows = [(user.name, user.role, "disabled" if user.disabled else "enabled", _day(user), user.id) for user in users]
-    print("\n".join(table(("NAME", "ROLE", "STATE", "ADDED", "ID"), rows)))
+    print("\n".join(format_table(("NAME", "ROLE", "STATE", "ADDED", "ID"), rows)))
     return Exit.OK
 
 
@@ -109,27 +109,27 @@ def _day(user: User) -> str:
 
 
 def _password(arguments: argparse.Namespace) -> int:
-    user = _named(arguments)
-    password = _new_password()
+    user = _find_user(arguments)
+    password = _read_new_password()
     with_accounts(arguments, lambda accounts: accounts.change(user.id, UserChanges(password=password)))
     return note(f"{user.name} has a new password, and must log in again.")
 
 
 def _disable(arguments: argparse.Namespace) -> int:
-    user = _named(arguments)
+    user = _find_user(arguments)
     with_accounts(arguments, lambda accounts: accounts.change(user.id, UserChanges(disabled=True)))
     return note(f"{user.name} is disabled. All that is theirs is kept.")
 
 
 def _enable(arguments: argparse.Namespace) -> int:
-    user = _named(arguments)
+    user = _find_user(arguments)
     with_accounts(arguments, lambda accounts: accounts.change(user.id, UserChanges(disabled=False)))
     return note(f"{user.name} is enabled.")
 
 
 def _remove(arguments: argparse.Namespace) -> int:
-    user = _named(arguments)
-    if not arguments.yes and not _agreed(user):
+    user = _find_user(arguments)
+    if not arguments.yes and not _confirm_removal(user):
         return note("Nothing was removed.")
     with_accounts(arguments, lambda accounts: accounts.remove(user.id))
     with suppress(ConfigError):  # of a storage that cannot be reached from here; the server sweeps it
@@ -149,29 +149,29 @@ async def _sweep(arguments: argparse.Namespace) -> None:
             await storage.close()
 
 
-def _named(arguments: argparse.Namespace) -> User:
-    return with_accounts(arguments, lambda accounts: accounts.named(arguments.name))
+def _find_user(arguments: argparse.Namespace) -> User:
+    return with_accounts(arguments, lambda accounts: accounts.user_by_name(arguments.name))
 
 
-def _new_password() -> str:
+def _read_new_password() -> str:
     """Typed twice where somebody types, and never shown."""
     if not sys.stdin.isatty():
-        return acceptable(_first_line())
-    password = acceptable(getpass.getpass("New password: "))
+        return check_password(_read_first_line())
+    password = check_password(getpass.getpass("New password: "))
     if getpass.getpass("The same again: ") != password:
         raise UsageError("These were two different passwords. Nothing was changed; try again.")
     return password
 
 
-def _first_line() -> str:
-    line = sys.stdin.buffer.readline(LONGEST_LINE)
+def _read_first_line() -> str:
+    line = sys.stdin.buffer.readline(MAX_LINE_BYTES)
     try:
         return line.decode().removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError:
         raise UsageError("The password on stdin is not UTF-8 text.") from None
 
 
-def _agreed(user: User) -> bool:
+def _confirm_removal(user: User) -> bool:
     if not sys.stdin.isatty():
         raise UsageError("This cannot be undone. Where nobody can be asked, say --yes.")
     question = f"Remove {one_line(user.name)} with all sessions, files and tokens? This cannot be undone. [y/N] "
@@ -184,14 +184,14 @@ def note(text: str) -> int:
     return Exit.OK
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def format_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Lines with columns as wide as they need to be."""
     lines = [head, *([one_line(cell) for cell in row] for row in rows)]
     widths = [max(width(line[column]) for line in lines) for column in range(len(head))]
     for line in lines:
-        yield "  ".join(padded(cell, cells) for cell, cells in zip(line, widths, strict=True)).rstrip()
+        yield "  ".join(pad(cell, cells) for cell, cells in zip(line, widths, strict=True)).rstrip()
 
 
-def as_json(value: Any) -> str:
+def format_json(value: Any) -> str:
     encoded = msgspec.json.format(msgspec.json.encode(value), indent=2)
-    return (escaped_json(encoded) if sys.stdout.isatty() else encoded).decode()
+    return (escape_json(encoded) if sys.stdout.isatty() else encoded).decode()

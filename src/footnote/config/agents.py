@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, field
 
-from footnote.config.kinds import (
+from footnote.config.formats import (
     AgentId,
     Arguments,
     Command,
@@ -19,7 +19,7 @@ from footnote.config.kinds import (
     WebAddress,
 )
 from footnote.config.providers import SearchProviderName
-from footnote.config.settings import Section
+from footnote.config.settings import SettingsSection
 
 
 @cache
@@ -28,16 +28,16 @@ def researcher_prompt() -> str:
     return files("footnote.config").joinpath("researcher.md").read_text("utf-8").strip()
 
 
-class AgentSearch(Section, frozen=True):
+class AgentSearch(SettingsSection, frozen=True):
     enabled: bool = False
     provider: SearchProviderName | None = None
 
 
-class AgentWorkspace(Section, frozen=True):
+class AgentWorkspace(SettingsSection, frozen=True):
     enabled: bool = True
 
 
-class McpServer(Section, frozen=True):
+class McpServerEntry(SettingsSection, frozen=True):
     """A tool server: started as a program (`command`, over stdio) or reached at a `url` (over HTTP)."""
 
     command: Command | None = None
@@ -50,7 +50,7 @@ class McpServer(Section, frozen=True):
     timeout_seconds: Seconds = 60
 
 
-class Agent(Section, frozen=True):
+class Agent(SettingsSection, frozen=True):
     id: AgentId
     name: str = ""
     description: str = ""
@@ -60,10 +60,10 @@ class Agent(Section, frozen=True):
     max_tool_rounds: Annotated[int, Meta(ge=1, le=100)] = 5
     web_search: AgentSearch = AgentSearch()
     workspace: AgentWorkspace = AgentWorkspace()
-    mcp_servers: dict[ServerName, McpServer] = field(default_factory=dict[ServerName, McpServer])
+    mcp_servers: dict[ServerName, McpServerEntry] = field(default_factory=dict[ServerName, McpServerEntry])
 
 
-class AgentsFile(Section, frozen=True):
+class AgentsFile(SettingsSection, frozen=True):
     agents: Annotated[tuple[Agent, ...], Meta(min_length=1)]
 
 

@@ -8,13 +8,12 @@ from msgspec import Struct, field, inspect, to_builtins
 from msgspec.structs import replace
 
 from footnote.config.agents import Agent, AgentsFile, researcher
-from footnote.config.problems import Path, nearest, place
 from footnote.config.settings import Settings
-from footnote.config.shape import leaves, shown
+from footnote.config.validation import Path, closest_name, format_path, leaves, mask_secrets
 from footnote.protocol.errors import ConfigError
 
 
-class Origin(Struct, frozen=True, omit_defaults=True):
+class ValueOrigin(Struct, frozen=True, omit_defaults=True):
     """Where a value comes from: `name` is the file (with `place` and `line` in it) or the variable."""
 
     kind: Literal["default", "file", "environment"]
@@ -32,7 +31,7 @@ class Origin(Struct, frozen=True, omit_defaults=True):
                 return f"environment: {self.name}"
 
 
-DEFAULT = Origin("default")
+DEFAULT = ValueOrigin("default")
 
 
 class Ignored(Struct, frozen=True):
@@ -49,7 +48,7 @@ class Configuration(Struct, frozen=True):
     home: FilePath
     settings: Settings = Settings()
     agents: tuple[Agent, ...] = field(default_factory=lambda: (researcher(),))
-    origins: Mapping[Path, Origin] = field(default_factory=dict[Path, Origin])
+    origins: Mapping[Path, ValueOrigin] = field(default_factory=dict[Path, ValueOrigin])
     ignored: tuple[Ignored, ...] = ()
 
     def agent(self, agent_id: str | None = None) -> Agent:
@@ -59,26 +58,26 @@ class Configuration(Struct, frozen=True):
         for agent in self.agents:
             if agent.id == agent_id:
                 return agent
-        meant = nearest(agent_id, (agent.id for agent in self.agents))
+        meant = closest_name(agent_id, (agent.id for agent in self.agents))
         raise ConfigError(f"There is no agent {agent_id!r}; the nearest id is {meant!r}. See agents.json.")
 
-    def origin(self, path: Path) -> Origin:
+    def origin(self, path: Path) -> ValueOrigin:
         return self.origins.get(path, DEFAULT)
 
 
-class Entry(Struct, frozen=True):
+class ConfigurationEntry(Struct, frozen=True):
     """One value that holds, ready to be shown: what is secret in it is masked."""
 
     key: str
     value: Any
-    origin: Origin
+    origin: ValueOrigin
 
 
-def entries(configuration: Configuration) -> Iterator[Entry]:
+def entries(configuration: Configuration) -> Iterator[ConfigurationEntry]:
     """`config.json` first, then the agents. A known model provider is shown with what its name implies."""
     models = configuration.settings.models
     implied = replace(models, providers={name: models.provider(name) for name in models.providers})
     settings = replace(configuration.settings, models=implied)
     for section in (settings, AgentsFile(configuration.agents)):
         for path, node, value in leaves(inspect.type_info(type(section)), to_builtins(section)):
-            yield Entry(place(path), shown(node, value), configuration.origin(path))
+            yield ConfigurationEntry(format_path(path), mask_secrets(node, value), configuration.origin(path))

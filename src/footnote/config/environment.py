@@ -12,20 +12,19 @@ from typing import Any
 
 from msgspec import NODEFAULT, inspect
 
-from footnote.config.json_file import parse
-from footnote.config.kinds import MODEL_NAME
-from footnote.config.problems import Path, Problem, nearest, place
+from footnote.config.formats import MODEL_NAME
+from footnote.config.json_file import parse_json
 from footnote.config.settings import Settings
-from footnote.config.shape import faults, leaves, shape_of
+from footnote.config.validation import Path, Problem, closest_name, find_violations, format_path, leaves, shape_of
 
-HOME = "FOOTNOTE_HOME"
-AGENTS = "FOOTNOTE_AGENTS"
-OTHER_VARIABLES = (HOME, "FOOTNOTE_TOKEN", "FOOTNOTE_DEBUG", AGENTS)
+HOME_VARIABLE = "FOOTNOTE_HOME"
+AGENTS_VARIABLE = "FOOTNOTE_AGENTS"
+OTHER_VARIABLES = (HOME_VARIABLE, "FOOTNOTE_TOKEN", "FOOTNOTE_DEBUG", AGENTS_VARIABLE)
 PREFIX = "FOOTNOTE_"
-ANY = "*"
+WILDCARD = "*"
 """Stands in a path for a name that the operator chooses."""
 
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_CAMEL_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
@@ -44,9 +43,9 @@ class Key:
 
     def variable(self, name: str = "NAME") -> str:
         """`FOOTNOTE_` and the path in upper snake case, with `name` for the name that the operator chooses."""
-        return PREFIX + "_".join(snake(name if step == ANY else step) for step in self.path)
+        return PREFIX + "_".join(upper_snake(name if step == WILDCARD else step) for step in self.path)
 
-    def name_in(self, variable: str) -> str | None:
+    def match_variable(self, variable: str) -> str | None:
         """The chosen name, in upper snake case, if `variable` sets this key."""
         head, _, tail = self.variable("*").partition("*")
         name = variable.removeprefix(head).removesuffix(tail)
@@ -66,7 +65,7 @@ def _keys(node: inspect.Type, path: tuple[str, ...], default: Any, *, has_variab
             yield Key(path, node, default, has_variable)
             # PROVIDER/MODEL cannot be spelled in the name of a variable; the whole map can be given as JSON.
             spellable = shape_of(names).kind is not MODEL_NAME
-            yield from _keys(values, (*path, ANY), None, has_variable=has_variable and spellable)
+            yield from _keys(values, (*path, WILDCARD), None, has_variable=has_variable and spellable)
         case _:
             yield Key(path, node, default, has_variable)
 
@@ -77,17 +76,17 @@ def _default(part: inspect.Field) -> Any:
     return None if part.default is NODEFAULT else part.default
 
 
-def snake(name: str) -> str:
+def upper_snake(name: str) -> str:
     """`webSearch` and `web-search` are both `WEB_SEARCH` in the name of a variable."""
-    return re.sub(r"[^A-Za-z0-9*]", "_", _HUMP.sub("_", name)).upper()
+    return re.sub(r"[^A-Za-z0-9*]", "_", _CAMEL_BOUNDARY.sub("_", name)).upper()
 
 
-SETTINGS = inspect.type_info(Settings)
-KEYS = keys_of(Settings)
+SETTINGS_TYPE = inspect.type_info(Settings)
+SETTING_KEYS = keys_of(Settings)
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class EnvironValue:
     """One value from the environment, and where in `config.json` it belongs."""
 
     variable: str
@@ -102,58 +101,58 @@ class _Target:
     node: inspect.Type
 
 
-def text_of(environ: Mapping[str, str], variable: str) -> str | None:
+def environ_text(environ: Mapping[str, str], variable: str) -> str | None:
     """The variable's text. One that is set to nothing is not set: that is how compose files leave one out."""
     return environ.get(variable, "").strip() or None
 
 
-def given_by(environ: Mapping[str, str], names: Collection[str]) -> tuple[list[Given], list[Problem]]:
+def read_environ(environ: Mapping[str, str], names: Collection[str]) -> tuple[list[EnvironValue], list[Problem]]:
     """The values of all `FOOTNOTE_…` variables, and what is wrong with them.
 
     `names` are the model providers that a variable may mean. Maps come before single values, which add to them.
     """
     targets: list[_Target] = []
-    given: list[Given] = []
+    given: list[EnvironValue] = []
     problems: list[Problem] = []
     for variable in sorted(environ):
-        if not variable.startswith(PREFIX) or variable in OTHER_VARIABLES or not text_of(environ, variable):
+        if not variable.startswith(PREFIX) or variable in OTHER_VARIABLES or not environ_text(environ, variable):
             continue
         if target := _target(variable, names):
             targets.append(target)
         else:
-            meant = nearest(variable, _variables(names))
+            meant = closest_name(variable, _variables(names))
             shown = variable.encode(errors="backslashreplace").decode()
             problems.append(Problem(shown, f"there is no such setting; the nearest one is {meant}"))
     for target in sorted(targets, key=lambda one: len(one.path)):
-        value, wrong = _read(target, text_of(environ, target.variable) or "")
+        value, wrong = _parse_value(target, environ_text(environ, target.variable) or "")
         problems += wrong
         if not wrong:
             parts = leaves(target.node, value, target.path)
             # An empty map adds nothing to the one in the file, and must not replace it.
-            given += [Given(target.variable, path, part) for path, _, part in parts if part != {}]
+            given += [EnvironValue(target.variable, path, part) for path, _, part in parts if part != {}]
     return given, problems
 
 
 def _variables(names: Collection[str]) -> Iterator[str]:
     yield from OTHER_VARIABLES
-    for key in KEYS:
-        if ANY not in key.path:
+    for key in SETTING_KEYS:
+        if WILDCARD not in key.path:
             yield key.variable()
         elif key.has_variable:
             yield from (key.variable(name) for name in names)
 
 
 def _target(variable: str, names: Collection[str]) -> _Target | None:
-    for key in KEYS:
-        if ANY not in key.path and variable == key.variable():
+    for key in SETTING_KEYS:
+        if WILDCARD not in key.path and variable == key.variable():
             return _Target(variable, key.path, key.node)
-        if ANY in key.path and key.has_variable and (spelled := key.name_in(variable)):
-            name = next((name for name in names if snake(name) == spelled), spelled.lower())
-            return _Target(variable, tuple(name if step == ANY else step for step in key.path), key.node)
+        if WILDCARD in key.path and key.has_variable and (spelled := key.match_variable(variable)):
+            name = next((name for name in names if upper_snake(name) == spelled), spelled.lower())
+            return _Target(variable, tuple(name if step == WILDCARD else step for step in key.path), key.node)
     return None
 
 
-def _read(target: _Target, text: str) -> tuple[Any, list[Problem]]:
+def _parse_value(target: _Target, text: str) -> tuple[Any, list[Problem]]:
     """The value that the text spells. What it does not spell stays text, for `faults` to judge."""
     if not _is_utf8(text):
         return None, [Problem(target.variable, "is not UTF-8 text")]
@@ -168,15 +167,15 @@ def _read(target: _Target, text: str) -> tuple[Any, list[Problem]]:
         case inspect.VarTupleType() if not text.startswith("["):
             value = [item.strip() for item in text.split(",") if item.strip()]
         case inspect.VarTupleType() | inspect.DictType():
-            document = parse(target.variable, text)
+            document = parse_json(target.variable, text)
             if document.problems:
                 return None, list(document.problems)
             value = document.value
         case _:
             pass
     wrong = [
-        Problem(target.variable, fault.message, place=place(fault.path))
-        for fault in faults(SETTINGS, _nested(target.path, value))
+        Problem(target.variable, fault.message, place=format_path(fault.path))
+        for fault in find_violations(SETTINGS_TYPE, _nest(target.path, value))
     ]
     return value, wrong
 
@@ -186,7 +185,7 @@ def _is_utf8(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _nested(path: Path, value: Any) -> Any:
+def _nest(path: Path, value: Any) -> Any:
     for step in reversed(path):
         value = {step: value}
     return value

@@ -7,49 +7,49 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
-from footnote.config.problems import Path, Problem, place, quoted
+from footnote.config.validation import Path, Problem, format_path, json_quote
 
-_SIGN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\],\n]|[^\s{}\[\],":]+')
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\],\n]|[^\s{}\[\],":]+')
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class JsonDocument:
     """What stands in `source`. It is `absent` if there is nothing, or nothing that can be read: `problems` tells."""
 
     source: str
     value: Any = field(default=None, repr=False)
     lines: dict[Path, int] = field(default_factory=dict[Path, int])
     problems: tuple[Problem, ...] = ()
-    absent: bool = False
+    is_absent: bool = False
 
     def line(self, path: Path) -> int | None:
         """The line of the part at `path`, or of the nearest part around it."""
         return next((self.lines[path[:end]] for end in range(len(path), 0, -1) if path[:end] in self.lines), None)
 
     def problem(self, path: Path, message: str) -> Problem:
-        return Problem(self.source, message, self.line(path), place(path))
+        return Problem(self.source, message, self.line(path), format_path(path))
 
 
-def read(file: FilePath, *, required: bool) -> Document:
+def read_json(file: FilePath, *, required: bool) -> JsonDocument:
     """The file, as far as it can be read. One that is not `required` may be absent."""
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         missing = Problem(str(file), "there is no such file; check the name, or leave the option out")
-        return Document(str(file), problems=(missing,) if required else (), absent=True)
+        return JsonDocument(str(file), problems=(missing,) if required else (), is_absent=True)
     except OSError as error:
         reason = (error.strerror or type(error).__name__).lower()
         return _unreadable(str(file), f"cannot be read ({reason}); it must be a readable file")
     except UnicodeDecodeError:
         return _unreadable(str(file), "is not UTF-8 text; save it with that encoding")
-    return parse(str(file), text)
+    return parse_json(str(file), text)
 
 
-def parse(source: str, text: str) -> Document:
+def parse_json(source: str, text: str) -> JsonDocument:
     if not text.strip():
         return _unreadable(source, "is empty; write {} into it, or delete it")
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        value = json.loads(text, parse_constant=_reject_constant)
         json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         message = f"not valid JSON in column {error.colno}: {error.msg}. {_remedy(text, error)}"
@@ -64,13 +64,13 @@ def parse(source: str, text: str) -> Document:
     twice: list[Problem] = []
     for path, line in _positions(text):
         if path in lines:
-            message = f"{quoted(str(path[-1]))} stands here and on line {lines[path]}; keep one of them"
-            twice.append(Problem(source, message, line, place(path)))
+            message = f"{json_quote(str(path[-1]))} stands here and on line {lines[path]}; keep one of them"
+            twice.append(Problem(source, message, line, format_path(path)))
         lines[path] = line
-    return Document(source, value, lines, tuple(twice))
+    return JsonDocument(source, value, lines, tuple(twice))
 
 
-def _refuse(constant: str) -> Any:
+def _reject_constant(constant: str) -> Any:
     raise ValueError(f"{constant} is no JSON number")
 
 
@@ -88,8 +88,8 @@ def _remedy(text: str, error: json.JSONDecodeError) -> str:
     return "Look at this place, and at the end of the line before it, for a missing comma or quotation mark"
 
 
-def _unreadable(source: str, message: str, line: int | None = None) -> Document:
-    return Document(source, problems=(Problem(source, message, line),), absent=True)
+def _unreadable(source: str, message: str, line: int | None = None) -> JsonDocument:
+    return JsonDocument(source, problems=(Problem(source, message, line),), is_absent=True)
 
 
 def _positions(text: str) -> Iterator[tuple[Path, int]]:
@@ -97,7 +97,7 @@ def _positions(text: str) -> Iterator[tuple[Path, int]]:
     path: list[str | int] = []
     awaits_key = False
     line = 1
-    for match in _SIGN.finditer(text):
+    for match in _TOKEN.finditer(text):
         sign = match.group()
         if sign == "\n":
             line += 1

@@ -35,16 +35,16 @@ MODEL_PROVIDERS: dict[str, KnownProvider] = {
     "ollama": KnownProvider("openai", "http://127.0.0.1:11434/v1"),
 }
 
-BUILT_IN = "footnote"
-READER = "reader"
+BUILTIN_PROVIDER = "footnote"
+READER_MODEL = "reader"
 """`footnote/reader`: the model that is always there."""
 
 
-def search_provider(name: SearchProviderName) -> SearchProvider:
+def resolve_search_alias(name: SearchProviderName) -> SearchProvider:
     return SEARCH_ALIASES[name] if name in SEARCH_ALIASES else cast("SearchProvider", name)
 
 
-def usual_key_variables() -> dict[tuple[str, ...], str]:
+def standard_key_variables() -> dict[tuple[str, ...], str]:
     """Where in `config.json` the key of each usual variable belongs."""
     search = {("tools", "webSearch", "providers", name, "apiKey"): key for name, key in SEARCH_KEYS.items()}
     models = {

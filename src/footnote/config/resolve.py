@@ -9,24 +9,24 @@ import msgspec
 from msgspec import Struct
 
 from footnote.config.agents import Agent
-from footnote.config.agents import McpServer as ServerSettings
-from footnote.config.kinds import REFERENCE
-from footnote.config.problems import nearest
+from footnote.config.agents import McpServerEntry as ServerSettings
+from footnote.config.formats import VARIABLE_REFERENCE
 from footnote.config.providers import (
-    BUILT_IN,
+    BUILTIN_PROVIDER,
     MODEL_PROVIDERS,
-    READER,
+    READER_MODEL,
     SEARCH_KEYS,
     SEARCH_PROVIDERS,
     SearchProvider,
     SearchProviderName,
-    search_provider,
+    resolve_search_alias,
 )
 from footnote.config.settings import SearchAccess, Settings
+from footnote.config.validation import closest_name
 from footnote.models.base import ApiType, Endpoint
 from footnote.models.profiles import Profile, can_answer, profile_of
 from footnote.protocol.errors import ConfigError
-from footnote.tools.mcp import McpServer
+from footnote.tools.mcp import McpServerSettings
 from footnote.web_search.settings import ProviderAccess, WebSearchSettings
 
 _log = logging.getLogger(__name__)
@@ -36,23 +36,25 @@ def resolve_web_search(settings: Settings, agent: Agent) -> WebSearchSettings | 
     """The search of this agent, or `None`: then the tool is not registered and the model never sees it."""
     if not agent.web_search.enabled:
         return None
-    return search_settings(settings, _told(first_asked(settings, agent.web_search.provider), f"Agent {agent.id}"))
+    return search_settings(
+        settings, _log_fallback(choose_search_provider(settings, agent.web_search.provider), f"Agent {agent.id}")
+    )
 
 
-def search_with(settings: Settings, provider: str | None = None) -> WebSearchSettings:
+def resolve_search(settings: Settings, provider: str | None = None) -> WebSearchSettings:
     """The search with a provider that somebody chose by name, or with the default one if it can be asked."""
     if provider is None:
-        return search_settings(settings, _told(first_asked(settings), "Footnote"))
+        return search_settings(settings, _log_fallback(choose_search_provider(settings), "Footnote"))
     if provider not in get_args(SearchProviderName):
-        meant = nearest(provider, SEARCH_PROVIDERS)
+        meant = closest_name(provider, SEARCH_PROVIDERS)
         raise ConfigError(f"There is no search provider {provider!r}; the nearest one is {meant!r}.")
-    wanted = search_provider(cast("SearchProviderName", provider))
-    if missing := missing_for_search(settings, wanted):
+    wanted = resolve_search_alias(cast("SearchProviderName", provider))
+    if missing := missing_search_setting(settings, wanted):
         raise ConfigError(f"The search provider {wanted} needs {missing}.")
     return search_settings(settings, wanted)
 
 
-class FirstAsked(Struct, frozen=True):
+class SearchProviderChoice(Struct, frozen=True):
     """The provider to which a search goes first. `missing`: what the `wanted` one needs, if it is another for that."""
 
     provider: SearchProvider
@@ -60,14 +62,14 @@ class FirstAsked(Struct, frozen=True):
     missing: str | None
 
 
-def first_asked(settings: Settings, wanted: SearchProviderName | None = None) -> FirstAsked:
+def choose_search_provider(settings: Settings, wanted: SearchProviderName | None = None) -> SearchProviderChoice:
     """The wanted one, else the default; duckduckgo, which needs nothing, in place of one that cannot be asked."""
-    name = search_provider(wanted or settings.tools.web_search.default_provider)
-    missing = missing_for_search(settings, name)
-    return FirstAsked("duckduckgo" if missing else name, name, missing)
+    name = resolve_search_alias(wanted or settings.tools.web_search.default_provider)
+    missing = missing_search_setting(settings, name)
+    return SearchProviderChoice("duckduckgo" if missing else name, name, missing)
 
 
-def _told(first: FirstAsked, who: str) -> SearchProvider:
+def _log_fallback(first: SearchProviderChoice, who: str) -> SearchProvider:
     if first.missing:
         _log.warning("%s searches with duckduckgo instead of %s, which needs %s.", who, first.wanted, first.missing)
     return first.provider
@@ -90,7 +92,7 @@ def search_settings(settings: Settings, provider: SearchProvider) -> WebSearchSe
     )
 
 
-def missing_for_search(settings: Settings, provider: SearchProvider) -> str | None:
+def missing_search_setting(settings: Settings, provider: SearchProvider) -> str | None:
     """What has to be set before this provider can be asked, or `None` if nothing is missing."""
     access = _search_access(settings, provider)
     if provider in SEARCH_KEYS and not access.api_key:
@@ -132,17 +134,17 @@ def resolve_model(
     Those that only make embeddings are passed by.
     """
     if agent_model:
-        return _chosen(settings, agent_model, "explicit choice")
+        return _build_choice(settings, agent_model, "explicit choice")
     if settings.models.default:
-        return _chosen(settings, settings.models.default, "models.default")
+        return _build_choice(settings, settings.models.default, "models.default")
     for provider in ("anthropic", "openai"):
         if settings.models.provider(provider).api_key:
             model = f"{provider}/{MODEL_PROVIDERS[provider].default_model}"
-            return _chosen(settings, model, f"there is a key for {provider}")
+            return _build_choice(settings, model, f"there is a key for {provider}")
     if answering := next(filter(can_answer, ollama_models or ()), None):
-        return _chosen(settings, f"ollama/{answering}", "Ollama is running")
+        return _build_choice(settings, f"ollama/{answering}", "Ollama is running")
     missing = "Ollama has only models for embeddings" if ollama_models else "no Ollama"
-    return _chosen(settings, f"{BUILT_IN}/{READER}", f"there is no key, and {missing}")
+    return _build_choice(settings, f"{BUILTIN_PROVIDER}/{READER_MODEL}", f"there is no key, and {missing}")
 
 
 def needs_ollama(settings: Settings, agent_model: str | None = None) -> bool:
@@ -156,14 +158,14 @@ def ollama_url(settings: Settings) -> str:
     return settings.models.provider("ollama").base_url or ""
 
 
-def _chosen(settings: Settings, name: str, origin: str) -> ModelChoice:
+def _build_choice(settings: Settings, name: str, origin: str) -> ModelChoice:
     provider, slash, model = name.partition("/")
     if not (provider and slash and model):
         raise ConfigError(f"A model is named PROVIDER/MODEL, such as anthropic/claude-sonnet-5-5; {name!r} is not.")
     profile = _profile(settings, name)
-    if provider == BUILT_IN:
-        if model != READER:
-            raise ConfigError(f"The built-in model is {BUILT_IN}/{READER}; there is no {name!r}.")
+    if provider == BUILTIN_PROVIDER:
+        if model != READER_MODEL:
+            raise ConfigError(f"The built-in model is {BUILTIN_PROVIDER}/{READER_MODEL}; there is no {name!r}.")
         return ModelChoice(model, "reader", Endpoint(provider, base_url=""), profile, origin)
     access = settings.models.provider(provider)
     if access.type is None:
@@ -180,7 +182,7 @@ def _chosen(settings: Settings, name: str, origin: str) -> ModelChoice:
 
 
 def _unknown_provider(settings: Settings, provider: str, name: str) -> str:
-    meant = nearest(provider, (*MODEL_PROVIDERS, *settings.models.providers, BUILT_IN))
+    meant = closest_name(provider, (*MODEL_PROVIDERS, *settings.models.providers, BUILTIN_PROVIDER))
     return (
         f"The provider {provider!r} of {name!r} is not known; the nearest one is {meant!r}. "
         "A provider of your own needs an entry in models.providers of config.json."
@@ -198,27 +200,29 @@ def _profile(settings: Settings, name: str) -> Profile:
     return msgspec.structs.replace(profile_of(name), **given)
 
 
-def resolve_server(name: str, server: ServerSettings, home: Path, environ: Mapping[str, str]) -> McpServer:
+def resolve_server(name: str, server: ServerSettings, home: Path, environ: Mapping[str, str]) -> McpServerSettings:
     """A tool server to be started or reached now, with the environment in place of every `${NAME}`.
 
     A relative `cwd` is inside the home folder, since a service is started in a folder that nobody knows.
     """
-    named = {found for text in (*server.env.values(), *server.headers.values()) for found in REFERENCE.findall(text)}
+    named = {
+        found for text in (*server.env.values(), *server.headers.values()) for found in VARIABLE_REFERENCE.findall(text)
+    }
     unset = sorted(variable for variable in named if variable not in environ)
     if unset:
         raise ConfigError(f"The MCP server {name} of agents.json needs {', '.join(unset)}: set it in the environment.")
-    return McpServer(
+    return McpServerSettings(
         name,
         command=server.command,
         args=server.args,
-        env=_filled(server.env, environ),
+        env=_fill_references(server.env, environ),
         cwd=None if server.cwd is None else str(home / Path(server.cwd).expanduser()),
         url=server.url,
-        headers=_filled(server.headers, environ),
+        headers=_fill_references(server.headers, environ),
         approval=server.approval,
         timeout=server.timeout_seconds,
     )
 
 
-def _filled(texts: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, str]:
-    return {name: REFERENCE.sub(lambda match: environ[match[1]], text) for name, text in texts.items()}
+def _fill_references(texts: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, str]:
+    return {name: VARIABLE_REFERENCE.sub(lambda match: environ[match[1]], text) for name, text in texts.items()}

@@ -5,42 +5,44 @@ from urllib.parse import unquote
 
 from msgspec import inspect, to_builtins
 
-from footnote.config.environment import SETTINGS
-from footnote.config.kinds import SECRET, names_a_secret
+from footnote.config.environment import SETTINGS_TYPE
+from footnote.config.formats import SECRET, is_secret_name
 from footnote.config.settings import Settings
-from footnote.config.shape import leaves, shape_of
+from footnote.config.validation import leaves, shape_of
 
-SHORTEST = 6
+MIN_SECRET_LENGTH = 6
 """What is shorter stands in many words, and is a placeholder."""
-_ENDINGS = ("PASSWORD", "PASSWD", "SECRET", "TOKEN", "KEY")
+_SECRET_SUFFIXES = ("PASSWORD", "PASSWD", "SECRET", "TOKEN", "KEY")
 
 
-def secrets_of(settings: Settings, environ: Mapping[str, str]) -> tuple[str, ...]:
+def collect_secrets(settings: Settings, environ: Mapping[str, str]) -> tuple[str, ...]:
     """The longest first: one may be a part of another."""
-    found = {text for text in (*_in_settings(settings), *_in_environment(environ)) if len(text) >= SHORTEST}
+    found = {
+        text for text in (*_settings_secrets(settings), *_environ_secrets(environ)) if len(text) >= MIN_SECRET_LENGTH
+    }
     return tuple(sorted(found, key=lambda text: (-len(text), text)))
 
 
-def _in_settings(settings: Settings) -> Iterator[str]:
-    for _, node, value in leaves(SETTINGS, to_builtins(settings)):
+def _settings_secrets(settings: Settings) -> Iterator[str]:
+    for _, node, value in leaves(SETTINGS_TYPE, to_builtins(settings)):
         shape = shape_of(node)
         if not isinstance(value, str) or shape.kind is None or not isinstance(shape.node, inspect.StrType):
             continue
         if shape.kind is SECRET:
             yield value
         else:
-            yield from _in_address(value)
+            yield from _url_passwords(value)
 
 
-def _in_environment(environ: Mapping[str, str]) -> Iterator[str]:
+def _environ_secrets(environ: Mapping[str, str]) -> Iterator[str]:
     for name, value in environ.items():
-        if names_a_secret(name) or name.upper().endswith(_ENDINGS):
+        if is_secret_name(name) or name.upper().endswith(_SECRET_SUFFIXES):
             yield value.strip()
         else:
-            yield from _in_address(value)
+            yield from _url_passwords(value)
 
 
-def _in_address(text: str) -> Iterator[str]:
+def _url_passwords(text: str) -> Iterator[str]:
     """The password before the host of a URL, as it is written and as it is meant."""
     _, slashes, rest = text.partition("://")
     userinfo, at, _ = rest.rpartition("@")

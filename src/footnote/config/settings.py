@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, cast
 
 from msgspec import Meta, Struct, field, inspect
 
-from footnote.config.kinds import (
+from footnote.config.formats import (
     BusAddress,
     DatabaseAddress,
     Host,
@@ -18,7 +18,7 @@ from footnote.config.kinds import (
     WebAddress,
 )
 from footnote.config.providers import MODEL_PROVIDERS, SearchProviderName
-from footnote.config.shape import shown
+from footnote.config.validation import mask_secrets
 from footnote.models.base import ApiType
 from footnote.models.profiles import Price, ThinkingStyle
 from footnote.web_search.settings import SafeSearch
@@ -27,7 +27,7 @@ _MIB = 1024 * 1024
 _GIB = 1024 * _MIB
 
 
-class Section(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+class SettingsSection(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """An object in a file: camelCase keys, and no others."""
 
     def __repr__(self) -> str:
@@ -37,17 +37,17 @@ class Section(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         struct = cast("inspect.StructType", inspect.type_info(type(self)))
-        return [(part.name, shown(part.type, getattr(self, part.name))) for part in struct.fields]
+        return [(part.name, mask_secrets(part.type, getattr(self, part.name))) for part in struct.fields]
 
 
-class SearchAccess(Section, frozen=True):
+class SearchAccess(SettingsSection, frozen=True):
     """How a search provider is reached, where that differs from its usual address or needs a key."""
 
     api_key: Secret | None = None
     base_url: WebAddress | None = None
 
 
-class SearchProviders(Section, frozen=True):
+class SearchProviders(SettingsSection, frozen=True):
     duckduckgo: SearchAccess = SearchAccess()
     brave: SearchAccess = SearchAccess()
     serper: SearchAccess = SearchAccess()
@@ -56,7 +56,7 @@ class SearchProviders(Section, frozen=True):
     library: SearchAccess = SearchAccess()
 
 
-class WebSearch(Section, frozen=True):
+class WebSearchSection(SettingsSection, frozen=True):
     default_provider: SearchProviderName = "duckduckgo"
     timeout_seconds: Seconds = 15
     cache_ttl_minutes: Annotated[float, Meta(ge=0, le=525_600)] = 5
@@ -68,11 +68,11 @@ class WebSearch(Section, frozen=True):
     providers: SearchProviders = SearchProviders()
 
 
-class Tools(Section, frozen=True):
-    web_search: WebSearch = WebSearch()
+class ToolSettings(SettingsSection, frozen=True):
+    web_search: WebSearchSection = WebSearchSection()
 
 
-class ModelProvider(Section, frozen=True):
+class ModelProvider(SettingsSection, frozen=True):
     """`type` is implied for the names in `providers.MODEL_PROVIDERS` and needed for all others."""
 
     type: ApiType | None = None
@@ -80,7 +80,7 @@ class ModelProvider(Section, frozen=True):
     base_url: WebAddress | None = None
 
 
-class ProfileFacts(Section, frozen=True):
+class ProfileFacts(SettingsSection, frozen=True):
     """Facts about one model that replace those that ship with Footnote, field by field."""
 
     window: Annotated[int, Meta(ge=1)] | None = None
@@ -90,7 +90,7 @@ class ProfileFacts(Section, frozen=True):
     price: Price | None = None
 
 
-class Models(Section, frozen=True):
+class ModelSettings(SettingsSection, frozen=True):
     default: ModelName | None = None
     providers: dict[ProviderName, ModelProvider] = field(default_factory=dict[ProviderName, ModelProvider])
     profiles: dict[ModelName, ProfileFacts] = field(default_factory=dict[ModelName, ProfileFacts])
@@ -106,7 +106,7 @@ class Models(Section, frozen=True):
         )
 
 
-class Server(Section, frozen=True):
+class ServerSettings(SettingsSection, frozen=True):
     host: Host = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65_535)] = 8484
     public_url: WebAddress | None = None
@@ -114,7 +114,7 @@ class Server(Section, frozen=True):
     """Whose word on who asks is believed (`X-Forwarded-For`, `-Proto`), if there is a public address."""
 
 
-class Limits(Section, frozen=True):
+class LimitSettings(SettingsSection, frozen=True):
     """What one user may have on a server, and `runs_at_once` what all of them may."""
 
     runs_per_user: Annotated[int, Meta(ge=1)] = 20
@@ -126,19 +126,19 @@ class Limits(Section, frozen=True):
     """How long a call waits for the decision of the user."""
 
 
-class Database(Section, frozen=True):
+class DatabaseSettings(SettingsSection, frozen=True):
     url: DatabaseAddress = "sqlite:footnote.db"
 
 
-class Storage(Section, frozen=True):
+class StorageSettings(SettingsSection, frozen=True):
     url: StorageAddress = "local:files"
 
 
-class Bus(Section, frozen=True):
+class BusSettings(SettingsSection, frozen=True):
     url: BusAddress = "local:"
 
 
-class Logs(Section, frozen=True):
+class LogSettings(SettingsSection, frozen=True):
     """What a server writes to stderr. `requests`: a line for each of them, too."""
 
     format: Literal["text", "json"] = "text"
@@ -146,12 +146,12 @@ class Logs(Section, frozen=True):
     requests: bool = False
 
 
-class Settings(Section, frozen=True):
-    tools: Tools = Tools()
-    models: Models = Models()
-    server: Server = Server()
-    limits: Limits = Limits()
-    database: Database = Database()
-    storage: Storage = Storage()
-    bus: Bus = Bus()
-    logs: Logs = Logs()
+class Settings(SettingsSection, frozen=True):
+    tools: ToolSettings = ToolSettings()
+    models: ModelSettings = ModelSettings()
+    server: ServerSettings = ServerSettings()
+    limits: LimitSettings = LimitSettings()
+    database: DatabaseSettings = DatabaseSettings()
+    storage: StorageSettings = StorageSettings()
+    bus: BusSettings = BusSettings()
+    logs: LogSettings = LogSettings()

@@ -60,13 +60,13 @@ def account(user_id: str) -> Steps[AccountRow | None]:
 
 
 @script
-def account_named(name_key: str) -> Steps[AccountRow | None]:
+def account_by_name(name_key: str) -> Steps[AccountRow | None]:
     rows = yield sql(f"{_ACCOUNT} WHERE name_key = ?", name_key)
     return _account(rows[0]) if rows else None
 
 
 @script
-def add(row: AccountRow, name_key: str) -> Steps[bool]:
+def add_account(row: AccountRow, name_key: str) -> Steps[bool]:
     """False: the name is taken."""
     added = yield sql(
         """
@@ -113,7 +113,7 @@ def set_disabled(user_id: str, *, disabled: bool) -> Steps[None]:
 
 
 @script
-def remove(user_id: str) -> Steps[None]:
+def delete_account(user_id: str) -> Steps[None]:
     """With all that is theirs, also what foreign keys do not reach. To be written with `erase`."""
     yield from clear_shelf(user_id)
     yield sql("DELETE FROM standing_approval WHERE user_id = ?", user_id)
@@ -145,7 +145,7 @@ def add_credential(row: CredentialRow, secret_hash: str) -> Steps[None]:
 
 
 @script
-def owner(secret_hash: str, kind: CredentialKind, now: float) -> Steps[Owner | None]:
+def credential_owner(secret_hash: str, kind: CredentialKind, now: float) -> Steps[Owner | None]:
     """None: there is no such credential, it has expired, or the user is disabled."""
     rows = yield sql(
         """
@@ -162,7 +162,7 @@ def owner(secret_hash: str, kind: CredentialKind, now: float) -> Steps[Owner | N
 
 
 @script
-def touch(credential_id: str, now: float, expires_at: float | None) -> Steps[None]:
+def touch_credential(credential_id: str, now: float, expires_at: float | None) -> Steps[None]:
     """It was used now. `expires_at`: it lives until then instead; None leaves it as it is."""
     yield sql(
         "UPDATE credential SET used_at = ?, expires_at = coalesce(?, expires_at) WHERE id = ?",
@@ -173,7 +173,7 @@ def touch(credential_id: str, now: float, expires_at: float | None) -> Steps[Non
 
 
 @script
-def burn(secret_hash: str, kind: CredentialKind, now: float) -> Steps[str | None]:
+def consume_credential(secret_hash: str, kind: CredentialKind, now: float) -> Steps[str | None]:
     """Deletes the credential. Of several that try, one gets the id of its user; None: there is none to burn."""
     rows = yield sql(
         "DELETE FROM credential WHERE hash = ? AND kind = ? RETURNING user_id, expires_at", secret_hash, kind
@@ -197,7 +197,7 @@ def credentials(user_id: str, kind: CredentialKind, now: float) -> Steps[list[Cr
 
 
 @script
-def revoke(user_id: str, credential_id: str, kind: CredentialKind) -> Steps[bool]:
+def revoke_credential(user_id: str, credential_id: str, kind: CredentialKind) -> Steps[bool]:
     rows = yield sql(
         "DELETE FROM credential WHERE id = ? AND user_id = ? AND kind = ? RETURNING id", credential_id, user_id, kind
     )

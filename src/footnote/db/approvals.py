@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from footnote.db.runs import Lease
-from footnote.db.script import Steps, script, sql, sql_holding
+from footnote.db.script import Steps, script, sql, sql_for_update
 from footnote.protocol.errors import Conflict, Unknown
 from footnote.protocol.sessions import ACTIVE, ApprovalDecision
 
@@ -24,7 +24,7 @@ class CallKey(Struct, frozen=True):
     tool: str
 
 
-class Standing(Struct, frozen=True):
+class ApprovalStatus(Struct, frozen=True):
     """How a call stands. `asked_at` None: nobody was asked yet. `is_stored`: `outcome` is this call's own; otherwise it
     is what was decided for all calls of the tool."""
 
@@ -35,7 +35,7 @@ class Standing(Struct, frozen=True):
 
 
 @script
-def require(lease: Lease, call_id: str, tool: str, now: float) -> Steps[None]:
+def require_approval(lease: Lease, call_id: str, tool: str, now: float) -> Steps[None]:
     """The call waits from now on, or still does: it was asked about before a crash. A run that gets here again is not
     what ends the processes that carry it on."""
     yield sql(
@@ -55,13 +55,13 @@ def require(lease: Lease, call_id: str, tool: str, now: float) -> Steps[None]:
 
 
 @script
-def standing(call: CallKey) -> Steps[Standing]:
+def approval_status(call: CallKey) -> Steps[ApprovalStatus]:
     rows = yield sql(
         "SELECT decision, note, asked_at FROM approval WHERE run_id = ? AND call_id = ?", call.run_id, call.call_id
     )
     decision, note, asked_at = rows[0] if rows else (None, None, None)
     if decision is not None:
-        return Standing(decision, note, asked_at, is_stored=True)
+        return ApprovalStatus(decision, note, asked_at, is_stored=True)
     in_session = yield sql(
         """
         SELECT 1 FROM approval JOIN run ON run.id = approval.run_id
@@ -71,30 +71,30 @@ def standing(call: CallKey) -> Steps[Standing]:
         call.tool,
     )
     if in_session:
-        return Standing("session", None, asked_at)
+        return ApprovalStatus("session", None, asked_at)
     always = yield sql(
         "SELECT 1 FROM standing_approval WHERE user_id = ? AND agent_id = ? AND tool = ?",
         call.user_id,
         call.agent_id,
         call.tool,
     )
-    return Standing("always" if always else None, None, asked_at)
+    return ApprovalStatus("always" if always else None, None, asked_at)
 
 
 @script
-def settle(run_id: str, call_id: str, outcome: Outcome, now: float) -> Steps[None]:
+def store_outcome(run_id: str, call_id: str, outcome: Outcome, now: float) -> Steps[None]:
     """Stores what came of a call without a decision of its own, unless there is one by now."""
-    yield sql_holding("SELECT 1 FROM run WHERE id = ?", run_id)
+    yield sql_for_update("SELECT 1 FROM run WHERE id = ?", run_id)
     yield from _store(run_id, call_id, outcome, None, now)
 
 
 @script
-def decide(
+def store_decision(
     user_id: str, run_id: str, call_id: str, decision: ApprovalDecision, note: str | None, now: float
 ) -> Steps[None]:
     """`Unknown`: the user has no such run, or it has no such call. `Conflict`: something else was decided, or the run
     has ended."""
-    rows = yield sql_holding("SELECT state, session_id FROM run WHERE id = ? AND user_id = ?", run_id, user_id)
+    rows = yield sql_for_update("SELECT state, session_id FROM run WHERE id = ? AND user_id = ?", run_id, user_id)
     if not rows:
         raise Unknown("There is no such run.")
     ((state, session_id),) = rows

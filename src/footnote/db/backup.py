@@ -8,12 +8,12 @@ from msgspec import Struct
 from footnote.db.script import Either, Row, Rows, Statement, Steps, script, sql, sql_many
 from footnote.protocol.errors import Conflict
 
-ROWS_AT_ONCE = 500
-BYTES_AT_ONCE = 1024 * 1024
+BATCH_ROWS = 500
+BATCH_BYTES = 1024 * 1024
 """About how much of a table is in memory at once; a single row may be larger."""
 
 
-class Table(Struct, frozen=True):
+class BackupTable(Struct, frozen=True):
     """`key` tells its rows apart, and is what they are read by. `large`: columns of bytes, of any size. `numbered`: the
     database itself gives this column the next number."""
 
@@ -27,8 +27,8 @@ class Table(Struct, frozen=True):
         return tuple(row[self.columns.index(name)] for name in self.key)
 
 
-def _table(name: str, columns: str, key: str, large: str = "", numbered: str | None = None) -> Table:
-    return Table(name, tuple(columns.split()), tuple(key.split()), tuple(large.split()), numbered)
+def _table(name: str, columns: str, key: str, large: str = "", numbered: str | None = None) -> BackupTable:
+    return BackupTable(name, tuple(columns.split()), tuple(key.split()), tuple(large.split()), numbered)
 
 
 TABLES = (
@@ -73,7 +73,7 @@ TABLES = (
     _table("rendition", "session_id key file_id hash notes created_at", "session_id key", large="notes"),
 )
 
-LEFT_OUT = {
+EXCLUDED = {
     "page_cache": "a cache: a page is asked for once more",
     "search_cache": "a cache: a provider is asked once more",
     "passage_vocabulary": "made from passage_terms",
@@ -101,7 +101,7 @@ class NotEmpty(Conflict):
         )
 
 
-def unhurried() -> Either:
+def disable_idle_timeout() -> Either:
     """At the beginning of a transaction in which a disk or a pipe is waited for between its statements."""
     return Either(None, sql("SET LOCAL idle_in_transaction_session_timeout = 0"))
 
@@ -110,24 +110,24 @@ def unhurried() -> Either:
 
 
 @script
-def portions(table: Table, after: Row | None) -> Steps[list[int]]:
+def batch_sizes(table: BackupTable, after: Row | None) -> Steps[list[int]]:
     """How many of the next rows to read at once, and then how many, for some of them. Nothing: there are no more."""
-    where, values = _following(table, after)
+    where, values = _keyset(table, after)
     # The length of bytes stands beside them: neither engine reads them for it.
     size = " + ".join(f"coalesce(length({name}), 0)" for name in table.large) or "0"
-    sizes = yield sql(f"SELECT {size} FROM {table.name} {where}", *values, ROWS_AT_ONCE)  # noqa: S608 - our own names
-    return list(_portioned(size for (size,) in sizes))
+    sizes = yield sql(f"SELECT {size} FROM {table.name} {where}", *values, BATCH_ROWS)  # noqa: S608 - our own names
+    return list(_split_batches(size for (size,) in sizes))
 
 
 @script
-def rows(table: Table, after: Row | None, count: int) -> Steps[Rows]:
+def rows(table: BackupTable, after: Row | None, count: int) -> Steps[Rows]:
     """In the order of their key."""
-    where, values = _following(table, after)
+    where, values = _keyset(table, after)
     columns = ", ".join(table.columns)
     return (yield sql(f"SELECT {columns} FROM {table.name} {where}", *values, count))  # noqa: S608 - our own names
 
 
-def _following(table: Table, after: Row | None) -> tuple[str, Row]:
+def _keyset(table: BackupTable, after: Row | None) -> tuple[str, Row]:
     key = ", ".join(table.key)
     if after is None:
         return f"ORDER BY {key} LIMIT ?", ()
@@ -135,10 +135,10 @@ def _following(table: Table, after: Row | None) -> tuple[str, Row]:
     return f"WHERE ({key}) > ({marks}) ORDER BY {key} LIMIT ?", after
 
 
-def _portioned(sizes: Iterable[int]) -> Iterator[int]:
+def _split_batches(sizes: Iterable[int]) -> Iterator[int]:
     count = total = 0
     for size in sizes:
-        if count and total + size > BYTES_AT_ONCE:
+        if count and total + size > BATCH_BYTES:
             yield count
             count = total = 0
         count += 1
@@ -165,50 +165,50 @@ def check_empty() -> Steps[None]:
 
 
 @script
-def clear() -> Steps[None]:
+def clear_tables() -> Steps[None]:
     """Removes what a server makes by itself. Places of the storage that are loose stay known."""
     for name in ("page_cache", "search_cache", *(table.name for table in reversed(TABLES))):
         yield sql(f"DELETE FROM {name}")  # noqa: S608 - our own names
 
 
-def insert(table: Table, columns: Sequence[str], rows: Sequence[Row]) -> Statement:
+def insert(table: BackupTable, columns: Sequence[str], rows: Sequence[Row]) -> Statement:
     """`columns` are some of the table's; the others get what they are without being named."""
     marks = ", ".join("?" for _ in columns)
     return sql_many(f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES ({marks})", rows)  # noqa: S608 - our own names
 
 
-def settled(places: Iterable[str]) -> Statement:
+def delete_loose_places(places: Iterable[str]) -> Statement:
     """These places have their contents now."""
     return sql_many("DELETE FROM loose_place WHERE place = ?", [(place,) for place in places])
 
 
-def loosen(places: Iterable[str], since: float) -> Statement:
+def insert_loose_places(places: Iterable[str], since: float) -> Statement:
     return sql_many("INSERT INTO loose_place (place, since) VALUES (?, ?)", [(place, since) for place in places])
 
 
 @script
-def give_up(places: Sequence[str]) -> Steps[None]:
+def expire_loose_places(places: Sequence[str]) -> Steps[None]:
     """What is still loose of these may be swept at once."""
     yield sql_many("UPDATE loose_place SET since = 0 WHERE place = ?", [(place,) for place in places])
 
 
 @script
-def forget(content_hash: str) -> Steps[None]:
+def delete_content(content_hash: str) -> Steps[None]:
     """Removes the files that had this content, and with the last of them the content."""
     yield sql("DELETE FROM rendition WHERE hash = ?", content_hash)
     yield sql("DELETE FROM workspace_file WHERE id IN (SELECT file_id FROM file_version WHERE hash = ?)", content_hash)
 
 
 @script
-def finish() -> Steps[None]:
+def finish_restore() -> Steps[None]:
     """Numbers go on after those that were taken, and runs that were not finished are anybody's to go on with."""
     for table in TABLES:
         if table.numbered is not None:
-            yield _counted(table.name, table.numbered)
+            yield _reset_sequence(table.name, table.numbered)
     yield sql("UPDATE run SET owner = NULL, attempts = 0 WHERE state IN ('queued', 'running', 'waiting')")
 
 
-def _counted(table: str, column: str) -> Either:
+def _reset_sequence(table: str, column: str) -> Either:
     """SQLite looks for the highest number itself."""
     sequence = f"pg_get_serial_sequence('{table}', '{column}')"
     highest = f"(SELECT max({column}) FROM {table})"  # noqa: S608 - our own names

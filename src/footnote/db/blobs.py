@@ -7,15 +7,15 @@ swept.
 
 from msgspec import Struct
 
-from footnote.db.leases import time
-from footnote.db.script import Steps, script, sql, sql_many, sql_needing
+from footnote.db.leases import current_time
+from footnote.db.script import Steps, script, sql, sql_for_key_share, sql_many
 
 
 class BlobGone(Exception):
     """The content was there when it was looked for, and has gone with its last need since. Keep it once more."""
 
 
-class Kept(Struct, frozen=True):
+class StoredBlob(Struct, frozen=True):
     """A content that is ready to be needed. It lies in `content` or at `place`; in neither: it was settled before."""
 
     hash: str
@@ -24,7 +24,7 @@ class Kept(Struct, frozen=True):
     content: bytes | None = None
 
 
-class Lying(Struct, frozen=True):
+class BlobLocation(Struct, frozen=True):
     """Where a content is: in `content`, or at a place of the storage."""
 
     size: int
@@ -33,10 +33,10 @@ class Lying(Struct, frozen=True):
 
 
 @script
-def settle(kept: Kept) -> Steps[None]:
+def ensure_blob(kept: StoredBlob) -> Steps[None]:
     """Part of a transaction that needs the content."""
     # Another one may settle the same between looking and settling; it has done so by the second look.
-    while not (yield sql_needing("SELECT 1 FROM blob WHERE hash = ?", kept.hash)):
+    while not (yield sql_for_key_share("SELECT 1 FROM blob WHERE hash = ?", kept.hash)):
         if kept.place is None and kept.content is None:
             raise BlobGone
         settled = yield sql(
@@ -49,49 +49,49 @@ def settle(kept: Kept) -> Steps[None]:
             kept.content,
         )
         # Somebody who took it for left over may have swept it away meanwhile.
-        if settled and kept.place is not None and not (yield from _is_held(kept.place)):
+        if settled and kept.place is not None and not (yield from _claim_place(kept.place)):
             raise BlobGone
 
 
-def _is_held(place: str) -> Steps[bool]:
+def _claim_place(place: str) -> Steps[bool]:
     """It was loose, and is not any more."""
     return bool((yield sql("DELETE FROM loose_place WHERE place = ? AND since > 0 RETURNING 1", place)))
 
 
 @script
-def is_settled(content_hash: str) -> Steps[bool]:
+def has_blob(content_hash: str) -> Steps[bool]:
     return bool((yield sql("SELECT 1 FROM blob WHERE hash = ?", content_hash)))
 
 
 @script
-def lying(content_hash: str) -> Steps[Lying | None]:
+def blob_location(content_hash: str) -> Steps[BlobLocation | None]:
     rows = yield sql("SELECT size, place, content FROM blob WHERE hash = ?", content_hash)
-    return Lying(*rows[0]) if rows else None
+    return BlobLocation(*rows[0]) if rows else None
 
 
 @script
-def loosen(place: str, now: float) -> Steps[None]:
+def add_loose_place(place: str, now: float) -> Steps[None]:
     """Before bytes are written there."""
-    yield sql("INSERT INTO loose_place (place, since) VALUES (?, ?)", place, (yield from time(now)))
+    yield sql("INSERT INTO loose_place (place, since) VALUES (?, ?)", place, (yield from current_time(now)))
 
 
 @script
-def loose(seconds: float, now: float, most: int) -> Steps[list[str]]:
+def claim_loose_places(seconds: float, now: float, limit: int) -> Steps[list[str]]:
     """Places that are left over, or have been written for longer than that. From now on, nobody settles them."""
-    before = (yield from time(now)) - seconds
+    before = (yield from current_time(now)) - seconds
     rows = yield sql(
         """
         UPDATE loose_place SET since = 0
         WHERE place IN (SELECT place FROM loose_place WHERE since < ? ORDER BY since LIMIT ?) RETURNING place
         """,
         before,
-        most,
+        limit,
     )
     return [place for (place,) in rows]
 
 
 @script
-def swept(places: list[str]) -> Steps[None]:
+def delete_loose_places(places: list[str]) -> Steps[None]:
     yield sql_many("DELETE FROM loose_place WHERE place = ?", [(place,) for place in places])
 
 
@@ -112,11 +112,11 @@ def rendition(session_id: str, key: str) -> Steps[RenditionRow | None]:
 
 
 @script
-def keep_rendition(session_id: str, file_id: str, key: str, kept: Kept, notes: bytes, now: float) -> Steps[bool]:
+def store_rendition(session_id: str, file_id: str, key: str, kept: StoredBlob, notes: bytes, now: float) -> Steps[bool]:
     """It goes with the file that it was made from. False: that is gone."""
-    if not (yield sql_needing("SELECT 1 FROM workspace_file WHERE id = ?", file_id)):
+    if not (yield sql_for_key_share("SELECT 1 FROM workspace_file WHERE id = ?", file_id)):
         return False
-    yield from settle(kept)
+    yield from ensure_blob(kept)
     yield sql(
         """
         INSERT INTO rendition (session_id, file_id, key, hash, notes, created_at) VALUES (?, ?, ?, ?, ?, ?)
@@ -138,7 +138,7 @@ def touch_rendition(session_id: str, key: str, now: float) -> Steps[bool]:
 
 
 @script
-def forget_renditions(before: float) -> Steps[None]:
+def delete_renditions(before: float) -> Steps[None]:
     yield sql("DELETE FROM rendition WHERE created_at < ?", before)
 
 
@@ -146,7 +146,7 @@ def forget_renditions(before: float) -> Steps[None]:
 
 
 @script
-def holds(user_id: str, session_id: str, content_hash: str) -> Steps[bool]:
+def has_content(user_id: str, session_id: str, content_hash: str) -> Steps[bool]:
     """Whether a file or a rendition of this session of this user has the content."""
     rows = yield sql(
         """
@@ -168,7 +168,7 @@ def holds(user_id: str, session_id: str, content_hash: str) -> Steps[bool]:
 
 
 @script
-def secret(name: str, fresh: bytes) -> Steps[bytes]:
+def get_or_create_secret(name: str, fresh: bytes) -> Steps[bytes]:
     """What is kept under a name; the first who asks decides what it is."""
     yield sql("INSERT INTO secret (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", name, fresh)
     ((value,),) = yield sql("SELECT value FROM secret WHERE name = ?", name)

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from footnote.db.blobs import Kept, settle
-from footnote.db.files import VersionRow, follow_branch
-from footnote.db.library import Entry, alone_with
+from footnote.db.blobs import StoredBlob, ensure_blob
+from footnote.db.files import VersionRow, sync_files_to_branch
+from footnote.db.library import LibraryEntry, lock_page
 from footnote.db.runs import EventRow
 from footnote.db.script import Steps, lock, script, sql, sql_many
-from footnote.db.sessions import enter
+from footnote.db.sessions import index_part
 from footnote.protocol.errors import LimitReached
 
 
-class SessionRow(Struct, frozen=True):
+class BundledSession(Struct, frozen=True):
     id: str
     title: str
     agent_id: str
@@ -32,7 +32,7 @@ class QuestionRow(Struct, frozen=True):
     created_at: str
 
 
-class RunRow(Struct, frozen=True):
+class BundledRun(Struct, frozen=True):
     id: str
     question_id: str
     message_id: str
@@ -52,7 +52,7 @@ class SaidRow(Struct, frozen=True):
     body: bytes
 
 
-class FileRow(Struct, frozen=True):
+class BundledFile(Struct, frozen=True):
     """`text` is packed; `reason` null: nothing is known of a text."""
 
     path: str
@@ -66,19 +66,19 @@ class FileRow(Struct, frozen=True):
     plain_url: int = 0
 
 
-class Whole(Struct, frozen=True):
+class SessionRows(Struct, frozen=True):
     """`said` by run, `versions` by file, the newest first."""
 
-    session: SessionRow
+    session: BundledSession
     questions: tuple[QuestionRow, ...]
-    runs: tuple[RunRow, ...]
+    runs: tuple[BundledRun, ...]
     said: dict[str, tuple[SaidRow, ...]]
-    files: tuple[FileRow, ...]
+    files: tuple[BundledFile, ...]
     versions: dict[str, tuple[VersionRow, ...]]
 
 
 @script
-def whole(user_id: str, session_id: str) -> Steps[Whole | None]:
+def load_session(user_id: str, session_id: str) -> Steps[SessionRows | None]:
     """All but the events, the contents of files and what was read."""
     found = yield sql(
         "SELECT id, title, agent_id, created_at, titled, origin, head FROM session WHERE user_id = ? AND id = ?",
@@ -125,44 +125,44 @@ def whole(user_id: str, session_id: str) -> Steps[Whole | None]:
             file[1],
         )
         versions[file[1]] = tuple(VersionRow(*row) for row in rows)
-    return Whole(
-        SessionRow(*found[0]),
+    return SessionRows(
+        BundledSession(*found[0]),
         tuple(QuestionRow(*row) for row in questions),
-        tuple(RunRow(*row) for row in runs),
+        tuple(BundledRun(*row) for row in runs),
         said,
-        tuple(FileRow(*row) for row in files),
+        tuple(BundledFile(*row) for row in files),
         versions,
     )
 
 
-class Taken(Struct, frozen=True, kw_only=True):
+class ImportedRows(Struct, frozen=True, kw_only=True):
     """A session of a bundle under its new ids, to be stored for a user. `terms` are what its parts are found by, `kept`
     the contents of the versions, `read` what was read."""
 
-    whole: Whole
+    whole: SessionRows
     events: tuple[EventRow, ...]
     terms: tuple[tuple[str, str], ...]
-    kept: tuple[Kept, ...]
-    read: tuple[Entry, ...]
+    kept: tuple[StoredBlob, ...]
+    read: tuple[LibraryEntry, ...]
 
 
 @script
-def take(user_id: str, taken: Taken, now: float, *, most: int | None) -> Steps[None]:
-    """All of it or nothing. `LimitReached`: the files of the user would have more than `most` bytes together."""
+def import_session(user_id: str, taken: ImportedRows, now: float, *, max_bytes: int | None) -> Steps[None]:
+    """All of it or nothing. `LimitReached`: the files of the user would have more than `max_bytes` bytes together."""
     yield lock("user", user_id)
-    if most is not None:
-        yield from _check_room(user_id, taken.kept, most)
-    yield from _take_turns(user_id, taken, now)
-    yield from _take_files(taken)
+    if max_bytes is not None:
+        yield from _check_quota(user_id, taken.kept, max_bytes)
+    yield from _insert_turns(user_id, taken, now)
+    yield from _insert_files(taken)
     for entry in taken.read:
-        yield from _keep_read(entry, user_id, now)
+        yield from _insert_snapshot(entry, user_id, now)
     session_id = taken.whole.session.id
     for part, terms in taken.terms:
-        yield from enter(session_id, part, terms)
+        yield from index_part(session_id, part, terms)
 
 
 @script
-def _take_turns(user_id: str, taken: Taken, now: float) -> Steps[None]:
+def _insert_turns(user_id: str, taken: ImportedRows, now: float) -> Steps[None]:
     whole = taken.whole
     session = whole.session
     yield sql(
@@ -204,9 +204,9 @@ def _take_turns(user_id: str, taken: Taken, now: float) -> Steps[None]:
 
 
 @script
-def _take_files(taken: Taken) -> Steps[None]:
+def _insert_files(taken: ImportedRows) -> Steps[None]:
     for kept in taken.kept:
-        yield from settle(kept)
+        yield from ensure_blob(kept)
     for file in taken.whole.files:
         versions = taken.whole.versions[file.id]
         yield sql(
@@ -230,15 +230,15 @@ def _take_files(taken: Taken) -> Steps[None]:
             yield sql(
                 "INSERT INTO upload_text (file_id, text, reason) VALUES (?, ?, ?)", file.id, file.text, file.reason
             )
-    yield from follow_branch(taken.whole.session.id)
+    yield from sync_files_to_branch(taken.whole.session.id)
 
 
 @script
-def _keep_read(entry: Entry, user_id: str, now: float) -> Steps[None]:
+def _insert_snapshot(entry: LibraryEntry, user_id: str, now: float) -> Steps[None]:
     """To be opened from the footnotes that lead there, and no more. What is known of it here is left as it is, and it
     does not become what a page has now: nobody here has read it there."""
     reading = entry.reading
-    yield from alone_with(reading.url, reading.snapshot_id)
+    yield from lock_page(reading.url, reading.snapshot_id)
     yield sql(
         "INSERT INTO snapshot (id, text, characters) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING",
         *(reading.snapshot_id, entry.packed, entry.characters),
@@ -260,7 +260,7 @@ def _keep_read(entry: Entry, user_id: str, now: float) -> Steps[None]:
 
 
 @script
-def _check_room(user_id: str, kept: Sequence[Kept], most: int) -> Steps[None]:
+def _check_quota(user_id: str, kept: Sequence[StoredBlob], max_bytes: int) -> Steps[None]:
     rows = yield sql(
         """
         SELECT hash, size FROM blob WHERE hash IN (
@@ -273,8 +273,8 @@ def _check_room(user_id: str, kept: Sequence[Kept], most: int) -> Steps[None]:
         user_id,
     )
     sizes: dict[str, int] = dict(rows) | {one.hash: one.size for one in kept}
-    if kept and (size := sum(sizes.values())) > most:
+    if kept and (size := sum(sizes.values())) > max_bytes:
         raise LimitReached(
             f"With the files of this bundle your files and their versions would have {size:,} bytes; this server "
-            f"allows {most:,}. Delete files or sessions that you no longer need."
+            f"allows {max_bytes:,}. Delete files or sessions that you no longer need."
         )

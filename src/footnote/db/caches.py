@@ -3,8 +3,8 @@
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from footnote.db.library import Entry, Found, found, keep
-from footnote.db.script import Steps, script, sql, sql_needing
+from footnote.db.library import FoundPassage, LibraryEntry, found_from_row, store_page
+from footnote.db.script import Steps, script, sql, sql_for_key_share
 
 PAGE_CACHE_DAYS = 30
 """A page that is no longer fresh is kept here this long: the server may say that it has not changed."""
@@ -24,7 +24,7 @@ class Freshness(Struct, frozen=True):
 
 class KeptPage(Struct, frozen=True):
     freshness: Freshness
-    found: Found
+    found: FoundPassage
 
 
 @script
@@ -39,20 +39,20 @@ def cached_page(url: str) -> Steps[KeptPage | None]:
         """,
         url,
     )
-    return KeptPage(Freshness(*rows[0][:6]), found(rows[0][6:])) if rows else None
+    return KeptPage(Freshness(*rows[0][:6]), found_from_row(rows[0][6:])) if rows else None
 
 
 @script
-def keep_page(freshness: Freshness, entry: Entry, now: float, user_id: str | None) -> Steps[None]:
+def cache_page(freshness: Freshness, entry: LibraryEntry, now: float, user_id: str | None) -> Steps[None]:
     """Keeps the page and its text."""
-    yield from keep(entry, "web", now, user_id=user_id)
-    yield from keep_freshness(freshness, entry.reading.url, entry.reading.snapshot_id, now)
+    yield from store_page(entry, "web", now, user_id=user_id)
+    yield from cache_freshness(freshness, entry.reading.url, entry.reading.snapshot_id, now)
 
 
 @script
-def keep_freshness(freshness: Freshness, url: str, snapshot_id: str, now: float) -> Steps[bool]:
+def cache_freshness(freshness: Freshness, url: str, snapshot_id: str, now: float) -> Steps[bool]:
     """For a reading that is kept; False: it is not. Forgets pages that nobody asked for again for long."""
-    if not (yield sql_needing("SELECT 1 FROM reading WHERE url = ? AND snapshot_id = ?", url, snapshot_id)):
+    if not (yield sql_for_key_share("SELECT 1 FROM reading WHERE url = ? AND snapshot_id = ?", url, snapshot_id)):
         return False
     yield sql(
         """
@@ -79,7 +79,7 @@ def cached_search(key: str, now: float) -> Steps[bytes | None]:
 
 
 @script
-def keep_search(key: str, results: bytes, expires: float, now: float) -> Steps[None]:
+def cache_search(key: str, results: bytes, expires: float, now: float) -> Steps[None]:
     """Keeps one answer, forgets those that have expired."""
     yield sql("DELETE FROM search_cache WHERE expires <= ?", now)
     yield sql(

@@ -13,10 +13,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Protocol, Self, TypeVar
 
-from footnote.db.failures import DatabaseFailed, DatabaseUnwritable
+from footnote.db.errors import DatabaseFailed, DatabaseUnwritable
 from footnote.db.script import Script
 from footnote.protocol.errors import ConfigError
-from footnote.tracing import Standing, Work
+from footnote.tracing import HealthLog, Operation
 
 T = TypeVar("T")
 
@@ -35,19 +35,21 @@ class Driver(Protocol):
 
 
 # Apart from each other: a full disk, or a lock, lets everybody read.
-_reading, _writing = Standing("Reading from the database"), Standing("Writing to the database")
-READS = Work("database_read", "Scripts that read.", failures=(DatabaseFailed,), standing=_reading)
-WRITES = Work("database_write", "Scripts that write.", failures=(DatabaseFailed,), standing=_writing)
+_read_health, _write_health = HealthLog("Reading from the database"), HealthLog("Writing to the database")
+READS = Operation("database_read", "Scripts that read.", failures=(DatabaseFailed,), health=_read_health)
+WRITES = Operation("database_write", "Scripts that write.", failures=(DatabaseFailed,), health=_write_health)
 
 
 class Database:
     """Of one event loop. Any number of processes may have the same database open."""
 
-    def __init__(self, start: Callable[[], Driver], *, is_in_memory: bool = False, is_shared: bool = False) -> None:
+    def __init__(
+        self, open_driver: Callable[[], Driver], *, is_in_memory: bool = False, is_shared: bool = False
+    ) -> None:
         self.is_in_memory = is_in_memory
         self.is_shared = is_shared
         """By replicas on other machines, whose clocks are not ours."""
-        self._start = start
+        self._open_driver = open_driver
         self._driver: Driver | None = None
 
     @classmethod
@@ -56,7 +58,7 @@ class Database:
         """The database at `url`, in which a file is relative to the home folder. `DatabaseUnwritable` is raised at
         once; what else may be wrong with a file shows when it is first used."""
         is_shared = url.startswith(("postgresql:", "postgres:"))
-        database = cls(_server(url) if is_shared else _file_of(url, home), is_shared=is_shared)
+        database = cls(_server_opener(url) if is_shared else _file_opener(url, home), is_shared=is_shared)
         try:
             yield database
         finally:
@@ -66,7 +68,7 @@ class Database:
     @asynccontextmanager
     async def in_memory(cls) -> AsyncGenerator[Self, None]:
         """For this process alone, where nothing can be written: what was read is kept until its end."""
-        database = cls(_memory, is_in_memory=True)
+        database = cls(_open_memory, is_in_memory=True)
         try:
             yield database
         finally:
@@ -75,7 +77,7 @@ class Database:
     async def read(self, script: Script[T]) -> T:
         """What the script returns, on one state of the database from its first statement to its last."""
         with READS():
-            return await self._started().read(script)
+            return await self._ensure_driver().read(script)
 
     async def write(self, script: Script[T], *, erase: bool = False) -> T:
         """What the script returns, once it is safely kept: all of it, or on an error nothing.
@@ -83,7 +85,7 @@ class Database:
         `erase`: what it deletes is also removed from the log that stands beside the file for a while.
         """
         with WRITES():
-            return await self._started().write(script, erase=erase)
+            return await self._ensure_driver().write(script, erase=erase)
 
     @property
     def connections(self) -> tuple[int, int]:
@@ -95,18 +97,18 @@ class Database:
             await self._driver.close()
             self._driver = None
 
-    def _started(self) -> Driver:
+    def _ensure_driver(self) -> Driver:
         if self._driver is None:
-            self._driver = self._start()
+            self._driver = self._open_driver()
         return self._driver
 
 
-def _file_of(url: str, home: Path) -> Callable[[], Driver]:
+def _file_opener(url: str, home: Path) -> Callable[[], Driver]:
     if not url.startswith("sqlite:"):
         raise ConfigError("database.url names a database that Footnote cannot use. Write sqlite:FILE or postgresql://…")
     path = home / Path(url.removeprefix("sqlite:")).expanduser()
     _check_writable(path)
-    return lambda: _file(path)
+    return lambda: _open_file(path)
 
 
 def _check_writable(path: Path) -> None:
@@ -123,13 +125,13 @@ def _check_writable(path: Path) -> None:
 
 
 # The driver takes some milliseconds to import, which a command that keeps nothing should not spend.
-def _file(path: Path) -> Driver:
+def _open_file(path: Path) -> Driver:
     from footnote.db.sqlite.driver import SqliteFile  # noqa: PLC0415 - see above
 
     return SqliteFile(path)
 
 
-def _server(url: str) -> Callable[[], Driver]:
+def _server_opener(url: str) -> Callable[[], Driver]:
     try:
         from footnote.db.postgresql.driver import PostgresDriver  # noqa: PLC0415 - see above
     except ImportError as error:
@@ -140,7 +142,7 @@ def _server(url: str) -> Callable[[], Driver]:
     return lambda: PostgresDriver(url)
 
 
-def _memory() -> Driver:
+def _open_memory() -> Driver:
     from footnote.db.sqlite.driver import SqliteMemory  # noqa: PLC0415 - see above
 
     return SqliteMemory()

@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from footnote.db.blobs import Kept, settle
-from footnote.db.script import Rows, Steps, lock, script, sql, sql_many, sql_needing
+from footnote.db.blobs import StoredBlob, ensure_blob
+from footnote.db.script import Rows, Steps, lock, script, sql, sql_for_key_share, sql_many
 from footnote.protocol.errors import LimitReached, Unknown
 
 
@@ -41,7 +41,7 @@ class FileRow(Struct, frozen=True):
 class NewVersion(Struct, frozen=True, kw_only=True):
     """`note`: what the call that writes it is told, and is told again should it be carried out again."""
 
-    kept: Kept
+    blob: StoredBlob
     author: str
     created_at: str
     message_id: str | None = None
@@ -58,14 +58,14 @@ class NewFile(Struct, frozen=True):
     message_id: str | None
 
 
-class Basis(Struct, frozen=True):
+class BaseVersion(Struct, frozen=True):
     """The version that a writer had before them."""
 
     number: int
     hash: str
 
 
-class Stale(Exception):
+class StaleVersion(Exception):
     """The file is no longer what its writer had before them."""
 
 
@@ -106,10 +106,10 @@ _IN_BRANCH = "(file_version.run_id IS NULL OR file_version.run_id IN (SELECT run
 def files(user_id: str, session_id: str) -> Steps[list[FileRow]]:
     """By path; uploads after all others, as they came."""
     rows = yield sql(f"{_FILES} ORDER BY workspace_file.path", user_id, session_id)
-    return sorted((_file(row) for row in rows), key=_place_in_list)
+    return sorted((_file(row) for row in rows), key=_sort_key)
 
 
-def _place_in_list(row: FileRow) -> tuple[bool, str, str]:
+def _sort_key(row: FileRow) -> tuple[bool, str, str]:
     if row.source == "upload":
         return True, row.created_at, row.path.rpartition("/")[2]
     return False, row.path, ""
@@ -122,7 +122,7 @@ def file(user_id: str, session_id: str, path: str) -> Steps[FileRow | None]:
 
 
 @script
-def session_with(user_id: str, path: str) -> Steps[str | None]:
+def session_with_file(user_id: str, path: str) -> Steps[str | None]:
     """The session that a url without one means: that of the upload, or of the file whose url is plain."""
     rows = yield sql(
         """
@@ -162,7 +162,7 @@ def versions(file_id: str) -> Steps[list[VersionRow]]:
 
 
 @script
-def noted(user_id: str, session_id: str, path: str, message_id: str | None, call_id: str) -> Steps[str | None]:
+def call_note(user_id: str, session_id: str, path: str, message_id: str | None, call_id: str) -> Steps[str | None]:
     """What a call that has written the file already was told; None: it has not."""
     rows = yield sql(
         """
@@ -178,7 +178,7 @@ def noted(user_id: str, session_id: str, path: str, message_id: str | None, call
 
 
 @script
-def written_by(user_id: str, session_id: str, message_id: str) -> Steps[frozenset[str]]:
+def files_written_by(user_id: str, session_id: str, message_id: str) -> Steps[frozenset[str]]:
     """The ids of the files of which a message wrote a version."""
     rows = yield sql(
         """
@@ -193,31 +193,31 @@ def written_by(user_id: str, session_id: str, message_id: str) -> Steps[frozense
 
 
 @script
-def add(
+def add_version(
     user_id: str,
     session_id: str,
     path: str,
     file_: NewFile,
     version: NewVersion,
     *,
-    basis: Basis | None,
-    most: int | None,
+    basis: BaseVersion | None,
+    max_bytes: int | None,
 ) -> Steps[FileRow]:
     """A version, and with the first one the file. `basis` None: there must be no such file yet.
 
-    `most`: how many bytes the files of a user may have together, each content counted once. `LimitReached`: they would
-    have more. `Stale`: the newest version is not `basis`.
+    `max_bytes`: how many bytes the files of a user may have together, each content counted once. `LimitReached`: they
+    would have more. `StaleVersion`: the newest version is not `basis`.
     """
     yield lock("user", user_id)
-    if not (yield sql_needing("SELECT 1 FROM session WHERE user_id = ? AND id = ?", user_id, session_id)):
+    if not (yield sql_for_key_share("SELECT 1 FROM session WHERE user_id = ? AND id = ?", user_id, session_id)):
         raise Unknown("There is no such session, so nothing can be written to it.")
     known = yield from file(user_id, session_id, path)
-    if (None if known is None else Basis(known.version.number, known.version.hash)) != basis:
-        raise Stale
-    if most is not None:
-        yield from _check_room(user_id, path, version.kept, most)
-    yield from settle(version.kept)
-    held = yield from _in_any_branch(session_id, path)
+    if (None if known is None else BaseVersion(known.version.number, known.version.hash)) != basis:
+        raise StaleVersion
+    if max_bytes is not None:
+        yield from _check_quota(user_id, path, version.blob, max_bytes)
+    yield from ensure_blob(version.blob)
+    held = yield from _last_version(session_id, path)
     file_id, last = held[0] if held else (file_.id, 0)
     number = last + 1
     if held and known is None:
@@ -229,14 +229,14 @@ def add(
             VALUES (?, ?, ?, ?, ?, ?, 1, 0, ?)
             """,
             *(session_id, path, file_id, file_.source, version.created_at, file_.message_id),
-            int(file_.source == "generated" and (yield from session_with(user_id, path)) is None),
+            int(file_.source == "generated" and (yield from session_with_file(user_id, path)) is None),
         )
     yield sql(
         """
         INSERT INTO file_version (file_id, number, hash, author, message_id, call_id, note, created_at, run_id)
         SELECT ?, ?, ?, ?, ?, ?, ?, ?, CASE WHEN ? THEN NULL ELSE head END FROM session WHERE id = ?
         """,
-        *(file_id, number, version.kept.hash, version.author, version.message_id, version.call_id, version.note),
+        *(file_id, number, version.blob.hash, version.author, version.message_id, version.call_id, version.note),
         *(version.created_at, file_.source == "upload", session_id),
     )
     # Whoever has not seen what a user wrote has not seen it after a small change of their own either.
@@ -250,7 +250,7 @@ def add(
     return added
 
 
-def _in_any_branch(session_id: str, path: str) -> Steps[Rows]:
+def _last_version(session_id: str, path: str) -> Steps[Rows]:
     """The id and the last number of the file at a path, also where the branch that is shown does not have it: what is
     written there goes on with both."""
     return (
@@ -266,7 +266,7 @@ def _in_any_branch(session_id: str, path: str) -> Steps[Rows]:
 
 
 @script
-def follow_branch(session_id: str) -> Steps[None]:
+def sync_files_to_branch(session_id: str) -> Steps[None]:
     """After another branch of a session is shown: each file is what the last version of that branch made of it, and a
     file that was written in other branches alone is not there. Uploads are there in all of them."""
     shown = yield sql(
@@ -291,7 +291,7 @@ def follow_branch(session_id: str) -> Steps[None]:
 
 
 @script
-def see(file_id: str, number: int) -> Steps[None]:
+def mark_seen(file_id: str, number: int) -> Steps[None]:
     """The agent has read this version."""
     yield sql("UPDATE workspace_file SET seen = ? WHERE id = ? AND seen < ?", number, file_id, number)
 
@@ -335,7 +335,7 @@ class UploadText(Struct, frozen=True):
 
 
 @script
-def keep_text(file_id: str, text: UploadText) -> Steps[None]:
+def store_text(file_id: str, text: UploadText) -> Steps[None]:
     yield sql(
         "INSERT INTO upload_text (file_id, text, reason, library_url) VALUES (?, ?, ?, ?)",
         *(file_id, text.text, text.reason, text.library_url),
@@ -343,7 +343,7 @@ def keep_text(file_id: str, text: UploadText) -> Steps[None]:
 
 
 @script
-def read_again(file_id: str, text: UploadText) -> Steps[bool]:
+def update_text(file_id: str, text: UploadText) -> Steps[bool]:
     """False: it is gone, or has a text by now."""
     rows = yield sql(
         "UPDATE upload_text SET text = ?, reason = ? WHERE file_id = ? AND text IS NULL RETURNING 1",
@@ -376,7 +376,7 @@ def unread_uploads(reason: str) -> Steps[list[UnreadUpload]]:
 
 
 @script
-def name_in_library(file_id: str, url: str) -> Steps[None]:
+def set_library_url(file_id: str, url: str) -> Steps[None]:
     yield sql("UPDATE upload_text SET library_url = ? WHERE file_id = ?", url, file_id)
 
 
@@ -403,7 +403,7 @@ def library_urls(user_id: str, session_id: str, path: str | None = None) -> Step
 
 
 @script
-def addresses_of(session_id: str, file_ids: Sequence[str]) -> Steps[dict[str, str]]:
+def library_urls_by_file(session_id: str, file_ids: Sequence[str]) -> Steps[dict[str, str]]:
     """Where the library has these uploads of a session."""
     rows = yield sql(
         """
@@ -417,8 +417,8 @@ def addresses_of(session_id: str, file_ids: Sequence[str]) -> Steps[dict[str, st
 
 
 @script
-def used(user_id: str, but: str = "") -> Steps[int]:
-    """The bytes of all files of a user, each content counted once; without the one that has the hash `but`."""
+def used_bytes(user_id: str, except_hash: str = "") -> Steps[int]:
+    """The bytes of all files of a user, each content counted once; without the one that has the hash `except_hash`."""
     ((size,),) = yield sql(
         """
         SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM blob WHERE hash <> ? AND hash IN (
@@ -428,18 +428,18 @@ def used(user_id: str, but: str = "") -> Steps[int]:
             WHERE session.user_id = ?
         )
         """,
-        *(but, user_id),
+        *(except_hash, user_id),
     )
     return size
 
 
 @script
-def _check_room(user_id: str, path: str, kept: Kept, most: int) -> Steps[None]:
-    size = yield from used(user_id, but=kept.hash)
-    if size + kept.size > most:
+def _check_quota(user_id: str, path: str, kept: StoredBlob, max_bytes: int) -> Steps[None]:
+    size = yield from used_bytes(user_id, except_hash=kept.hash)
+    if size + kept.size > max_bytes:
         raise LimitReached(
             f"With {path} your files and their versions would have {size + kept.size:,} bytes; this server allows "
-            f"{most:,}. Delete files or sessions that you no longer need."
+            f"{max_bytes:,}. Delete files or sessions that you no longer need."
         )
 
 

@@ -10,12 +10,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from footnote.db.fulltext import renew
-from footnote.db.lexemes import MOST, lexeme
+from footnote.db.fulltext import MAX_QUERY_LEXEMES, lexeme, rebuild_if_deep
 from footnote.db.script import Either, Steps, script, sql, sql_many
 
 
-class Terms(Struct, frozen=True):
+class IndexTerms(Struct, frozen=True):
     """What one passage is found by: lines of terms, parted by spaces. `forms` are other forms of the same words."""
 
     start: int
@@ -25,11 +24,11 @@ class Terms(Struct, frozen=True):
     forms: str
 
 
-class Candidate(Struct, frozen=True):
+class IndexHit(Struct, frozen=True):
     """A passage with some of the terms that were asked for. `documentation`: no other page has it."""
 
     snapshot_id: str
-    terms: Terms
+    terms: IndexTerms
     documentation: bool
 
 
@@ -37,11 +36,11 @@ class Frequencies(Struct, frozen=True):
     """How many passages there are, and in how many of them a term stands; one that is absent stands in none."""
 
     passages: int
-    having: dict[str, int]
+    by_term: dict[str, int]
 
 
 @script
-def enter(snapshot_id: str, passages: Sequence[Terms]) -> Steps[None]:
+def index_passages(snapshot_id: str, passages: Sequence[IndexTerms]) -> Steps[None]:
     """A text is indexed once, however many pages have it."""
     if (yield sql("SELECT 1 FROM passage WHERE snapshot_id = ? LIMIT 1", snapshot_id)):
         return
@@ -58,7 +57,7 @@ def enter(snapshot_id: str, passages: Sequence[Terms]) -> Steps[None]:
 
 
 @script
-def leave(snapshot_id: str) -> Steps[None]:
+def unindex_passages(snapshot_id: str) -> Steps[None]:
     """Out of the index, unless some page still has this text."""
     if (yield sql("SELECT 1 FROM page WHERE snapshot_id = ? LIMIT 1", snapshot_id)):
         return
@@ -67,14 +66,14 @@ def leave(snapshot_id: str) -> Steps[None]:
 
 
 @script
-def purge() -> Steps[None]:
+def purge_passages() -> Steps[None]:
     """Of a passage that left, the index only notes that it is gone: its words go when the index is written anew."""
-    if not (yield from renew("passage_terms")):
+    if not (yield from rebuild_if_deep("passage_terms")):
         yield Either(sql("INSERT INTO passage_terms (passage_terms) VALUES ('optimize')"), None)
 
 
 @script
-def frequencies(terms: Iterable[str]) -> Steps[Frequencies]:
+def term_frequencies(terms: Iterable[str]) -> Steps[Frequencies]:
     ((passages,),) = yield sql("SELECT count(*) FROM passage")
     having: dict[str, int] = {}
     asked = list(terms)
@@ -136,22 +135,22 @@ _BY_LEXEMES = _CANDIDATES.format(
 
 
 @script
-def candidates(known: Frequencies, count: int, user_id: str | None) -> Steps[list[Candidate]]:
+def candidates(known: Frequencies, count: int, user_id: str | None) -> Steps[list[IndexHit]]:
     """The passages that fit best by BM25, with a word in the title worth more than one in the text; of pages on this
     user's shelf, and of the documentation."""
-    rarest = sorted(known.having, key=lambda term: known.having[term])[:MOST]
+    rarest = sorted(known.by_term, key=lambda term: known.by_term[term])[:MAX_QUERY_LEXEMES]
     lexemes = " | ".join(quoted for term in rarest if (quoted := lexeme(term)))
     weights = [
-        math.log(1 + (known.passages - known.having[term] + 0.5) / (known.having[term] + 0.5)) for term in rarest
+        math.log(1 + (known.passages - known.by_term[term] + 0.5) / (known.by_term[term] + 0.5)) for term in rarest
     ]
     padded = [f" {term} " for term in rarest]
     rows = yield Either(
-        sql(_BY_FTS5, user_id, _any_of(known.having), user_id, count),
+        sql(_BY_FTS5, user_id, _fts5_query(known.by_term), user_id, count),
         sql(_BY_LEXEMES, user_id, lexemes, user_id, padded, weights, count),
     )
-    return [Candidate(row[0], Terms(*row[1:6]), bool(row[6])) for row in rows]
+    return [IndexHit(row[0], IndexTerms(*row[1:6]), bool(row[6])) for row in rows]
 
 
-def _any_of(terms: Iterable[str]) -> str:
+def _fts5_query(terms: Iterable[str]) -> str:
     """Every term is a quoted string, so that none of them is read as an operator or as a name of a column."""
     return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)

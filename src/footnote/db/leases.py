@@ -8,18 +8,18 @@ from collections.abc import Iterable
 
 from footnote.db.script import Either, Steps, lock, script, sql
 
-FORGET_SECONDS = 3600.0
+OWNER_RETENTION_SECONDS = 3600.0
 """Owners that have not been heard of for so long are forgotten."""
 
-_OWNER = "INSERT INTO owner (name, lease_until) VALUES (?, ?) ON CONFLICT (name)"
-_ENLIST = f"{_OWNER} DO NOTHING"
-_HOLD = f"{_OWNER} DO UPDATE SET lease_until = excluded.lease_until"
+_INSERT_OWNER = "INSERT INTO owner (name, lease_until) VALUES (?, ?) ON CONFLICT (name)"
+_REGISTER = f"{_INSERT_OWNER} DO NOTHING"
+_RENEW = f"{_INSERT_OWNER} DO UPDATE SET lease_until = excluded.lease_until"
 
 
 @script
-def beat(owner: str, seconds: float, now: float) -> Steps[list[tuple[str, int, bool]]]:
+def heartbeat(owner: str, seconds: float, now: float) -> Steps[list[tuple[str, int, bool]]]:
     """Holds on to an owner and its runs. Returns them, with their fences and whether somebody wants them cancelled."""
-    yield from hold(owner, seconds, now)
+    yield from renew(owner, seconds, now)
     rows = yield sql(
         "SELECT id, fence, cancel_wanted FROM run WHERE owner = ? AND state IN ('queued', 'running', 'waiting')", owner
     )
@@ -27,23 +27,23 @@ def beat(owner: str, seconds: float, now: float) -> Steps[list[tuple[str, int, b
 
 
 @script
-def hold(owner: str, seconds: float, now: float) -> Steps[None]:
+def renew(owner: str, seconds: float, now: float) -> Steps[None]:
     """The owner lives, and will be heard of again within so many seconds."""
-    yield sql(_HOLD, owner, (yield from time(now)) + seconds)
+    yield sql(_RENEW, owner, (yield from current_time(now)) + seconds)
 
 
 @script
-def enlist(owner: str, seconds: float, now: float) -> Steps[None]:
+def register(owner: str, seconds: float, now: float) -> Steps[None]:
     """The same, with the beginning of a run. Where replicas share the database, an owner that is known holds on to
     itself already, and its runs do not begin one after the other for the sake of that row."""
-    values = owner, (yield from time(now)) + seconds
-    yield Either(sql(_HOLD, *values), sql(_ENLIST, *values))
+    values = owner, (yield from current_time(now)) + seconds
+    yield Either(sql(_RENEW, *values), sql(_REGISTER, *values))
 
 
 @script
 def owners(now: float) -> Steps[dict[str | None, bool]]:
     """Of all runs that are not finished, and whether their lease still holds."""
-    moment = yield from time(now)
+    moment = yield from current_time(now)
     rows = yield sql(
         """
         SELECT DISTINCT run.owner,
@@ -56,13 +56,15 @@ def owners(now: float) -> Steps[dict[str | None, bool]]:
 
 
 @script
-def claim(owner: str, dead: Iterable[str], seconds: float, now: float, *, most: int = 1_000_000) -> Steps[list[str]]:
-    """Takes over the runs of dead owners, of those whose lease has run out, and of nobody: the oldest `most`."""
+def claim(
+    owner: str, dead_owners: Iterable[str], seconds: float, now: float, *, max_runs: int = 1_000_000
+) -> Steps[list[str]]:
+    """Takes over the runs of dead owners, of those whose lease has run out, and of nobody: the oldest `max_runs`."""
     # One after the other: each sees whom the one before has made the owner, and that it lives.
     yield lock("claims", "all")
-    yield from hold(owner, seconds, now)
-    moment = yield from time(now)
-    for gone in dead:
+    yield from renew(owner, seconds, now)
+    moment = yield from current_time(now)
+    for gone in dead_owners:
         yield sql("DELETE FROM owner WHERE name = ? AND name <> ?", gone, owner)
     rows = yield sql(
         """
@@ -80,9 +82,9 @@ def claim(owner: str, dead: Iterable[str], seconds: float, now: float, *, most: 
         owner,
         owner,
         moment,
-        most,
+        max_runs,
     )
-    yield sql("DELETE FROM owner WHERE lease_until < ?", moment - FORGET_SECONDS)
+    yield sql("DELETE FROM owner WHERE lease_until < ?", moment - OWNER_RETENTION_SECONDS)
     return [run_id for (run_id,) in rows]
 
 
@@ -96,12 +98,12 @@ def release(owner: str) -> Steps[None]:
 
 
 @script
-def want_cancel(run_id: str) -> Steps[None]:
+def request_cancel(run_id: str) -> Steps[None]:
     yield sql("UPDATE run SET cancel_wanted = 1 WHERE id = ?", run_id)
 
 
 @script
-def time(now: float) -> Steps[float]:
+def current_time(now: float) -> Steps[float]:
     """Seconds since 1970: `now`, or what all replicas go by."""
     rows = yield Either(None, sql("SELECT CAST(extract(epoch FROM clock_timestamp()) AS DOUBLE PRECISION)"))
     return rows[0][0] if rows else now

@@ -6,16 +6,16 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
-from footnote.db.index import Terms, enter, leave, purge
+from footnote.db.index import IndexTerms, index_passages, purge_passages, unindex_passages
 from footnote.db.script import Steps, lock, script, sql
 
 Kind: TypeAlias = Literal["web", "upload", "documentation"]
 
-DOCUMENTATION = "documentation"
+DOCUMENTATION_FACT = "documentation"
 """The fact that names the edition of the documentation in the library."""
 
 
-class Reading(Struct, frozen=True):
+class SnapshotRow(Struct, frozen=True):
     """One text at one address. `links` and `pages` are packed by the caller."""
 
     url: str
@@ -33,19 +33,19 @@ class Reading(Struct, frozen=True):
     icon: str | None = None
 
 
-class Entry(Struct, frozen=True):
+class LibraryEntry(Struct, frozen=True):
     """All that is kept of one reading. `packed` is the text, compressed by the caller."""
 
-    reading: Reading
+    reading: SnapshotRow
     packed: bytes
     characters: int
-    passages: tuple[Terms, ...] = ()
+    passages: tuple[IndexTerms, ...] = ()
 
 
-class Found(Struct, frozen=True):
+class FoundPassage(Struct, frozen=True):
     """A reading with its text, as it was packed."""
 
-    reading: Reading
+    reading: SnapshotRow
     packed: bytes
 
 
@@ -62,13 +62,15 @@ class LibraryPage(Struct, frozen=True):
 
 
 @script
-def keep(entry: Entry, kind: Kind, now: float, *, user_id: str | None = None, origin: str | None = None) -> Steps[None]:
+def store_page(
+    entry: LibraryEntry, kind: Kind, now: float, *, user_id: str | None = None, origin: str | None = None
+) -> Steps[None]:
     """The text is what the page has from now on. What it had before stays for the footnotes that lead to it."""
     reading = entry.reading
-    yield from alone_with(reading.url)
+    yield from lock_page(reading.url)
     before = yield sql("SELECT snapshot_id FROM page WHERE url = ?", reading.url)
-    yield from alone_with(reading.url, reading.snapshot_id, *(snapshot_id for (snapshot_id,) in before))
-    yield from keep_aside(entry, now, user_id)
+    yield from lock_page(reading.url, reading.snapshot_id, *(snapshot_id for (snapshot_id,) in before))
+    yield from store_snapshot(entry, now, user_id)
     yield sql(
         """
         INSERT INTO page (url, snapshot_id, kind, origin) VALUES (?, ?, ?, ?)
@@ -81,14 +83,14 @@ def keep(entry: Entry, kind: Kind, now: float, *, user_id: str | None = None, or
         origin,
     )
     if before and before[0][0] != reading.snapshot_id:
-        yield from leave(before[0][0])
-    yield from enter(reading.snapshot_id, entry.passages)
+        yield from unindex_passages(before[0][0])
+    yield from index_passages(reading.snapshot_id, entry.passages)
 
 
 @script
-def keep_aside(entry: Entry, now: float, user_id: str | None = None) -> Steps[None]:
+def store_snapshot(entry: LibraryEntry, now: float, user_id: str | None = None) -> Steps[None]:
     """Kept so that it can be opened, and no more: it is neither listed nor searched."""
-    yield from alone_with(entry.reading.url, entry.reading.snapshot_id)
+    yield from lock_page(entry.reading.url, entry.reading.snapshot_id)
     yield sql(
         "INSERT INTO snapshot (id, text, characters) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING",
         entry.reading.snapshot_id,
@@ -111,7 +113,7 @@ def keep_aside(entry: Entry, now: float, user_id: str | None = None) -> Steps[No
         now,
     )
     if user_id is not None:
-        yield from _put_on_shelf(entry.reading.url, user_id)
+        yield from _insert_shelf(entry.reading.url, user_id)
 
 
 @script
@@ -132,22 +134,22 @@ def icon_on_shelf(user_id: str, ranges: Iterable[tuple[str, str]]) -> Steps[str 
 
 
 @script
-def shelve(url: str, snapshot_id: str, user_id: str) -> Steps[bool]:
+def add_to_shelf(url: str, snapshot_id: str, user_id: str) -> Steps[bool]:
     """Puts on a user's shelf what is kept already; False: it is not, or not any more."""
-    yield from alone_with(url)
+    yield from lock_page(url)
     if not (yield sql("SELECT 1 FROM reading WHERE url = ? AND snapshot_id = ?", url, snapshot_id)):
         return False
-    yield from _put_on_shelf(url, user_id)
+    yield from _insert_shelf(url, user_id)
     return True
 
 
 @script
-def _put_on_shelf(url: str, user_id: str) -> Steps[None]:
+def _insert_shelf(url: str, user_id: str) -> Steps[None]:
     yield sql("INSERT INTO shelf (user_id, url) VALUES (?, ?) ON CONFLICT (user_id, url) DO NOTHING", user_id, url)
 
 
 @script
-def on_shelf(user_id: str, ranges: Iterable[tuple[str, str]]) -> Steps[str | None]:
+def first_shelf_url(user_id: str, ranges: Iterable[tuple[str, str]]) -> Steps[str | None]:
     """The first address of a user that lies in one of the ranges: from one text to before another."""
     for start, end in ranges:
         rows = yield sql(
@@ -159,27 +161,29 @@ def on_shelf(user_id: str, ranges: Iterable[tuple[str, str]]) -> Steps[str | Non
 
 
 @script
-def add(entry: Entry, urls: Callable[[], Iterable[str]], origin: str, now: float, user_id: str) -> Steps[str]:
+def add_upload(
+    entry: LibraryEntry, urls: Callable[[], Iterable[str]], origin: str, now: float, user_id: str
+) -> Steps[str]:
     """Keeps a person's own file under the first of `urls` that is free, or that this very file has already."""
     for url in urls():
-        yield from alone_with(url)
+        yield from lock_page(url)
         taken = yield sql("SELECT origin, snapshot_id FROM page WHERE url = ?", url)
         if not taken or taken[0][0] == origin or taken[0][1] == entry.reading.snapshot_id:
-            named = Entry(replace(entry.reading, url=url), entry.packed, entry.characters, entry.passages)
-            yield from keep(named, "upload", now, user_id=user_id, origin=origin)
+            named = LibraryEntry(replace(entry.reading, url=url), entry.packed, entry.characters, entry.passages)
+            yield from store_page(named, "upload", now, user_id=user_id, origin=origin)
             return url
     raise ValueError("there are not enough addresses to choose from")
 
 
 @script
-def remove(url: str, user_id: str) -> Steps[bool]:
+def remove_from_shelf(url: str, user_id: str) -> Steps[bool]:
     """Takes it off the user's shelf; False: it is not there. On nobody's any more, everything goes that was ever read
     there, or where it led. A text that also stands elsewhere stays there."""
-    return bool((yield from remove_all([url], user_id)))
+    return bool((yield from remove_all_from_shelf([url], user_id)))
 
 
 @script
-def remove_all(urls: Iterable[str], user_id: str) -> Steps[int]:
+def remove_all_from_shelf(urls: Iterable[str], user_id: str) -> Steps[int]:
     """The same for several, of which the index is rid at once; how many there were."""
     removed, deleted = 0, False
     for one in urls:
@@ -189,7 +193,7 @@ def remove_all(urls: Iterable[str], user_id: str) -> Steps[int]:
             removed += 1
             deleted |= yield from _delete_unless_shelved(url)
     if deleted:
-        yield from purge()
+        yield from purge_passages()
     return removed
 
 
@@ -203,21 +207,21 @@ def clear_shelf(user_id: str) -> Steps[None]:
     for (url,) in files:
         yield from _delete_unless_shelved(url)
     if files:
-        yield from purge()
+        yield from purge_passages()
 
 
 @script
 def _delete_unless_shelved(url: str) -> Steps[bool]:
-    yield from alone_with(url)
+    yield from lock_page(url)
     if (yield sql("SELECT 1 FROM shelf WHERE url = ? LIMIT 1", url)):
         return False
     texts = yield sql("SELECT snapshot_id FROM reading WHERE url = ?", url)
-    yield from alone_with(url, *(snapshot_id for (snapshot_id,) in texts))
+    yield from lock_page(url, *(snapshot_id for (snapshot_id,) in texts))
     yield sql("DELETE FROM search_cache")  # what was found may quote the page
     yield sql("DELETE FROM page WHERE url = ?", url)
     yield sql("DELETE FROM reading WHERE url = ?", url)
     for (snapshot_id,) in texts:
-        yield from leave(snapshot_id)
+        yield from unindex_passages(snapshot_id)
         yield sql(
             "DELETE FROM snapshot WHERE id = ? AND NOT EXISTS (SELECT 1 FROM reading WHERE snapshot_id = snapshot.id)",
             snapshot_id,
@@ -226,33 +230,33 @@ def _delete_unless_shelved(url: str) -> Steps[bool]:
 
 
 @script
-def keep_documentation(edition: str, entries: Sequence[Entry], now: float) -> Steps[None]:
+def store_documentation(edition: str, entries: Sequence[LibraryEntry], now: float) -> Steps[None]:
     """Replaces the edition that is there. Texts of earlier ones can still be opened."""
     yield lock("documentation", "all")
-    if (yield from edition_of_documentation()) == edition:  # another process was faster
+    if (yield from documentation_edition()) == edition:  # another process was faster
         return
     for entry in entries:
-        yield from keep(entry, "documentation", now)
+        yield from store_page(entry, "documentation", now)
     present = {entry.reading.url for entry in entries}
     for url, snapshot_id in (yield sql("SELECT url, snapshot_id FROM page WHERE kind = 'documentation'")):
         if url not in present:
             yield sql("DELETE FROM page WHERE url = ?", url)
-            yield from leave(snapshot_id)
+            yield from unindex_passages(snapshot_id)
     yield sql(
         "INSERT INTO library_fact (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        DOCUMENTATION,
+        DOCUMENTATION_FACT,
         edition,
     )
 
 
 @script
-def edition_of_documentation() -> Steps[str | None]:
-    rows = yield sql("SELECT value FROM library_fact WHERE name = ?", DOCUMENTATION)
+def documentation_edition() -> Steps[str | None]:
+    rows = yield sql("SELECT value FROM library_fact WHERE name = ?", DOCUMENTATION_FACT)
     return rows[0][0] if rows else None
 
 
 @script
-def latest(url: str, user_id: str | None) -> Steps[Found | None]:
+def latest_snapshot(url: str, user_id: str | None) -> Steps[FoundPassage | None]:
     """What the page has now; also by an address that led to it."""
     rows = yield sql(
         """
@@ -267,14 +271,14 @@ def latest(url: str, user_id: str | None) -> Steps[Found | None]:
         user_id,
         url,
     )
-    return found(rows[0]) if rows else None
+    return found_from_row(rows[0]) if rows else None
 
 
 @script
-def snapshots(ids: Iterable[str], user_id: str | None) -> Steps[dict[str, Found]]:
+def snapshots(ids: Iterable[str], user_id: str | None) -> Steps[dict[str, FoundPassage]]:
     """By id. A text that was read in several places comes with the last of them that this user has read; at least not
     with one that is somebody else's own file."""
-    texts: dict[str, Found] = {}
+    texts: dict[str, FoundPassage] = {}
     for snapshot_id in ids:
         rows = yield sql(
             """
@@ -288,12 +292,12 @@ def snapshots(ids: Iterable[str], user_id: str | None) -> Steps[dict[str, Found]
             snapshot_id,
         )
         if rows:
-            texts[snapshot_id] = found(rows[0])
+            texts[snapshot_id] = found_from_row(rows[0])
     return texts
 
 
 @script
-def is_kept(url: str, snapshot_id: str, fetched_at: str, icon: str | None) -> Steps[bool]:
+def is_current(url: str, snapshot_id: str, fetched_at: str, icon: str | None) -> Steps[bool]:
     """Whether this very reading is what the page has now."""
     rows = yield sql(
         """
@@ -309,7 +313,7 @@ def is_kept(url: str, snapshot_id: str, fetched_at: str, icon: str | None) -> St
 
 
 @script
-def has(url: str, user_id: str) -> Steps[bool]:
+def has_page(url: str, user_id: str) -> Steps[bool]:
     """Whether it is on the user's shelf, or part of every library."""
     rows = yield sql(
         """
@@ -324,7 +328,7 @@ def has(url: str, user_id: str) -> Steps[bool]:
 
 
 @script
-def pages(user_id: str | None) -> Steps[list[LibraryPage]]:
+def list_pages(user_id: str | None) -> Steps[list[LibraryPage]]:
     """Every page, the last read first; the documentation after all others."""
     rows = yield sql(
         """
@@ -340,9 +344,9 @@ def pages(user_id: str | None) -> Steps[list[LibraryPage]]:
 
 
 @script
-def pages_with(ids: Iterable[str], user_id: str | None) -> Steps[dict[str, Found]]:
+def pages_by_snapshot(ids: Iterable[str], user_id: str | None) -> Steps[dict[str, FoundPassage]]:
     """For each of these texts a page that has it now, the last read of them."""
-    texts: dict[str, Found] = {}
+    texts: dict[str, FoundPassage] = {}
     for snapshot_id in ids:
         rows = yield sql(
             """
@@ -356,12 +360,12 @@ def pages_with(ids: Iterable[str], user_id: str | None) -> Steps[dict[str, Found
             user_id,
         )
         if rows:
-            texts[snapshot_id] = found(rows[0])
+            texts[snapshot_id] = found_from_row(rows[0])
     return texts
 
 
 @script
-def alone_with(url: str, *snapshot_ids: str) -> Steps[None]:
+def lock_page(url: str, *snapshot_ids: str) -> Steps[None]:
     """Nobody else changes what is known of an address, and of these texts, until the transaction ends. In one order, so
     that of two who need the same none waits for the other in vain."""
     yield lock("page", url)
@@ -369,6 +373,6 @@ def alone_with(url: str, *snapshot_ids: str) -> Steps[None]:
         yield lock("text", snapshot_id)
 
 
-def found(row: Sequence[Any]) -> Found:
+def found_from_row(row: Sequence[Any]) -> FoundPassage:
     """A row of `reading_with_text`."""
-    return Found(Reading(*row[:12], icon=row[15]), row[13])
+    return FoundPassage(SnapshotRow(*row[:12], icon=row[15]), row[13])

@@ -5,10 +5,45 @@ from operator import itemgetter
 
 from msgspec import Struct
 
-from footnote.db.files import follow_branch
-from footnote.db.leases import enlist
-from footnote.db.script import Either, Row, Script, Steps, lock, script, sql, sql_holding, sql_many, sql_needing
+from footnote.db.files import sync_files_to_branch
+from footnote.db.leases import register
+from footnote.db.script import (
+    Either,
+    Row,
+    Script,
+    Steps,
+    lock,
+    script,
+    sql,
+    sql_for_key_share,
+    sql_for_update,
+    sql_many,
+)
 from footnote.protocol.errors import FootnoteError, LimitReached, RunActive, Unknown
+
+STATUS_BATCH = 100
+"""Always as many: so there is one statement, and not one for each number of runs."""
+_RUN_STATUS = f"""
+    SELECT id, ended_at IS NOT NULL,
+        (SELECT last_id FROM run_events WHERE run_events.run = run.number ORDER BY first_id DESC LIMIT 1)
+    FROM run WHERE id IN ({", ".join("?" * STATUS_BATCH)})
+"""  # noqa: S608 - of question marks alone
+
+
+class RunStatus(Struct, frozen=True):
+    has_ended: bool
+    last_id: int
+
+
+@script
+def run_statuses(run_ids: Sequence[str]) -> Steps[dict[str, RunStatus]]:
+    """Of those that there are."""
+    found: dict[str, RunStatus] = {}
+    for start in range(0, len(run_ids), STATUS_BATCH):
+        some = list(run_ids[start : start + STATUS_BATCH])
+        rows = yield sql(_RUN_STATUS, *some, *some[-1:] * (STATUS_BATCH - len(some)))
+        found |= {run_id: RunStatus(bool(has_ended), last_id or 0) for run_id, has_ended, last_id in rows}
+    return found
 
 
 class LeaseLost(FootnoteError):
@@ -32,7 +67,7 @@ class NewQuestion(Struct, frozen=True):
     attachments: bytes
     created_at: str
     after_run: str | None = None
-    branches: bool = False
+    is_branch: bool = False
 
 
 class NewRun(Struct, frozen=True):
@@ -82,17 +117,17 @@ class Lease(Struct, frozen=True):
     fence: int
 
 
-class KeptMessage(Struct, frozen=True):
+class StoredMessage(Struct, frozen=True):
     ordinal: int
     blocks: int
     body: bytes
 
 
-class Interrupted(Struct, frozen=True):
+class InterruptedRun(Struct, frozen=True):
     """What is known of a run whose owner is gone. A call without a result was begun and not finished."""
 
     row: RunRow
-    messages: tuple[KeptMessage, ...]
+    messages: tuple[StoredMessage, ...]
     calls: dict[str, bytes | None]
     last_id: int
     origin: str
@@ -116,14 +151,14 @@ _APPEND = """
 
 
 @script
-def begin(run: NewRun, question: NewQuestion | None, *, most: int) -> Steps[None]:
+def create_run(run: NewRun, question: NewQuestion | None, *, max_active: int) -> Steps[None]:
     """Stores the run, with its question if that is new, as the end of the branch that is shown.
 
-    `RunActive`: the session has one already. `LimitReached`: the user has `most` of them. Checked here, in the one
+    `RunActive`: the session has one already. `LimitReached`: the user has `max_active` of them. Checked in the same
     transaction, so that of two requests at once one is refused.
     """
     yield lock("user", run.user_id)
-    owned = yield sql_needing("SELECT 1 FROM session WHERE id = ? AND user_id = ?", run.session_id, run.user_id)
+    owned = yield sql_for_key_share("SELECT 1 FROM session WHERE id = ? AND user_id = ?", run.session_id, run.user_id)
     if not owned:
         raise Unknown("There is no such session.")
     if (
@@ -135,7 +170,7 @@ def begin(run: NewRun, question: NewQuestion | None, *, most: int) -> Steps[None
     ((active,),) = yield sql(
         "SELECT count(*) FROM run WHERE user_id = ? AND state IN ('queued', 'running', 'waiting')", run.user_id
     )
-    if active >= most:
+    if active >= max_active:
         raise LimitReached(
             f"You have {active} questions being answered, which is as many as this server allows at once. Wait for one "
             "of them, or cancel it.",
@@ -148,7 +183,7 @@ def begin(run: NewRun, question: NewQuestion | None, *, most: int) -> Steps[None
             SELECT ?, id, CASE WHEN ? THEN ? ELSE head END, ?, ?, ? FROM session WHERE id = ?
             """,
             question.id,
-            question.branches,
+            question.is_branch,
             question.after_run,
             question.body,
             question.attachments,
@@ -169,16 +204,16 @@ def begin(run: NewRun, question: NewQuestion | None, *, most: int) -> Steps[None
         run.owner,
         run.now,
     )
-    yield from enlist(run.owner, run.lease_seconds, run.now)
+    yield from register(run.owner, run.lease_seconds, run.now)
     yield sql("UPDATE session SET head = ?, changed_at = ? WHERE id = ?", run.id, run.now, run.session_id)
-    if question is None or question.branches:
-        yield from follow_branch(run.session_id)
+    if question is None or question.is_branch:
+        yield from sync_files_to_branch(run.session_id)
 
 
 @script
-def record(run: NewRun, question: NewQuestion, messages: Sequence[bytes], ending: bytes) -> Steps[None]:
+def record_turn(run: NewRun, question: NewQuestion, messages: Sequence[bytes], ending: bytes) -> Steps[None]:
     """A turn that was answered elsewhere, as if it had been answered here."""
-    yield from begin(run, question, most=1_000_000)
+    yield from create_run(run, question, max_active=1_000_000)
     for ordinal, body in enumerate(messages):
         yield sql(
             "INSERT INTO run_message (run_id, ordinal, blocks, body) VALUES (?, ?, ?, ?)", run.id, ordinal, 0, body
@@ -190,13 +225,13 @@ def record(run: NewRun, question: NewQuestion, messages: Sequence[bytes], ending
 
 
 @script
-def _hold(lease: Lease) -> Steps[None]:
-    if not (yield sql_holding("SELECT 1 FROM run WHERE id = ? AND fence = ?", lease.run_id, lease.fence)):
+def _check_lease(lease: Lease) -> Steps[None]:
+    if not (yield sql_for_update("SELECT 1 FROM run WHERE id = ? AND fence = ?", lease.run_id, lease.fence)):
         raise LeaseLost(lease.run_id)
 
 
 @script
-def append(events: Iterable[tuple[EventRow, int]]) -> Steps[None]:
+def append_events(events: Iterable[tuple[EventRow, int]]) -> Steps[None]:
     """Events of any number of runs, each with the fence of its owner. What is there already stays as it is."""
     # In the order of the runs: two who wait for each other's would wait for ever.
     rows: list[Row] = sorted(
@@ -207,27 +242,27 @@ def append(events: Iterable[tuple[EventRow, int]]) -> Steps[None]:
 
 
 @script
-def go_on(lease: Lease, events: Sequence[EventRow], rest: Script[None] | None = None) -> Steps[None]:
+def append_events_and(lease: Lease, events: Sequence[EventRow], then: Script[None] | None = None) -> Steps[None]:
     """Events together with what they lead to: both are kept, or neither."""
-    yield from _hold(lease)
-    yield from append((row, lease.fence) for row in events)
-    if rest is not None:
-        yield from rest
+    yield from _check_lease(lease)
+    yield from append_events((row, lease.fence) for row in events)
+    if then is not None:
+        yield from then
 
 
 @script
-def take_turn(lease: Lease, most: int) -> Steps[bool]:
+def acquire_slot(lease: Lease, max_running: int) -> Steps[bool]:
     """Whether the run may begin: of all replicas together `most` are carried on, and the oldest go first. One that was
     begun before has its turn already."""
     yield lock("turns", "all")
-    yield from _hold(lease)
+    yield from _check_lease(lease)
     ((number, state),) = yield sql("SELECT number, state FROM run WHERE id = ?", lease.run_id)
     if state != "queued":
         return True
     ((ahead,),) = yield sql(
         "SELECT count(*) FROM run WHERE state = 'running' OR (state = 'queued' AND number < ?)", number
     )
-    if ahead >= most:
+    if ahead >= max_running:
         return False
     yield sql("UPDATE run SET state = 'running' WHERE id = ?", lease.run_id)
     return True
@@ -242,19 +277,19 @@ def set_running(lease: Lease) -> Steps[None]:
 def count_adoption(lease: Lease) -> Steps[int]:
     """How often the run was taken over since it last got on, this time included. Stored before anything else is done
     with the run: whatever ends the process after that is counted."""
-    yield from _hold(lease)
+    yield from _check_lease(lease)
     yield sql("UPDATE run SET attempts = attempts + 1 WHERE id = ?", lease.run_id)
     ((adoptions,),) = yield sql("SELECT attempts FROM run WHERE id = ?", lease.run_id)
     return adoptions
 
 
 @script
-def _got_on(lease: Lease) -> Steps[None]:
+def _reset_attempts(lease: Lease) -> Steps[None]:
     yield sql("UPDATE run SET attempts = 0 WHERE id = ? AND attempts > 0", lease.run_id)
 
 
 @script
-def keep(lease: Lease, message: KeptMessage) -> Steps[None]:
+def store_message(lease: Lease, message: StoredMessage) -> Steps[None]:
     yield sql(
         "INSERT INTO run_message (run_id, ordinal, blocks, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         lease.run_id,
@@ -262,23 +297,23 @@ def keep(lease: Lease, message: KeptMessage) -> Steps[None]:
         message.blocks,
         message.body,
     )
-    yield from _got_on(lease)
+    yield from _reset_attempts(lease)
 
 
 @script
-def begin_call(lease: Lease, call_id: str) -> Steps[None]:
+def start_call(lease: Lease, call_id: str) -> Steps[None]:
     yield sql("INSERT INTO run_call (run_id, call_id) VALUES (?, ?) ON CONFLICT DO NOTHING", lease.run_id, call_id)
 
 
 @script
-def end_call(lease: Lease, call_id: str, result: bytes) -> Steps[None]:
-    yield from begin_call(lease, call_id)
+def store_call_result(lease: Lease, call_id: str, result: bytes) -> Steps[None]:
+    yield from start_call(lease, call_id)
     yield sql("UPDATE run_call SET result = ? WHERE run_id = ? AND call_id = ?", result, lease.run_id, call_id)
-    yield from _got_on(lease)
+    yield from _reset_attempts(lease)
 
 
 @script
-def keep_digest(lease: Lease, messages: int, text: str) -> Steps[None]:
+def store_summary(lease: Lease, messages: int, text: str) -> Steps[None]:
     yield sql(
         """
         INSERT INTO digest (run_id, messages, text) VALUES (?, ?, ?)
@@ -291,7 +326,7 @@ def keep_digest(lease: Lease, messages: int, text: str) -> Steps[None]:
 
 
 @script
-def finish(lease: Lease, state: str, ending: bytes, now: float) -> Steps[None]:
+def finish_run(lease: Lease, state: str, ending: bytes, now: float) -> Steps[None]:
     yield sql(
         "UPDATE run SET state = ?, ending = ?, ended_at = ?, owner = NULL WHERE id = ?",
         state,
@@ -334,7 +369,7 @@ def owns_session(user_id: str, session_id: str) -> Steps[bool]:
 
 
 @script
-def last_event(run_id: str) -> Steps[int]:
+def last_event_id(run_id: str) -> Steps[int]:
     ((last_id,),) = yield sql(
         "SELECT coalesce(max(last_id), 0) FROM run_events WHERE run = (SELECT number FROM run WHERE id = ?)", run_id
     )
@@ -342,19 +377,19 @@ def last_event(run_id: str) -> Steps[int]:
 
 
 @script
-def interrupted(run_id: str) -> Steps[Interrupted | None]:
+def interrupted_run(run_id: str) -> Steps[InterruptedRun | None]:
     row = yield from run(run_id)
     if row is None:
         return None
     messages = yield sql("SELECT ordinal, blocks, body FROM run_message WHERE run_id = ? ORDER BY ordinal", run_id)
     calls = yield sql("SELECT call_id, result FROM run_call WHERE run_id = ?", run_id)
-    last_id = yield from last_event(run_id)
+    last_id = yield from last_event_id(run_id)
     ((origin,),) = yield sql("SELECT origin FROM session WHERE id = ?", row.session_id)
-    return Interrupted(row, tuple(KeptMessage(*message) for message in messages), dict(calls), last_id, origin)
+    return InterruptedRun(row, tuple(StoredMessage(*message) for message in messages), dict(calls), last_id, origin)
 
 
 @script
-def events(run_id: str, after: int, most: int) -> Steps[list[EventRow]]:
+def event_rows(run_id: str, after: int, limit: int) -> Steps[list[EventRow]]:
     """Rows with events after an id, `most` of them."""
     rows = yield sql(
         """
@@ -364,13 +399,13 @@ def events(run_id: str, after: int, most: int) -> Steps[list[EventRow]]:
         """,
         run_id,
         after,
-        most,
+        limit,
     )
     return [EventRow(*row) for row in rows]
 
 
 @script
-def digest_of(run_ids: Iterable[str]) -> Steps[tuple[int, str] | None]:
+def latest_summary(run_ids: Iterable[str]) -> Steps[tuple[int, str] | None]:
     """The summary that was made in the last of these runs that made one."""
     for run_id in run_ids:
         rows = yield sql("SELECT messages, text FROM digest WHERE run_id = ?", run_id)
@@ -383,7 +418,7 @@ def digest_of(run_ids: Iterable[str]) -> Steps[tuple[int, str] | None]:
 
 
 @script
-def prune(ended_before: float) -> Steps[int]:
+def prune_events(ended_before: float) -> Steps[int]:
     """Of runs that ended long ago, only their last events are kept: the messages are stored by themselves."""
     rows = yield sql(
         """

@@ -42,26 +42,26 @@ Steps: TypeAlias = Generator[Statement | Either, Rows, T]
 class Script(Generic[T]):
     """A transaction that has not begun. To iterate over it is to begin it, as often as that is needed."""
 
-    __slots__ = ("_begin", "kind")
+    __slots__ = ("_start", "function")
 
     def __init__(self, kind: Callable[..., Any], begin: Callable[[], Steps[T]]) -> None:
-        self.kind = kind
+        self.function = kind
         """The function that it is a call of."""
-        self._begin = begin
+        self._start = begin
 
     def __iter__(self) -> Steps[T]:
-        return self._begin()
+        return self._start()
 
 
 def script(function: Callable[P, Steps[T]]) -> Callable[P, Script[T]]:
     @wraps(function)
     def called(*args: P.args, **named: P.kwargs) -> Script[T]:
-        return Script(function, partial(function, *map(_lasting, args), **named))
+        return Script(function, partial(function, *map(_materialise, args), **named))
 
     return called
 
 
-def _lasting(argument: Any) -> Any:
+def _materialise(argument: Any) -> Any:
     """An iterator would have nothing left for a second beginning."""
     return tuple(cast("Iterator[Any]", argument)) if isinstance(argument, Iterator) else argument
 
@@ -85,11 +85,11 @@ def lock(subject: str, key: str) -> Either:
     return Either(None, sql("SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ?, 0))", name))
 
 
-def sql_holding(text: str, *values: Any) -> Either:
+def sql_for_update(text: str, *values: Any) -> Either:
     """A SELECT whose rows stay as they are, and stay, until the transaction ends."""
     return Either(sql(text, *values), sql(f"{text} FOR NO KEY UPDATE", *values))
 
 
-def sql_needing(text: str, *values: Any) -> Either:
+def sql_for_key_share(text: str, *values: Any) -> Either:
     """A SELECT whose rows stay there until the transaction ends; others may need them too, and may change them."""
     return Either(sql(text, *values), sql(f"{text} FOR KEY SHARE", *values))

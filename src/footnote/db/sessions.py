@@ -3,19 +3,156 @@
 Every script that is asked for by a user names that user, and finds nothing of anybody else.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from footnote.db.files import follow_branch
-from footnote.db.fulltext import renew
-from footnote.db.phrases import COMMON, MAX_PROBED, Phrase, counted, first_parts, owner_term, probed, with_phrases
-from footnote.db.script import Either, Row, Statement, Steps, script, sql, sql_holding
+from footnote.db.files import sync_files_to_branch
+from footnote.db.fulltext import LONG_TEXT_LEXEME, MAX_QUERY_LEXEMES, lexeme, rebuild_if_deep
+from footnote.db.script import Either, Row, Statement, Steps, script, sql, sql_for_update
+
+
+class Phrase(Struct, frozen=True):
+    """Terms that follow each other. `open`: the last one may be the beginning of a longer one."""
+
+    terms: tuple[str, ...]
+    is_prefix: bool
+
+
+MAX_PROBED = 50
+"""Entries of a session that are looked at one by one, here and in the statements below."""
+COMMON_PHRASE_ENTRIES = 3_000
+"""From so many entries on it is quicker to look through the newest sessions than to collect all that the index has."""
+Wording: TypeAlias = Callable[[str, Sequence[Any]], Statement]
+"""A statement with a condition in it, and what the `?` of that stand for."""
+
+_FTS5_CONDITION = "session_terms MATCH ?"
+_LEXEME_CONDITION = (
+    "session_terms.lexemes @@ CAST(? AS TEXT)::tsquery AND strpos(' ' || session_terms.text || ' ', ?) > 0"
+)
+_HAVING = """
+    AND session.id IN (
+        SELECT session_entry.session_id
+        FROM session_terms JOIN session_entry ON session_entry.id = session_terms.rowid
+        WHERE {condition}
+    )
+"""
+_FIRST_PART_FTS5 = """
+    SELECT session_id, part FROM (
+        SELECT session_entry.session_id, session_entry.part,
+            min((substr(session_entry.part, 1, 5) = 'path:') * (1 << 61) + (session_entry.part = 'title') * (1 << 62)
+                + session_entry.id)
+        -- The index comes first: to look up each entry of these sessions in it would take longer.
+        FROM session_terms CROSS JOIN session_entry ON session_entry.id = session_terms.rowid
+        WHERE session_terms MATCH ? AND session_entry.session_id IN ({marks})
+        GROUP BY session_entry.session_id
+    )
+"""
+_FIRST_PART_LEXEMES = """
+    SELECT DISTINCT ON (session_entry.session_id) session_entry.session_id, session_entry.part
+    FROM session_terms JOIN session_entry ON session_entry.id = session_terms.rowid
+    WHERE session_entry.session_id IN ({marks}) AND ({condition})
+    ORDER BY session_entry.session_id, session_entry.part = 'title', session_entry.part LIKE 'path:%', session_entry.id
+"""
+_COUNT_PHRASE = "SELECT count(*) FROM (SELECT 1 FROM session_terms WHERE session_terms MATCH ? LIMIT ?) AS some"
+_SOME_ENTRIES = """
+    FROM (
+        SELECT id, part FROM session_entry WHERE session_id = session.id ORDER BY part LIMIT 50
+    ) AS entry
+    JOIN session_terms ON session_terms.rowid = entry.id
+"""
+_CONTAINS = "{strpos}(' ' || session_terms.text || ' ', ?) > 0"
+_PROBE = """
+    SELECT session.*,
+        (SELECT count(*) FROM (
+            SELECT 1 FROM session_entry WHERE session_id = session.id LIMIT 51
+        ) AS entries),
+        (SELECT entry.part {some} WHERE {any} LIMIT 1)
+        {each}
+    FROM ({sessions}) AS session
+"""
+
+
+def with_phrases(user_id: str, phrases: Sequence[Phrase], wording: Wording) -> Either:
+    """Over the sessions of a user in which each of the phrases stands somewhere."""
+    held = [_lexeme_values(user_id, phrase) for phrase in phrases]
+    return Either(
+        wording(
+            _HAVING.format(condition=_FTS5_CONDITION) * len(phrases), [_fts5_query(user_id, [one]) for one in phrases]
+        ),
+        wording(_HAVING.format(condition=_LEXEME_CONDITION) * len(phrases), [value for pair in held for value in pair]),
+    )
+
+
+def count_phrase(user_id: str, phrase: Phrase) -> Either:
+    """In how many entries of a user a phrase stands, up to `COMMON`. PostgreSQL would collect all of them for that."""
+    return Either(sql(_COUNT_PHRASE, _fts5_query(user_id, [phrase]), COMMON_PHRASE_ENTRIES), None)
+
+
+def probe_sessions(user_id: str, phrases: Sequence[Phrase], sessions: str, values: Sequence[Any]) -> Either:
+    """Of each of the sessions that the statement `sessions` selects, beside its columns: how many entries it has, up to
+    one more than are looked at; the first of those in which one of the phrases stands; and for each phrase whether it
+    stands in one of them."""
+    texts = [_lexeme_values(user_id, phrase)[1] for phrase in phrases]
+
+    def statement(strpos: str) -> Statement:
+        stands = _CONTAINS.format(strpos=strpos)
+        return sql(
+            _PROBE.format(
+                some=_SOME_ENTRIES,
+                any=" OR ".join([stands] * len(texts)),
+                each="".join(f", EXISTS (SELECT 1 {_SOME_ENTRIES} WHERE {stands})" for _ in texts),
+                sessions=sessions,
+            ),
+            *(*texts, *texts, *values),
+        )
+
+    return Either(statement("instr"), statement("strpos"))
+
+
+def first_parts(user_id: str, phrases: Sequence[Phrase], session_ids: Sequence[str]) -> Either:
+    """Of each of these sessions the first part in which one of the phrases stands: messages before files, and the title
+    after both."""
+    if not session_ids:
+        return Either(None, None)
+    marks = ", ".join("?" * len(session_ids))
+    condition = " OR ".join(f"({_LEXEME_CONDITION})" for _ in phrases)
+    held = [value for phrase in phrases for value in _lexeme_values(user_id, phrase)]
+    return Either(
+        sql(_FIRST_PART_FTS5.format(marks=marks), _fts5_query(user_id, phrases), *session_ids),
+        sql(_FIRST_PART_LEXEMES.format(marks=marks, condition=condition), *session_ids, *held),
+    )
+
+
+def owner_term(user_id: str) -> str:
+    """A term that all entries of a user have, and no text: without it, what others said would be gone through too."""
+    return "§" + hashlib.sha256(user_id.encode()).hexdigest()[:16]
+
+
+def _fts5_query(user_id: str, phrases: Sequence[Phrase]) -> str:
+    """Any of the phrases, for FTS5. Every one is a quoted string, so that nothing in it is read as an operator or as a
+    name of a column."""
+    wanted = " OR ".join(f'"{" ".join(phrase.terms)}"{" *" if phrase.is_prefix else ""}' for phrase in phrases)
+    return f'"{owner_term(user_id)}" AND ({wanted})'
+
+
+def _lexeme_values(user_id: str, phrase: Phrase) -> tuple[str, str]:
+    """What an entry with the phrase has in its set, and in its text."""
+    *whole, last = phrase.terms
+    owner = lexeme(owner_term(user_id))
+    needed = [lexeme(last, is_prefix=phrase.is_prefix), *map(lexeme, whole[:MAX_QUERY_LEXEMES])]
+    terms = " & ".join(one for one in needed if one) or owner
+    return (
+        f"{owner} & (({terms}) | {lexeme(LONG_TEXT_LEXEME)})",
+        f" {' '.join(phrase.terms)}{'' if phrase.is_prefix else ' '}",
+    )
+
 
 TITLE = "title"
 """The part of a session that is its title. Others are the ids of its messages, and files (`file_part`)."""
-_FILE = "path:"
+_FILE_PREFIX = "path:"
 """Before the key of a file: by their names, messages come before files, and files before the title."""
 
 
@@ -48,11 +185,11 @@ class FoundPart(Struct, frozen=True):
     @property
     def file_key(self) -> str | None:
         """The file that it is; None: it is none."""
-        return self.part.removeprefix(_FILE) if self.part.startswith(_FILE) else None
+        return self.part.removeprefix(_FILE_PREFIX) if self.part.startswith(_FILE_PREFIX) else None
 
 
 def file_part(key: str) -> str:
-    return f"{_FILE}{key}"
+    return f"{_FILE_PREFIX}{key}"
 
 
 _SESSION = """
@@ -62,13 +199,13 @@ _SESSION = """
         ) AS active
     FROM session WHERE session.user_id = ?
 """
-_COLUMNS = len(SessionRow.__struct_fields__)
-_MORE_NEWEST = 20
+_COLUMN_COUNT = len(SessionRow.__struct_fields__)
+_EXTRA_SCANNED = 20
 """Sessions that are looked through beside as many as are wanted."""
-_BEHIND = "AND (session.changed_at, session.id) < (?, ?)"
-_BEGUN = "AND (session.title <> '' OR EXISTS (SELECT 1 FROM question WHERE question.session_id = session.id))"
+_AFTER_CURSOR = "AND (session.changed_at, session.id) < (?, ?)"
+_HAS_CONTENT = "AND (session.title <> '' OR EXISTS (SELECT 1 FROM question WHERE question.session_id = session.id))"
 """Something was asked in it, or somebody has given it a title."""
-_LAST_CHANGED = "ORDER BY session.changed_at DESC, session.id DESC LIMIT ?"
+_NEWEST_FIRST = "ORDER BY session.changed_at DESC, session.id DESC LIMIT ?"
 
 
 @script
@@ -98,48 +235,50 @@ def session(user_id: str, session_id: str) -> Steps[SessionRow | None]:
 
 
 @script
-def listed(
+def list_sessions(
     user_id: str, phrases: Sequence[Phrase], after: Position | None, count: int, *, origin: str = "page"
 ) -> Steps[tuple[list[SessionRow], list[FoundPart]]]:
     """Sessions in which each of the phrases stands somewhere, the last changed first, and of each the first part in
     which one of them does. The sessions of compatible doors are listed by themselves. One that was only made, for a
     file to be attached to the first question, is not listed before that is asked."""
     place = () if after is None else (after.changed_at, after.session_id)
-    behind = _BEHIND if place else ""
+    behind = _AFTER_CURSOR if place else ""
 
     def wording(having: str, wanted: Sequence[Any]) -> Statement:
         return sql(
-            f"{_SESSION} AND session.origin = ? {_BEGUN} {behind} {having} {_LAST_CHANGED}",
+            f"{_SESSION} AND session.origin = ? {_HAS_CONTENT} {behind} {having} {_NEWEST_FIRST}",
             *(user_id, origin, *place, *wanted, count),
         )
 
     if phrases:
-        newest = sql(f"{_SESSION} AND session.origin = ? {_BEGUN} {behind} {_LAST_CHANGED}", user_id, origin, *place)
-        among = yield from _among_newest(user_id, phrases, newest, count)
+        newest = sql(
+            f"{_SESSION} AND session.origin = ? {_HAS_CONTENT} {behind} {_NEWEST_FIRST}", user_id, origin, *place
+        )
+        among = yield from _search_newest(user_id, phrases, newest, count)
         if among is not None:
             return among
     rows = yield with_phrases(user_id, phrases, wording)
     found = [SessionRow(*row) for row in rows]
-    parts = (yield from _found_in(user_id, phrases, found)) if phrases else []
+    parts = (yield from _matching_parts(user_id, phrases, found)) if phrases else []
     return found, parts
 
 
 @script
-def _among_newest(
+def _search_newest(
     user_id: str, phrases: Sequence[Phrase], newest: Statement, count: int
 ) -> Steps[tuple[list[SessionRow], list[FoundPart]] | None]:
     """Words that are everywhere are in the newest sessions too, and those are quickly looked through. None: they do not
     tell, since a phrase is rare, or since there may be more in a session than was looked at."""
     for phrase in phrases:
-        number = yield counted(user_id, phrase)
-        if number and number[0][0] < COMMON:
+        number = yield count_phrase(user_id, phrase)
+        if number and number[0][0] < COMMON_PHRASE_ENTRIES:
             return None
-    looked_at = count + _MORE_NEWEST
-    rows = yield probed(user_id, phrases, newest.text, [*newest.values, looked_at])
+    looked_at = count + _EXTRA_SCANNED
+    rows = yield probe_sessions(user_id, phrases, newest.text, [*newest.values, looked_at])
     found: list[SessionRow] = []
     firsts: list[tuple[str, str]] = []
     for row in rows:
-        session, (entries, first, *stands) = SessionRow(*row[:_COLUMNS]), row[_COLUMNS:]
+        session, (entries, first, *stands) = SessionRow(*row[:_COLUMN_COUNT]), row[_COLUMN_COUNT:]
         if all(stands):
             found.append(session)
             firsts.append((session.id, first))
@@ -149,35 +288,35 @@ def _among_newest(
             break
     if len(found) < count and len(rows) == looked_at:
         return None
-    return found, (yield from _with_bodies(firsts))
+    return found, (yield from _load_parts(firsts))
 
 
 @script
 def rename(session_id: str, title: str, terms: str) -> Steps[None]:
     """A person's choice. A session that is only renamed keeps its place in the list."""
     yield sql("UPDATE session SET title = ?, titled = 1 WHERE id = ?", title, session_id)
-    yield from enter(session_id, TITLE, terms)
+    yield from index_part(session_id, TITLE, terms)
 
 
 @script
-def entitle(session_id: str, title: str, terms: str) -> Steps[None]:
+def set_title(session_id: str, title: str, terms: str) -> Steps[None]:
     """The title that the first question gives a session, unless it has one."""
     named = yield sql(
         "UPDATE session SET title = ? WHERE id = ? AND title = '' AND titled = 0 RETURNING id", title, session_id
     )
     if named:
-        yield from enter(session_id, TITLE, terms)
+        yield from index_part(session_id, TITLE, terms)
 
 
 @script
-def show(session_id: str, head: str) -> Steps[None]:
+def set_head(session_id: str, head: str) -> Steps[None]:
     """The branch that ends with this run is shown from now on, with its files."""
     yield sql("UPDATE session SET head = ? WHERE id = ?", head, session_id)
-    yield from follow_branch(session_id)
+    yield from sync_files_to_branch(session_id)
 
 
 @script
-def remove(user_id: str, session_id: str) -> Steps[bool]:
+def delete_session(user_id: str, session_id: str) -> Steps[bool]:
     """With all that was said and all files; False: there is none. To be written with `erase`, and purged after."""
     gone = yield sql("DELETE FROM session WHERE user_id = ? AND id = ? RETURNING id", user_id, session_id)
     if gone:
@@ -186,7 +325,7 @@ def remove(user_id: str, session_id: str) -> Steps[bool]:
 
 
 @script
-def abandoned(before: float, written_before: str, count: int) -> Steps[list[tuple[str, str]]]:
+def abandoned_sessions(before: float, written_before: str, count: int) -> Steps[list[tuple[str, str]]]:
     """Users and sessions: those in which nothing was ever asked, without a title, that were made and last given a file
     before a moment, which is named in both ways in which moments are stored."""
     rows = yield sql(
@@ -208,17 +347,17 @@ def abandoned(before: float, written_before: str, count: int) -> Steps[list[tupl
 
 
 @script
-def purge() -> Steps[None]:
+def purge_terms() -> Steps[None]:
     """Of an entry that is gone, the index only notes that: its words go when the index is written anew."""
-    if not (yield from renew("session_terms")):
+    if not (yield from rebuild_if_deep("session_terms")):
         yield Either(sql("INSERT INTO session_terms (session_terms) VALUES ('optimize')"), None)
 
 
 @script
-def purge_some(pages: int) -> Steps[bool]:
+def purge_terms_step(pages: int) -> Steps[bool]:
     """The same some pages at a time, for others to write in between; the first time with a negative number. False:
     there are no more."""
-    if pages < 0 and (yield from renew("session_terms")):
+    if pages < 0 and (yield from rebuild_if_deep("session_terms")):
         return False
     before = yield Either(sql("SELECT total_changes()"), None)
     yield Either(sql("INSERT INTO session_terms (session_terms, rank) VALUES ('merge', ?)", pages), None)
@@ -227,9 +366,9 @@ def purge_some(pages: int) -> Steps[bool]:
 
 
 @script
-def enter(session_id: str, part: str, terms: str) -> Steps[None]:
+def index_part(session_id: str, part: str, terms: str) -> Steps[None]:
     """What a part of a session is found by: `title`, the id of a message, or a file. Terms of earlier are replaced."""
-    owners = yield sql_holding("SELECT user_id FROM session WHERE id = ?", session_id)
+    owners = yield sql_for_update("SELECT user_id FROM session WHERE id = ?", session_id)
     if not owners:
         return
     yield sql("DELETE FROM session_entry WHERE session_id = ? AND part = ?", session_id, part)
@@ -238,20 +377,20 @@ def enter(session_id: str, part: str, terms: str) -> Steps[None]:
 
 
 @script
-def leave(session_id: str, part: str) -> Steps[None]:
+def unindex_part(session_id: str, part: str) -> Steps[None]:
     """The part is gone, or says nothing any more."""
     yield sql("DELETE FROM session_entry WHERE session_id = ? AND part = ?", session_id, part)
 
 
 @script
-def _found_in(user_id: str, phrases: Sequence[Phrase], found: Sequence[SessionRow]) -> Steps[list[FoundPart]]:
+def _matching_parts(user_id: str, phrases: Sequence[Phrase], found: Sequence[SessionRow]) -> Steps[list[FoundPart]]:
     """What was said comes before the title, which is seen anyway."""
     rows = yield first_parts(user_id, phrases, [row.id for row in found])
-    return (yield from _with_bodies((session_id, part) for session_id, part in rows))
+    return (yield from _load_parts((session_id, part) for session_id, part in rows))
 
 
 @script
-def _with_bodies(places: Iterable[tuple[str, str]]) -> Steps[list[FoundPart]]:
+def _load_parts(places: Iterable[tuple[str, str]]) -> Steps[list[FoundPart]]:
     parts: list[FoundPart] = []
     for session_id, part in places:
         parts.append(FoundPart(session_id, part, (yield from _bodies(session_id, part))))
@@ -260,7 +399,7 @@ def _with_bodies(places: Iterable[tuple[str, str]]) -> Steps[list[FoundPart]]:
 
 @script
 def _bodies(session_id: str, part: str) -> Steps[tuple[bytes, ...]]:
-    if part.startswith(_FILE):
+    if part.startswith(_FILE_PREFIX):
         return ()
     rows: list[Row] = yield sql("SELECT body FROM question WHERE session_id = ? AND id = ?", session_id, part)
     if not rows:

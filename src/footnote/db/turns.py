@@ -42,7 +42,7 @@ def turns(session_id: str) -> Steps[list[TurnRow]]:
 
 
 @script
-def said_by(run_ids: Iterable[str]) -> Steps[dict[str, list[bytes]]]:
+def messages_by_run(run_ids: Iterable[str]) -> Steps[dict[str, list[bytes]]]:
     """The messages of each of these runs, in order, as JSON."""
     said: dict[str, list[bytes]] = {}
     for run_id in run_ids:

@@ -5,7 +5,7 @@ import re
 import unicodedata
 from urllib.parse import unquote
 
-MOST_PICTURES = 200
+MAX_IMAGES = 200
 """Of one document."""
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|\\\\")
@@ -14,22 +14,22 @@ _ADDRESS = re.compile(
     r"|^[ ]{0,3}\[[^\]\n]{1,200}\]:[ \t]*<?([^\s<>]{1,1000})",
     re.MULTILINE,
 )
-_PICTURE = re.compile(r"\.(?:png|jpe?g|gif|webp|svg)$", re.IGNORECASE)
+_IMAGE_SUFFIX = re.compile(r"\.(?:png|jpe?g|gif|webp|svg)$", re.IGNORECASE)
 
 
-def picture_names(markdown: str) -> tuple[str, ...]:
+def image_paths(markdown: str) -> tuple[str, ...]:
     """The workspace paths of the pictures that a text shows, such as `/charts/one.png`: what `images` should hold."""
     names: dict[str, None] = {}
     for found in _ADDRESS.finditer(markdown):
-        name = picture_name(found[1] or found[2] or found[3])
-        if name is not None and _PICTURE.search(name):
+        name = image_path(found[1] or found[2] or found[3])
+        if name is not None and _IMAGE_SUFFIX.search(name):
             names[name] = None
-            if len(names) == MOST_PICTURES:
+            if len(names) == MAX_IMAGES:
                 break
     return tuple(names)
 
 
-def picture_name(address: str) -> str | None:
+def image_path(address: str) -> str | None:
     """The workspace path that a picture's address means, such as `/charts/one.png`; None for what lies elsewhere."""
     name = unicodedata.normalize("NFC", unquote(address.strip()))
     if not name or _SCHEME.match(name) or "\0" in name or name.startswith("#"):

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from footnote.language.traditional import SIMPLIFIED
+from footnote.text.traditional import SIMPLIFIED
 
 _SAMPLE = 20_000
 """Letters that are enough to tell a language."""
@@ -40,7 +40,7 @@ _CJK = re.compile(f"[{_WRITING['kana']}{_WRITING['han']}\u3000-\u303f\uff00-\uff
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 
 
-def language_of(text: str) -> str:
+def detect_language(text: str) -> str:
     """The language of most of a text as a BCP 47 tag; English if its letters tell nothing."""
     if text.isascii():
         return "en"
@@ -53,11 +53,11 @@ def language_of(text: str) -> str:
     if most == "latin":
         return "vi" if len(_VIETNAMESE.findall(sample)) > _VIETNAMESE_SHARE * counts["latin"] else "en"
     if most == "zh":
-        return "ja" if kana > _KANA_SHARE * (han + kana) else chinese_of(sample)
+        return "ja" if kana > _KANA_SHARE * (han + kana) else chinese_variant(sample)
     return most
 
 
-def letters_of(text: str) -> str:
+def script_language(text: str) -> str:
     """The language of a short text by its first telling letters, among those not written from left to right or with
     other fonts: `ar`, `he`, `ja`, `ko`, `zh`; otherwise empty."""
     for name, language in (("kana", "ja"), ("ko", "ko"), ("han", "zh"), ("he", "he"), ("ar", "ar")):
@@ -66,7 +66,7 @@ def letters_of(text: str) -> str:
     return ""
 
 
-def chinese_of(text: str) -> str:
+def chinese_variant(text: str) -> str:
     """Whether Chinese is written in traditional characters or in simplified ones."""
     traditional = sum(1 for letter in text if letter in SIMPLIFIED)
     simplified = sum(1 for letter in text if letter in _SIMPLE)

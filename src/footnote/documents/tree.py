@@ -13,7 +13,7 @@ Alignment: TypeAlias = Literal["left", "center", "right"] | None
 # Inside a line ----------------------------------------------------------------------------------------------
 
 
-class Text(Struct, frozen=True):
+class PlainText(Struct, frozen=True):
     text: str
 
 
@@ -33,14 +33,14 @@ class Code(Struct, frozen=True):
     text: str
 
 
-class Link(Struct, frozen=True):
+class Hyperlink(Struct, frozen=True):
     """`url` is http, https or mailto, or `#anchor` of a heading of the same document; other links are their words."""
 
     url: str
     content: "tuple[Inline, ...]"
 
 
-class Picture(Struct, frozen=True):
+class TreeImage(Struct, frozen=True):
     """`name` is a key of the images that come with the document. One that is not there is shown as its `alt`."""
 
     name: str
@@ -63,7 +63,7 @@ class NoteMark(Struct, frozen=True):
     key: str
 
 
-Inline: TypeAlias = Text | Emphasis | Strong | Strike | Code | Link | Picture | Maths | Break | NoteMark
+Inline: TypeAlias = PlainText | Emphasis | Strong | Strike | Code | Hyperlink | TreeImage | Maths | Break | NoteMark
 
 # Blocks -----------------------------------------------------------------------------------------------------
 
@@ -118,7 +118,7 @@ class Table(Struct, frozen=True):
     left_out: int = 0
 
 
-class Rule(Struct, frozen=True):
+class ThematicBreak(Struct, frozen=True):
     pass
 
 
@@ -126,7 +126,7 @@ class MathsBlock(Struct, frozen=True):
     latex: str
 
 
-Block: TypeAlias = Heading | Paragraph | Bullets | Numbers | Quotation | CodeBlock | Table | Rule | MathsBlock
+Block: TypeAlias = Heading | Paragraph | Bullets | Numbers | Quotation | CodeBlock | Table | ThematicBreak | MathsBlock
 
 
 class Document(Struct, frozen=True, kw_only=True):
@@ -140,4 +140,4 @@ class Document(Struct, frozen=True, kw_only=True):
     notes: Mapping[str, tuple[Block, ...]] = field(default_factory=dict[str, "tuple[Block, ...]"])
     author: str | None = None
     date: str | None = None
-    remarks: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()

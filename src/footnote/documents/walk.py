@@ -8,8 +8,8 @@ from footnote.documents.tree import (
     Document,
     Emphasis,
     Heading,
+    Hyperlink,
     Inline,
-    Link,
     Numbers,
     Paragraph,
     Quotation,
@@ -19,7 +19,7 @@ from footnote.documents.tree import (
 )
 
 
-def parts_of(document: Document) -> Iterator[Block | Inline]:
+def walk_document(document: Document) -> Iterator[Block | Inline]:
     """All that a document shows, its notes last."""
     for blocks in (document.blocks, *document.notes.values()):
         yield from walk(blocks)
@@ -36,7 +36,7 @@ def walk(parts: Sequence[Block | Inline]) -> Iterator[Block | Inline]:
                 | Emphasis(content)
                 | Strong(content)
                 | Strike(content)
-                | Link(content=content)
+                | Hyperlink(content=content)
             ):
                 yield from walk(content)
             case Quotation(content):

@@ -6,20 +6,20 @@ import contextlib
 import importlib
 from typing import IO
 
-from footnote.protocol.errors import Unworkable, WrongKind
+from footnote.protocol.errors import UnprocessableFile, WrongKind
 from footnote.sandbox.jobs import (
-    Conversion,
-    Extraction,
+    ConvertDocument,
+    ExtractionFailed,
+    ExtractPage,
     ImageCheck,
     Inspection,
     Job,
-    Listing,
-    NotExtracted,
-    Reading,
-    Refused,
+    JobRefused,
+    ListArchive,
+    ReadTable,
+    ReadText,
     Result,
-    Tabling,
-    Unpacking,
+    UnpackArchive,
 )
 
 # A confined process may read the folders of packages that were loaded before; the fonts lie in one of them.
@@ -30,11 +30,11 @@ _PAGE_READERS = ("extract.html", "extract.feeds", "extract.plain", "extract.pdf"
 _OFFICE_READERS = ("office.word", "office.slides", "office.sheets", "office.open_text")
 _INSPECTION = ("inspection.inspection", "pictures")
 _MODULES: dict[type[Job], tuple[str, ...]] = {
-    Conversion: ("markdown", "pdf", "docx"),
-    Reading: ("reading", *_PAGE_READERS, *_OFFICE_READERS),
-    Tabling: ("reading.tables", "office.sheets"),
-    Extraction: ("extract", *_PAGE_READERS),
-    **dict.fromkeys((Inspection, Listing, Unpacking, ImageCheck), _INSPECTION),
+    ConvertDocument: ("markdown", "pdf", "docx"),
+    ReadText: ("reading", *_PAGE_READERS, *_OFFICE_READERS),
+    ReadTable: ("reading.tables", "office.sheets"),
+    ExtractPage: ("extract", *_PAGE_READERS),
+    **dict.fromkeys((Inspection, ListArchive, UnpackArchive, ImageCheck), _INSPECTION),
 }
 _SAMPLE = (
     b"<!doctype html><title>A page</title><article><h1>A page</h1><p>It says <a href=/x>something</a>.</p></article>"
@@ -51,13 +51,13 @@ def preload(kind: type[Job]) -> None:
             missing = error
     if missing is not None:
         raise missing
-    if kind is Conversion:
-        from footnote.documents.docx import prepare
-        from footnote.documents.fonts import fonts
+    if kind is ConvertDocument:
+        from footnote.documents.fonts import load_fonts
+        from footnote.documents.out.docx import prepare
 
-        fonts()
+        load_fonts()
         prepare()
-    elif kind is Extraction:
+    elif kind is ExtractPage:
         # What a first page builds, such as tables and compiled expressions, is then there for every other.
         from footnote.documents.extract import extract
 
@@ -66,53 +66,53 @@ def preload(kind: type[Job]) -> None:
 
 def run(job: Job, file: IO[bytes] | None = None) -> Result:
     match job:
-        case Extraction():
-            return _extracted(job)
-        case Reading():
-            from footnote.documents.reading import text_of
+        case ExtractPage():
+            return _extract(job)
+        case ReadText():
+            from footnote.documents.reading import read_text
 
-            return text_of(job)
-        case Tabling():
-            from footnote.documents.reading.tables import table_of
+            return read_text(job)
+        case ReadTable():
+            from footnote.documents.reading.tables import read_table
 
-            return table_of(job)
-        case Conversion():
-            return _converted(job)
+            return read_table(job)
+        case ConvertDocument():
+            return _convert(job)
         case ImageCheck():
-            from footnote.documents.pictures import facts_of
+            from footnote.documents.images import image_facts
 
-            return facts_of(job.content)
-        case Inspection() | Listing() | Unpacking():
+            return image_facts(job.content)
+        case Inspection() | ListArchive() | UnpackArchive():
             if file is None:
                 raise ValueError("a job about a file comes with the file")
-            return _inspected(job, file)
+            return _inspect(job, file)
 
 
-def _extracted(job: Extraction) -> Result:
-    from footnote.documents.extract import Unreadable, extract
+def _extract(job: ExtractPage) -> Result:
+    from footnote.documents.extract import UnreadableDocument, extract
 
     try:
         return extract(job.content, job.content_type, job.url)
-    except Unreadable as error:
-        return NotExtracted(error.failure, error.reason)
+    except UnreadableDocument as error:
+        return ExtractionFailed(error.failure, error.reason)
 
 
-def _converted(job: Conversion) -> Result:
-    from footnote.documents.markdown import document_of
+def _convert(job: ConvertDocument) -> Result:
+    from footnote.documents.markdown import parse_document
 
-    document = document_of(job)
-    if isinstance(document, Refused):
+    document = parse_document(job)
+    if isinstance(document, JobRefused):
         return document
     if job.target == "pdf":
-        from footnote.documents.pdf import pdf_of
+        from footnote.documents.out.pdf import render_pdf
 
-        return pdf_of(document, job)
-    from footnote.documents.docx import docx_of
+        return render_pdf(document, job)
+    from footnote.documents.out.docx import render_docx
 
-    return docx_of(document, job)
+    return render_docx(document, job)
 
 
-def _inspected(job: Inspection | Listing | Unpacking, file: IO[bytes]) -> Result:
+def _inspect(job: Inspection | ListArchive | UnpackArchive, file: IO[bytes]) -> Result:
     from footnote.documents.inspection.archives import list_entries, unpack
     from footnote.documents.inspection.inspection import inspect
 
@@ -120,11 +120,11 @@ def _inspected(job: Inspection | Listing | Unpacking, file: IO[bytes]) -> Result
         match job:
             case Inspection():
                 return inspect(file, job.filename)
-            case Listing():
+            case ListArchive():
                 return list_entries(file, job.filename)
-            case Unpacking():
+            case UnpackArchive():
                 return unpack(file, job.entry)
     except WrongKind as error:
-        return Refused(error.message, is_wrong_kind=True)
-    except Unworkable as error:
-        return Refused(error.message, is_hostile=True)
+        return JobRefused(error.message, is_wrong_kind=True)
+    except UnprocessableFile as error:
+        return JobRefused(error.message, is_hostile=True)

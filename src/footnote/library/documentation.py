@@ -8,8 +8,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from footnote.db.library import Entry
-from footnote.library.packing import pack
+from footnote.db.library import LibraryEntry
+from footnote.library.snapshots import pack
 from footnote.protocol.sources import Link, Snapshot
 
 SITE = "Footnote"
@@ -21,7 +21,7 @@ _CODE_IMAGE_LINK = re.compile(
 )
 _BOLD = re.compile(r"\*\*([^*`]+)\*\*")
 _TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
-_RULES = "3"
+_FORMAT_VERSION = "3"
 """Part of the edition: with another number, every installation indexes the documentation again."""
 
 
@@ -33,20 +33,20 @@ class Documentation(Struct, frozen=True):
 
 
 @cache
-def documentation() -> Documentation:
+def load_documentation() -> Documentation:
     root = _root()
     files = [*sorted(root.glob("docs/**/*.md")), root / "README.md"]
     texts = {file.relative_to(root).as_posix(): file.read_text(encoding="utf-8") for file in files if file.is_file()}
     told_apart = "\0".join(f"{name}\0{text}" for name, text in texts.items())
-    edition = hashlib.sha256(f"{_RULES}\0{told_apart}".encode()).hexdigest()
-    return Documentation(edition, tuple(_page(name, text) for name, text in texts.items()))
+    edition = hashlib.sha256(f"{_FORMAT_VERSION}\0{told_apart}".encode()).hexdigest()
+    return Documentation(edition, tuple(_to_snapshot(name, text) for name, text in texts.items()))
 
 
 @cache
-def packed_documentation() -> tuple[Entry, ...]:
+def pack_documentation() -> tuple[LibraryEntry, ...]:
     """Made ready for the database, which takes a moment. An example in a fence is no statement: a question that stands
     there to be tried would find its own page."""
-    return tuple(pack(page, code=False) for page in documentation().pages)
+    return tuple(pack(page, include_code=False) for page in load_documentation().pages)
 
 
 def _root() -> Path:
@@ -55,8 +55,8 @@ def _root() -> Path:
     return packaged if packaged.is_dir() else _PACKAGE.parents[1]
 
 
-def _page(name: str, markdown: str) -> Snapshot:
-    text, links = _without_links(_BOLD.sub(r"\1", markdown), name)
+def _to_snapshot(name: str, markdown: str) -> Snapshot:
+    text, links = _extract_links(_BOLD.sub(r"\1", markdown), name)
     title = _TITLE.search(text)
     return Snapshot(
         url=SCHEME + name,
@@ -69,7 +69,7 @@ def _page(name: str, markdown: str) -> Snapshot:
     )
 
 
-def _without_links(markdown: str, name: str) -> tuple[str, tuple[Link, ...]]:
+def _extract_links(markdown: str, name: str) -> tuple[str, tuple[Link, ...]]:
     """Links leave their words behind and stand beside the text; images leave nothing."""
     parts: list[str] = []
     links: list[Link] = []
@@ -81,11 +81,11 @@ def _without_links(markdown: str, name: str) -> tuple[str, tuple[Link, ...]]:
         parts += [before, kept]
         length, end = start + len(kept), found.end()
         if found["label"]:
-            links.append(Link(_absolute(found["target"], name), start, length))
+            links.append(Link(_absolute_url(found["target"], name), start, length))
     return "".join([*parts, markdown[end:]]), tuple(links)
 
 
-def _absolute(target: str, name: str) -> str:
+def _absolute_url(target: str, name: str) -> str:
     if re.match(r"[a-z][a-z0-9+.-]*:", target):
         return target
     if target.startswith("#"):

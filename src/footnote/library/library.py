@@ -18,20 +18,19 @@ from msgspec.structs import replace
 from footnote.db import caches, index
 from footnote.db import library as db
 from footnote.db.engine import Database
-from footnote.db.failures import DatabaseFailed
-from footnote.library.documentation import SCHEME, documentation, packed_documentation
+from footnote.db.errors import DatabaseFailed
+from footnote.library.documentation import SCHEME, load_documentation, pack_documentation
 from footnote.library.excerpt import excerpt
-from footnote.library.packing import address, pack, storable, unpack
-from footnote.library.question import Question, understand
-from footnote.library.relevance import Fitting, best_fitting
+from footnote.library.relevance import LibraryQuestion, RankedPassage, parse_question, rank_passages
+from footnote.library.snapshots import pack, storable_text, unpack, url_key
 from footnote.protocol.accounts import LOCAL_USER
 from footnote.protocol.errors import UsageError
 from footnote.protocol.pages import CachedPage
 from footnote.protocol.sources import SearchHit, SearchResults, Snapshot
 
-CANDIDATES = 120
+MAX_CANDIDATES = 120
 """Passages that are looked at closely."""
-FILES = f"{SCHEME}files/"
+FILES_PREFIX = f"{SCHEME}files/"
 
 log = logging.getLogger(__name__)
 
@@ -47,93 +46,99 @@ class Library:
     ) -> None:
         self._database = database
         self._clock = clock
-        self._user = user_id
-        self._documentation = _Documentation(database, clock)
+        self._user_id = user_id
+        self._documentation = _DocumentationState(database, clock)
 
-    def of(self, user_id: str | None) -> Self:
+    def for_user(self, user_id: str | None) -> Self:
         """The library of another user, in the same database."""
         other = copy(self)
-        other._user = user_id  # noqa: SLF001 - one of us
+        other._user_id = user_id  # noqa: SLF001 - one of us
         return other
 
-    async def keep(self, snapshot: Snapshot, kind: Literal["web", "snippet"] = "web") -> None:
+    async def store(self, snapshot: Snapshot, kind: Literal["web", "snippet"] = "web") -> None:
         """What was read, to be opened by its id from now on. A `snippet` is not the whole page: it can be opened, but
         does not take the place of what was read there."""
-        if kind == "web" and await self._is_kept(snapshot) and await self._shelved(snapshot):
+        if kind == "web" and await self._is_stored(snapshot) and await self._ensure_on_shelf(snapshot):
             return
         # An address of ours has the text that it was added with, and no other.
         aside = kind == "snippet" or snapshot.url.startswith(SCHEME)
         entry = await asyncio.to_thread(pack, snapshot, searchable=not aside)
         now = self._clock()
-        keeping = db.keep_aside(entry, now, self._user) if aside else db.keep(entry, "web", now, user_id=self._user)
+        keeping = (
+            db.store_snapshot(entry, now, self._user_id)
+            if aside
+            else db.store_page(entry, "web", now, user_id=self._user_id)
+        )
         await self._database.write(keeping)
 
     async def add(self, snapshot: Snapshot, origin: str) -> Snapshot:
         """A person's own file, which comes from `origin`. The same file again replaces what it was; another one of the
         same name gets a number. Returned as it is kept."""
-        user_id = self._owner()
+        user_id = self._require_user()
         entry = await asyncio.to_thread(pack, snapshot)
-        urls = partial(_numbered, entry.reading.url, user_id)
-        url = await self._database.write(db.add(entry, urls, storable(origin), self._clock(), user_id))
+        urls = partial(_numbered_urls, entry.reading.url, user_id)
+        url = await self._database.write(db.add_upload(entry, urls, storable_text(origin), self._clock(), user_id))
         return replace(snapshot, url=url)
 
     async def remove(self, url: str) -> bool:
         """With every text that was only read there, and by nobody else; False: nothing was. What is removed cannot be
         brought back."""
-        if url in {page.url for page in documentation().pages}:
+        if url in {page.url for page in load_documentation().pages}:
             raise UsageError(f"{url} is part of Footnote and cannot be removed.")
-        return await self._database.write(db.remove(address(url), self._owner()), erase=True)
+        return await self._database.write(db.remove_from_shelf(url_key(url), self._require_user()), erase=True)
 
     async def list(self) -> tuple[db.LibraryPage, ...]:
         """Every page, the last read first; the documentation after all others."""
-        await self._documentation.ready()
-        return tuple(await self._database.read(db.pages(self._user)))
+        await self._documentation.ensure_indexed()
+        return tuple(await self._database.read(db.list_pages(self._user_id)))
 
     async def snapshot(self, snapshot_id: str) -> Snapshot | None:
         """The text with this id, as it was read last."""
         return (await self.snapshots([snapshot_id])).get(snapshot_id)
 
     async def snapshots(self, ids: Iterable[str]) -> dict[str, Snapshot]:
-        texts = await self._database.read(db.snapshots([storable(one) for one in ids], self._user))
+        texts = await self._database.read(db.snapshots([storable_text(one) for one in ids], self._user_id))
         return {snapshot_id: unpack(found) for snapshot_id, found in texts.items()}
 
     async def latest(self, url: str) -> Snapshot | None:
         """What was last read there."""
         if url.startswith(SCHEME):
-            await self._documentation.ready()
-        found = await self._database.read(db.latest(address(url), self._user))
+            await self._documentation.ensure_indexed()
+        found = await self._database.read(db.latest_snapshot(url_key(url), self._user_id))
         return None if found is None else unpack(found)
 
-    async def address_at(self, domain: str) -> str | None:
+    async def url_on_domain(self, domain: str) -> str | None:
         """An address of this site, with or without `www.`, at which the user has read something; None: there is
         none."""
-        return await self._database.read(db.on_shelf(self._owner(), _ranges_of(storable(domain))))
+        return await self._database.read(db.first_shelf_url(self._require_user(), _url_ranges(storable_text(domain))))
 
-    async def icon_at(self, domain: str) -> str | None:
+    async def icon_on_domain(self, domain: str) -> str | None:
         """Where the icon of a page of this site is, that the user has read last; None: none is known."""
-        return await self._database.read(db.icon_on_shelf(self._owner(), _ranges_of(storable(domain))))
+        return await self._database.read(db.icon_on_shelf(self._require_user(), _url_ranges(storable_text(domain))))
 
     async def search(self, query: str, count: int) -> tuple[SearchHit, ...]:
         """The pages that answer the query, the best first, each with the passage that fits best. Often none."""
-        await self._documentation.ready()
-        question = understand(storable(query))
-        frequencies = await self._database.read(index.frequencies(question.terms))
-        if not frequencies.having:
+        await self._documentation.ensure_indexed()
+        question = parse_question(storable_text(query))
+        frequencies = await self._database.read(index.term_frequencies(question.terms))
+        if not frequencies.by_term:
             return ()
-        candidates = await self._database.read(index.candidates(frequencies, CANDIDATES, self._user))
-        best = (await asyncio.to_thread(best_fitting, question, frequencies, candidates))[:count]
-        texts = await self._database.read(db.pages_with([fitting.snapshot_id for fitting in best], self._user))
-        return tuple(_hit(unpack(texts[one.snapshot_id]), one, question) for one in best if one.snapshot_id in texts)
+        candidates = await self._database.read(index.candidates(frequencies, MAX_CANDIDATES, self._user_id))
+        best = (await asyncio.to_thread(rank_passages, question, frequencies, candidates))[:count]
+        texts = await self._database.read(
+            db.pages_by_snapshot([fitting.snapshot_id for fitting in best], self._user_id)
+        )
+        return tuple(_to_hit(unpack(texts[one.snapshot_id]), one, question) for one in best if one.snapshot_id in texts)
 
     async def cached_page(self, url: str) -> CachedPage | None:
         """Also when it is no longer fresh."""
-        kept = await self._database.read(caches.cached_page(address(url)))
+        kept = await self._database.read(caches.cached_page(url_key(url)))
         if kept is None:
             return None
         fresh, snapshot = kept.freshness, unpack(kept.found)
         if fresh.fresh_until > self._clock():  # who is given it has read it; one that is stale is kept again
             with suppress(DatabaseFailed):  # it can be read all the same
-                await self._shelved(snapshot)
+                await self._ensure_on_shelf(snapshot)
         return CachedPage(
             url=fresh.url,
             final_url=fresh.final_url,
@@ -144,88 +149,88 @@ class Library:
             snapshot=snapshot,
         )
 
-    async def keep_page(self, page: CachedPage) -> None:
+    async def store_page(self, page: CachedPage) -> None:
         """The page with its snapshot, which need not be kept by itself then."""
         snapshot, now = page.snapshot, self._clock()
         freshness = caches.Freshness(
-            address(page.url),
-            storable(page.final_url),
-            page.etag and storable(page.etag),
-            page.last_modified and storable(page.last_modified),
+            url_key(page.url),
+            storable_text(page.final_url),
+            page.etag and storable_text(page.etag),
+            page.last_modified and storable_text(page.last_modified),
             page.fetched_at,
             page.fresh_until,
         )
         if (
-            await self._is_kept(snapshot)
-            and await self._shelved(snapshot)
-            and await self._database.write(caches.keep_freshness(freshness, address(snapshot.url), snapshot.id, now))
+            await self._is_stored(snapshot)
+            and await self._ensure_on_shelf(snapshot)
+            and await self._database.write(caches.cache_freshness(freshness, url_key(snapshot.url), snapshot.id, now))
         ):
             return
         entry = await asyncio.to_thread(pack, snapshot)
-        await self._database.write(caches.keep_page(freshness, entry, now, self._user))
+        await self._database.write(caches.cache_page(freshness, entry, now, self._user_id))
 
     async def cached_search(self, key: str, now: float) -> SearchResults | None:
         kept = await self._database.read(caches.cached_search(key, now))
         return None if kept is None else msgspec.json.decode(kept, type=SearchResults)
 
-    async def keep_search(self, key: str, results: SearchResults, expires: float) -> None:
-        await self._database.write(caches.keep_search(key, msgspec.json.encode(results), expires, self._clock()))
+    async def store_search(self, key: str, results: SearchResults, expires: float) -> None:
+        await self._database.write(caches.cache_search(key, msgspec.json.encode(results), expires, self._clock()))
 
-    async def _is_kept(self, snapshot: Snapshot) -> bool:
-        icon = None if snapshot.icon is None else storable(snapshot.icon)
-        fetched_at = storable(snapshot.fetched_at)
-        return await self._database.read(db.is_kept(address(snapshot.url), snapshot.id, fetched_at, icon))
+    async def _is_stored(self, snapshot: Snapshot) -> bool:
+        icon = None if snapshot.icon is None else storable_text(snapshot.icon)
+        fetched_at = storable_text(snapshot.fetched_at)
+        return await self._database.read(db.is_current(url_key(snapshot.url), snapshot.id, fetched_at, icon))
 
-    async def _shelved(self, snapshot: Snapshot) -> bool:
+    async def _ensure_on_shelf(self, snapshot: Snapshot) -> bool:
         """Puts on the shelf what is kept already; False: it was removed meanwhile."""
-        url = address(snapshot.url)
-        if self._user is None or await self._database.read(db.has(url, self._user)):
+        url = url_key(snapshot.url)
+        if self._user_id is None or await self._database.read(db.has_page(url, self._user_id)):
             return True
-        return await self._database.write(db.shelve(url, snapshot.id, self._user))
+        return await self._database.write(db.add_to_shelf(url, snapshot.id, self._user_id))
 
-    def _owner(self) -> str:
-        if self._user is None:
+    def _require_user(self) -> str:
+        if self._user_id is None:
             raise ValueError("nobody has files")
-        return self._user
+        return self._user_id
 
 
-class _Documentation:
+class _DocumentationState:
     """Indexed when it is first needed, and again when there is another edition of it."""
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
         self._clock = clock
-        self._is_there = False
-        self._adding = asyncio.Lock()
+        self._is_indexed = False
+        self._lock = asyncio.Lock()
 
-    async def ready(self) -> None:
-        async with self._adding:
-            if self._is_there:
+    async def ensure_indexed(self) -> None:
+        async with self._lock:
+            if self._is_indexed:
                 return
-            shipped = await asyncio.to_thread(documentation)
-            if await self._database.read(db.edition_of_documentation()) != shipped.edition:
-                entries = await asyncio.to_thread(packed_documentation)
+            shipped = await asyncio.to_thread(load_documentation)
+            if await self._database.read(db.documentation_edition()) != shipped.edition:
+                entries = await asyncio.to_thread(pack_documentation)
                 try:
-                    await self._database.write(db.keep_documentation(shipped.edition, entries, self._clock()))
+                    await self._database.write(db.store_documentation(shipped.edition, entries, self._clock()))
                 except DatabaseFailed as error:  # what else is in the library can still be found
                     log.warning("Footnote's own documentation cannot be searched: %s", error.message)
-            self._is_there = True
+            self._is_indexed = True
 
 
 def file_url(name: str) -> str:
     """The address of a person's own file. Letters of any language stay as they are."""
-    return FILES + "".join(one if one.isalnum() else quote(one, safe="-._~") for one in storable(name))
+    return FILES_PREFIX + "".join(one if one.isalnum() else quote(one, safe="-._~") for one in storable_text(name))
 
 
-def _numbered(url: str, user_id: str) -> Iterator[str]:
+def _numbered_urls(url: str, user_id: str) -> Iterator[str]:
     """`report.md`, `report-2.md`, `report-3.md`, …; in a folder of the user's own, unless that is the local one."""
-    folder = FILES if user_id == LOCAL_USER else f"{FILES}{user_id}/"
-    path = PurePath(url.removeprefix(FILES))
+    folder = FILES_PREFIX if user_id == LOCAL_USER else f"{FILES_PREFIX}{user_id}/"
+    path = PurePath(url.removeprefix(FILES_PREFIX))
     numbered = (f"{folder}{path.stem}-{number}{path.suffix}" for number in count(2))
     return chain([folder + path.name], numbered)
 
 
-def _ranges_of(domain: str) -> Iterator[tuple[str, str]]:
+def _url_ranges(domain: str) -> Iterator[tuple[str, str]]:
     """All addresses of a site, with any port: of such a host, `/` or `:` comes next."""
     hosts = [domain]
     with suppress(UnicodeError):
@@ -238,11 +243,11 @@ def _ranges_of(domain: str) -> Iterator[tuple[str, str]]:
                 yield f"{beginning}{host}{mark}", f"{beginning}{host}{chr(ord(mark) + 1)}"
 
 
-def _hit(snapshot: Snapshot, fitting: Fitting, question: Question) -> SearchHit:
+def _to_hit(snapshot: Snapshot, passage: RankedPassage, question: LibraryQuestion) -> SearchHit:
     return SearchHit(
         title=snapshot.title or snapshot.url,
         url=snapshot.url,
-        description=excerpt(snapshot.text[fitting.start : fitting.end], question),
+        description=excerpt(snapshot.text[passage.start : passage.end], question),
         published=snapshot.published,
         site_name=snapshot.site_name,
     )

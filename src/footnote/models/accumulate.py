@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 import jiter
 from msgspec.structs import replace
 
-from footnote.models.wire import Unreadable, loads
+from footnote.models.wire import MalformedJson, loads
 from footnote.protocol.ids import new_id
 from footnote.protocol.messages import (
     AssistantMessage,
@@ -39,11 +39,11 @@ from footnote.protocol.stream import (
     ToolCallStart,
 )
 
-DEEPEST = 64
+MAX_DEPTH = 64
 MAX_ARGUMENTS = 2_000_000
 """Characters of the arguments of one call: several times what any model can say in one response. More is kept, and not
 read, because reading it would hold up everybody else."""
-_SIGNS = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
+_JSON_SIGNS = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
 
 
 class _OpenText:
@@ -70,7 +70,19 @@ class _OpenCall:
     the last preview is whole: linear over the whole call, whatever the pieces are.
     """
 
-    __slots__ = ("depth", "extra", "id", "in_string", "length", "name", "parts", "preview", "read", "scanned", "whole")
+    __slots__ = (
+        "depth",
+        "extra",
+        "id",
+        "in_string",
+        "is_complete",
+        "length",
+        "name",
+        "parsed_length",
+        "parts",
+        "preview",
+        "scanned",
+    )
 
     def __init__(self, call_id: str, name: str) -> None:
         self.id = call_id
@@ -78,36 +90,36 @@ class _OpenCall:
         self.extra: dict[str, Any] = {}
         self.parts: list[str] = []
         self.length = 0
-        self.read = 0
+        self.parsed_length = 0
         self.preview: dict[str, Any] = {}
-        self.whole = False
+        self.is_complete = False
         self.scanned = 0
         self.depth = 0
         self.in_string = False
 
-    def grow(self, delta: str) -> dict[str, Any]:
+    def append(self, delta: str) -> dict[str, Any]:
         self.parts.append(delta)
         self.length += len(delta)
         if self.length > MAX_ARGUMENTS:
             return self.preview
-        ended = not self.whole and delta.rstrip().endswith("}") and self._is_whole()
-        if ended or self.length * 8 > self.read * 9:
-            self.read = self.length
-            self.preview = _preview("".join(self.parts), self.preview)
+        ended = not self.is_complete and delta.rstrip().endswith("}") and self._check_complete()
+        if ended or self.length * 8 > self.parsed_length * 9:
+            self.parsed_length = self.length
+            self.preview = _parse_preview("".join(self.parts), self.preview)
         return self.preview
 
-    def _is_whole(self) -> bool:
+    def _check_complete(self) -> bool:
         """Whether every brace is closed, by the signs that came since this was asked before. True once: what follows
         the end of an object is no part of it."""
-        for found in _SIGNS.finditer("".join(self.parts[self.scanned :])):
+        for found in _JSON_SIGNS.finditer("".join(self.parts[self.scanned :])):
             sign = found.group()
             if sign == '"':
                 self.in_string = not self.in_string
             elif not self.in_string and len(sign) == 1:
                 self.depth += 1 if sign in "{[" else -1
         self.scanned = len(self.parts)
-        self.whole = self.depth == 0 and not self.in_string
-        return self.whole
+        self.is_complete = self.depth == 0 and not self.in_string
+        return self.is_complete
 
 
 _OpenBlock = _OpenText | _OpenThinking | _OpenCall
@@ -116,12 +128,12 @@ _OpenBlock = _OpenText | _OpenThinking | _OpenCall
 class Accumulator:
     """State of one response. `taken` are call ids of the conversation: some servers count from zero each time."""
 
-    def __init__(self, model: str, taken: frozenset[str] = frozenset()) -> None:
+    def __init__(self, model: str, used_ids: frozenset[str] = frozenset()) -> None:
         self.model = model
         self.usage = Usage()
         self.message: AssistantMessage | None = None
         """The whole of it, once it has ended."""
-        self._taken = set(taken)
+        self._used_ids = set(used_ids)
         self._blocks: list[_OpenBlock | Block] = []
 
     # Opening ---------------------------------------------------------------------------------------------
@@ -133,12 +145,12 @@ class Accumulator:
         return ThinkingStart(self._open(_OpenThinking(redacted)))
 
     def open_call(self, call_id: str, name: str) -> ToolCallStart:
-        if not call_id or call_id in self._taken:
+        if not call_id or call_id in self._used_ids:
             call_id = new_id("call")
-        self._taken.add(call_id)
+        self._used_ids.add(call_id)
         return ToolCallStart(self._open(_OpenCall(call_id, name)), call_id, name)
 
-    def keep_foreign(self, block: dict[str, Any]) -> int:
+    def add_foreign(self, block: dict[str, Any]) -> int:
         return self._open(Foreign(block))
 
     def _open(self, block: _OpenBlock | Foreign) -> int:
@@ -147,7 +159,7 @@ class Accumulator:
 
     # Growing ---------------------------------------------------------------------------------------------
 
-    def grow(self, index: int, delta: str) -> StreamEvent | None:
+    def append(self, index: int, delta: str) -> StreamEvent | None:
         """A piece of whatever block stands at `index`; nothing for an empty piece or a closed block."""
         block = self._blocks[index]
         if not delta:
@@ -159,28 +171,28 @@ class Accumulator:
             block.parts.append(delta)
             return ThinkingDelta(index, delta)
         if type(block) is _OpenCall:
-            return ToolCallDelta(index, delta, block.grow(delta))
+            return ToolCallDelta(index, delta, block.append(delta))
         return None
 
-    def name(self, index: int, name: str) -> None:
+    def set_name(self, index: int, name: str) -> None:
         """The name of a call that was opened without one. It is set once: some servers repeat it in every piece."""
         block = self._blocks[index]
         if isinstance(block, _OpenCall) and not block.name:
             block.name = name
 
-    def attach(self, index: int, extra: dict[str, Any]) -> None:
+    def set_extra(self, index: int, extra: dict[str, Any]) -> None:
         """Fields of the provider's own beside a call, to be sent back as they are."""
         block = self._blocks[index]
         if isinstance(block, _OpenCall):
             block.extra |= extra
 
-    def sign(self, index: int, signature: str) -> None:
+    def add_signature(self, index: int, signature: str) -> None:
         """The provider's proof of a thinking block; it may come in pieces."""
         block = self._blocks[index]
         if isinstance(block, _OpenThinking):
             block.signature.append(signature)
 
-    def detail(self, index: int, details: Callable[[], tuple[dict[str, Any], ...]]) -> None:
+    def set_details(self, index: int, details: Callable[[], tuple[dict[str, Any], ...]]) -> None:
         """A router's own reasoning records, to be sent back as they are; asked for when the block is whole."""
         block = self._blocks[index]
         if isinstance(block, _OpenThinking):
@@ -201,7 +213,7 @@ class Accumulator:
                 self._blocks[index] = Thinking(text, signature, block.redacted, block.details())
                 return ThinkingEnd(index, text)
             case _OpenCall():
-                call = _finished_call(block.id, block.name, "".join(block.parts))
+                call = _build_call(block.id, block.name, "".join(block.parts))
                 call = replace(call, extra=block.extra) if block.extra else call
                 self._blocks[index] = call
                 return ToolCallEnd(index, call)
@@ -213,7 +225,7 @@ class Accumulator:
             if (event := self.close(index)) is not None:
                 yield event
 
-    def done(self, reason: Literal["stop", "length", "toolUse"], raw: str | None) -> Iterator[StreamEvent]:
+    def finish(self, reason: Literal["stop", "length", "toolUse"], raw: str | None) -> Iterator[StreamEvent]:
         """The good end. A response that asks for calls stops with `toolUse` whatever the server called it."""
         yield from self._close_all()
         if reason == "stop" and any(isinstance(block, ToolCall) for block in self._blocks):
@@ -238,7 +250,7 @@ class Accumulator:
         return self.message
 
 
-def _preview(text: str, last: dict[str, Any]) -> dict[str, Any]:
+def _parse_preview(text: str, last: dict[str, Any]) -> dict[str, Any]:
     try:
         value: Any = jiter.from_json(text.encode(), partial_mode="trailing-strings")
     except ValueError:
@@ -246,15 +258,15 @@ def _preview(text: str, last: dict[str, Any]) -> dict[str, Any]:
     return value if isinstance(value, dict) else last  # pyright: ignore[reportUnknownVariableType] - JSON
 
 
-def _finished_call(call_id: str, name: str, text: str) -> ToolCall:
+def _build_call(call_id: str, name: str, text: str) -> ToolCall:
     """Only a whole JSON object counts as arguments; nothing is repaired, because it would be executed."""
     if len(text) > MAX_ARGUMENTS:
         return ToolCall(call_id, name, {}, invalid=text)
     try:
         value: Any = loads(text) if text.strip() else {}
-    except Unreadable:
+    except MalformedJson:
         return ToolCall(call_id, name, {}, invalid=text)
-    if not isinstance(value, dict) or _is_deeper(value, DEEPEST):  # pyright: ignore[reportUnknownArgumentType] - JSON
+    if not isinstance(value, dict) or _is_deeper(value, MAX_DEPTH):  # pyright: ignore[reportUnknownArgumentType] - JSON
         return ToolCall(call_id, name, {}, invalid=text)
     return ToolCall(call_id, name, value)  # pyright: ignore[reportUnknownArgumentType] - JSON
 

@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from footnote.models import failures
+from footnote.models import errors
 from footnote.models.accumulate import Accumulator
 from footnote.models.base import Context, Endpoint, Options
 from footnote.models.profiles import Profile, effort_of
-from footnote.models.repair import Rules, repair
+from footnote.models.repair import HistoryRules, repair
 from footnote.models.wire import Decoder, dumps
 from footnote.protocol.messages import (
     AssistantMessage,
@@ -40,38 +40,38 @@ _STOP_REASONS: dict[str, Literal["stop", "length", "toolUse"]] = {
     "model_context_window_exceeded": "length",
 }
 _REFUSALS = frozenset({"refusal", "sensitive"})
-_CACHED = {"cache_control": {"type": "ephemeral"}}
+_CACHE_CONTROL = {"cache_control": {"type": "ephemeral"}}
 
 
 # Requests ------------------------------------------------------------------------------------------------
 
 
-def headers(endpoint: Endpoint) -> dict[str, str]:
+def request_headers(endpoint: Endpoint) -> dict[str, str]:
     named = {"content-type": "application/json", "anthropic-version": VERSION}
     return named | {"x-api-key": endpoint.api_key} if endpoint.api_key else named
 
 
-def body(model_id: str, context: Context, options: Options, profile: Profile) -> dict[str, Any]:
+def request_body(model_id: str, context: Context, options: Options, profile: Profile) -> dict[str, Any]:
     """The request. Sampling parameters are never in it: this version of the API refuses them."""
-    rules = Rules(model_id, profile.images, longest_id=64, thinking=True)
+    rules = HistoryRules(model_id, profile.images, max_id_length=64, thinking=True)
     request: dict[str, Any] = {
         "model": model_id.partition("/")[2],
         "stream": True,
         "messages": _messages(repair(context.messages, rules)),
-        **_lengths(options, profile),
+        **_token_limits(options, profile),
     }
     if context.system.strip():
-        request["system"] = [{"type": "text", "text": context.system, **_CACHED}]
+        request["system"] = [{"type": "text", "text": context.system, **_CACHE_CONTROL}]
     if context.tools:
         request["tools"] = [
             {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
             for tool in context.tools
         ]
-        request["tools"][-1] |= _CACHED
+        request["tools"][-1] |= _CACHE_CONTROL
     return request
 
 
-def _lengths(options: Options, profile: Profile) -> dict[str, Any]:
+def _token_limits(options: Options, profile: Profile) -> dict[str, Any]:
     """`max_tokens`, and thinking in the way that this model wants to be asked for it."""
     longest = min(options.max_tokens or 32_000, profile.max_output)
     budget = options.thinking_budget
@@ -108,7 +108,7 @@ def _messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
             wire[-1]["content"] += blocks
         else:
             wire.append({"role": role, "content": blocks})
-    wire[-1]["content"][-1] |= _CACHED
+    wire[-1]["content"][-1] |= _CACHE_CONTROL
     return wire
 
 
@@ -144,7 +144,7 @@ def _tool_result(message: ToolResultMessage) -> dict[str, Any]:
 # Responses -----------------------------------------------------------------------------------------------
 
 
-class _Usage(Struct):
+class _AnthropicUsage(Struct):
     input_tokens: int | None = None
     output_tokens: int | None = None
     cache_read_input_tokens: int | None = None
@@ -152,11 +152,11 @@ class _Usage(Struct):
     output_tokens_details: dict[str, Any] | None = None
 
 
-class _Start(Struct):
-    usage: _Usage | None = None
+class _AnthropicStart(Struct):
+    usage: _AnthropicUsage | None = None
 
 
-class _Delta(Struct):
+class _AnthropicDelta(Struct):
     text: str | None = None
     thinking: str | None = None
     signature: str | None = None
@@ -170,126 +170,130 @@ class _Event(Struct):
 
     type: str = ""
     index: int = 0
-    delta: _Delta | None = None
+    delta: _AnthropicDelta | None = None
     content_block: dict[str, Any] | None = None
-    message: _Start | None = None
-    usage: _Usage | None = None
+    message: _AnthropicStart | None = None
+    usage: _AnthropicUsage | None = None
     error: Any = None
 
 
-class Reader:
+def response_parser(accumulator: Accumulator, endpoint: Endpoint) -> "AnthropicParser":
+    return AnthropicParser(accumulator, endpoint)
+
+
+class AnthropicParser:
     """Payloads of one response, in order. `ended` is true once the answer is whole, or has failed."""
 
     _decode = Decoder(_Event)
 
-    def __init__(self, fold: Accumulator, endpoint: Endpoint) -> None:
-        self.ended = False
-        self._fold = fold
+    def __init__(self, accumulator: Accumulator, endpoint: Endpoint) -> None:
+        self.is_complete = False
+        self._accumulator = accumulator
         self._endpoint = endpoint
         self._indexes: dict[int, int] = {}
         # Some gateways send the input of a call whole with its start, and no deltas.
-        self._inputs: dict[int, str] = {}
+        self._pending_inputs: dict[int, str] = {}
         self._stop_reason: str | None = None
         self._stop_details: dict[str, Any] = {}
 
-    def read(self, payload: bytes) -> Iterable[StreamEvent]:
+    def parse(self, payload: bytes) -> Iterable[StreamEvent]:
         event = self._decode(payload)
         match event.type:
             case "content_block_delta":
-                return self._grow(event.index, event.delta or _Delta())
+                return self._append(event.index, event.delta or _AnthropicDelta())
             case "content_block_start":
                 return self._open(event.index, event.content_block or {})
             case "content_block_stop":
                 return self._close(event.index)
             case "message_start":
-                self._count(event.message.usage if event.message else None)
+                self._update_usage(event.message.usage if event.message else None)
             case "message_delta":
-                self._count(event.usage)
+                self._update_usage(event.usage)
                 if event.delta is not None:
                     self._stop_reason = event.delta.stop_reason or self._stop_reason
                     self._stop_details = event.delta.stop_details or self._stop_details
             case "message_stop":
-                self.ended = True
-                return self._end()
+                self.is_complete = True
+                return self._final_events()
             case "error":
-                self.ended = True
-                return self._fold.fail("error", failures.from_event(self._endpoint, event.error))
+                self.is_complete = True
+                return self._accumulator.fail("error", errors.from_event(self._endpoint, event.error))
             case _:
                 pass  # pings, and kinds that do not exist yet
         return ()
 
-    def end_of_body(self) -> Iterable[StreamEvent]:
+    def finish(self) -> Iterable[StreamEvent]:
         """The body ended without `message_stop`: the answer is not whole, whatever it looks like."""
-        return self._fold.fail("error", failures.truncated(self._endpoint), self._stop_reason)
+        return self._accumulator.fail("error", errors.stream_truncated(self._endpoint), self._stop_reason)
 
-    def held(self) -> Iterable[StreamEvent]:
+    def flush(self) -> Iterable[StreamEvent]:
         return ()
 
     def _open(self, index: int, block: dict[str, Any]) -> Iterator[StreamEvent]:
         match block.get("type"):
             case "text":
-                start = self._fold.open_text()
+                start = self._accumulator.open_text()
                 first = block.get("text")
             case "thinking":
-                start = self._fold.open_thinking()
+                start = self._accumulator.open_thinking()
                 first = block.get("thinking")
             case "redacted_thinking":
-                start = self._fold.open_thinking(redacted=str(block.get("data") or ""))
+                start = self._accumulator.open_thinking(redacted=str(block.get("data") or ""))
                 first = None
             case "tool_use":
-                start = self._fold.open_call(str(block.get("id") or ""), str(block.get("name") or ""))
+                start = self._accumulator.open_call(str(block.get("id") or ""), str(block.get("name") or ""))
                 first = None
                 if block.get("input"):
-                    self._inputs[start.index] = dumps(block["input"]).decode()
+                    self._pending_inputs[start.index] = dumps(block["input"]).decode()
             case _:
-                self._indexes[index] = self._fold.keep_foreign(block)
+                self._indexes[index] = self._accumulator.add_foreign(block)
                 return
         self._indexes[index] = start.index
         yield start
-        if first and (event := self._fold.grow(start.index, str(first))):
+        if first and (event := self._accumulator.append(start.index, str(first))):
             yield event
 
-    def _grow(self, index: int, delta: _Delta) -> tuple[StreamEvent, ...]:
+    def _append(self, index: int, delta: _AnthropicDelta) -> tuple[StreamEvent, ...]:
         position = self._indexes.get(index)
         if position is None:
             return ()
         if delta.signature:
-            self._fold.sign(position, delta.signature)
+            self._accumulator.add_signature(position, delta.signature)
         if delta.partial_json:
-            self._inputs.pop(position, None)
-        event = self._fold.grow(position, delta.text or delta.partial_json or delta.thinking or "")
+            self._pending_inputs.pop(position, None)
+        event = self._accumulator.append(position, delta.text or delta.partial_json or delta.thinking or "")
         return () if event is None else (event,)
 
     def _close(self, index: int) -> Iterator[StreamEvent]:
         position = self._indexes.get(index)
         if position is None:
             return
-        if grown := self._fold.grow(position, self._inputs.pop(position, "")):
+        if grown := self._accumulator.append(position, self._pending_inputs.pop(position, "")):
             yield grown
-        if end := self._fold.close(position):
+        if end := self._accumulator.close(position):
             yield end
 
-    def _end(self) -> Iterable[StreamEvent]:
+    def _final_events(self) -> Iterable[StreamEvent]:
         raw = self._stop_reason
         if raw in _REFUSALS:
             cause = self._stop_details.get("explanation") or self._stop_details.get("category")
-            return self._fold.fail("error", failures.refused(self._endpoint, cause), raw)
-        return self._fold.done(_STOP_REASONS.get(raw or "", "stop"), raw)
+            return self._accumulator.fail("error", errors.refusal(self._endpoint, cause), raw)
+        return self._accumulator.finish(_STOP_REASONS.get(raw or "", "stop"), raw)
 
-    def _count(self, usage: _Usage | None) -> None:
+    def _update_usage(self, usage: _AnthropicUsage | None) -> None:
         """Later numbers replace earlier ones: they are totals, not increments."""
         if usage is None:
             return
-        known = self._fold.usage
+        known = self._accumulator.usage
         thought = (usage.output_tokens_details or {}).get("thinking_tokens")
-        self._fold.usage = Usage(
-            _newer(usage.input_tokens, known.input),
-            _newer(usage.output_tokens, known.output),
-            _newer(usage.cache_read_input_tokens, known.cache_read),
-            _newer(usage.cache_creation_input_tokens, known.cache_write),
+        self._accumulator.usage = Usage(
+            _latest(usage.input_tokens, known.input),
+            _latest(usage.output_tokens, known.output),
+            _latest(usage.cache_read_input_tokens, known.cache_read),
+            _latest(usage.cache_creation_input_tokens, known.cache_write),
             thought if isinstance(thought, int) else known.reasoning,
         )
 
 
-def _newer(value: int | None, known: int) -> int:
+def _latest(value: int | None, known: int) -> int:
     return known if value is None else value

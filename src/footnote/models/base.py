@@ -12,7 +12,7 @@ from footnote.protocol.stream import StreamEvent
 from footnote.protocol.tools import ToolSpec
 
 ApiType: TypeAlias = Literal["anthropic", "openai"]
-SHORTEST_SECRET = 6
+MIN_SECRET_LENGTH = 6
 
 
 class Context(Struct, frozen=True):
@@ -49,12 +49,12 @@ class Endpoint(Struct, frozen=True):
     def url(self, path: str) -> str:
         return self.base_url.rstrip("/") + path
 
-    def hide(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """`text` without the key, for providers that echo it in their errors.
 
         A very short key is a placeholder of a local server, and stands in many words.
         """
-        hidden = self.api_key is not None and len(self.api_key) >= SHORTEST_SECRET
+        hidden = self.api_key is not None and len(self.api_key) >= MIN_SECRET_LENGTH
         return text.replace(self.api_key, "***") if hidden and self.api_key else text
 
 

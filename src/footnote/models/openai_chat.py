@@ -11,12 +11,18 @@ from typing import Any, Literal, cast
 import msgspec
 from msgspec import Struct, field
 
-from footnote.models import failures
+from footnote.models import errors
 from footnote.models.accumulate import Accumulator
 from footnote.models.base import Context, Endpoint, Options
 from footnote.models.profiles import Profile, effort_of
-from footnote.models.reasoning import InlineThinking, Once, Records, text_in_parts, text_of
-from footnote.models.repair import Rules, repair
+from footnote.models.reasoning import (
+    InlineThinking,
+    ReasoningRecords,
+    ThinkingDeduplicator,
+    record_text,
+    thinking_in_parts,
+)
+from footnote.models.repair import HistoryRules, repair
 from footnote.models.wire import Decoder, dumps
 from footnote.protocol.messages import (
     AssistantMessage,
@@ -46,14 +52,14 @@ _REFUSALS = frozenset({"content_filter", "sensitive", "refusal"})
 # Requests ------------------------------------------------------------------------------------------------
 
 
-def headers(endpoint: Endpoint) -> dict[str, str]:
+def request_headers(endpoint: Endpoint) -> dict[str, str]:
     named = {"content-type": "application/json"}
     return named | {"authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else named
 
 
-def body(model_id: str, context: Context, options: Options, profile: Profile) -> dict[str, Any]:
+def request_body(model_id: str, context: Context, options: Options, profile: Profile) -> dict[str, Any]:
     provider, _, model = model_id.partition("/")
-    rules = Rules(model_id, profile.images, longest_id=40, thinking=False)
+    rules = HistoryRules(model_id, profile.images, max_id_length=40, thinking=False)
     system = [{"role": "system", "content": context.system}] if context.system.strip() else []
     request: dict[str, Any] = {
         "model": model,
@@ -96,18 +102,18 @@ def _messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
             pictures += [part for part in message.content if isinstance(part, Image)]
             continue
         if pictures:
-            _say(wire, pictures)
+            _append_user_parts(wire, pictures)
             pictures = []
         if isinstance(message, AssistantMessage):
             wire.append(_assistant(message))
         else:
-            _say(wire, message.content)
+            _append_user_parts(wire, message.content)
     if pictures:
-        _say(wire, pictures)
+        _append_user_parts(wire, pictures)
     return wire
 
 
-def _say(wire: list[dict[str, Any]], parts: Iterable[Part]) -> None:
+def _append_user_parts(wire: list[dict[str, Any]], parts: Iterable[Part]) -> None:
     blocks = [_part(part) for part in parts]
     if wire and wire[-1]["role"] == "user":
         content = wire[-1]["content"]
@@ -176,7 +182,7 @@ class _CallDelta(Struct):
         return {name: value for name, value in found.items() if value}
 
 
-class _Delta(Struct):
+class _ChatDelta(Struct):
     content: Any = None
     reasoning_content: str | None = None
     reasoning: str | None = None
@@ -188,11 +194,11 @@ class _Delta(Struct):
 
 
 class _Choice(Struct):
-    delta: _Delta | None = None
+    delta: _ChatDelta | None = None
     finish_reason: str | None = None
 
 
-class _Usage(Struct):
+class _ChatUsage(Struct):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     prompt_tokens_details: dict[str, Any] | None = None
@@ -201,138 +207,142 @@ class _Usage(Struct):
 
 class _Chunk(Struct):
     choices: list[_Choice] | None = None
-    usage: _Usage | None = None
+    usage: _ChatUsage | None = None
     error: Any = None
     message: Any = None
     detail: Any = None
 
 
-class Reader:
+def response_parser(accumulator: Accumulator, endpoint: Endpoint) -> "ChatParser":
+    return ChatParser(accumulator, endpoint)
+
+
+class ChatParser:
     """Payloads of one response, in order. `ended` is true once the answer is whole, or has failed."""
 
     _decode = Decoder(_Chunk)
 
-    def __init__(self, fold: Accumulator, endpoint: Endpoint) -> None:
-        self.ended = False
-        self._fold = fold
+    def __init__(self, accumulator: Accumulator, endpoint: Endpoint) -> None:
+        self.is_complete = False
+        self._accumulator = accumulator
         self._endpoint = endpoint
         self._text: int | None = None
         self._thinking: int | None = None
         self._inline = InlineThinking()
-        self._once = Once()
-        self._records = Records()
+        self._deduplicator = ThinkingDeduplicator()
+        self._records = ReasoningRecords()
         self._calls: dict[int, tuple[str, int]] = {}
         self._last_call: int | None = None
         self._finish_reason: str | None = None
         self._refusal: list[str] = []
 
-    def read(self, payload: bytes) -> Iterable[StreamEvent]:
+    def parse(self, payload: bytes) -> Iterable[StreamEvent]:
         if payload.strip() == b"[DONE]":
-            self.ended = True
-            return self._end()
+            self.is_complete = True
+            return self._end_events()
         chunk = self._decode(payload)
         if chunk.usage is not None:
-            self._count(chunk.usage)
+            self._update_usage(chunk.usage)
         # An error may stand beside choices: OpenRouter sends both, with the finish reason `error`.
         if said := chunk.error or (not chunk.choices and chunk.usage is None and (chunk.message or chunk.detail)):
-            self.ended = True
-            return chain(self.held(), self._fold.fail("error", failures.from_event(self._endpoint, said)))
+            self.is_complete = True
+            return chain(self.flush(), self._accumulator.fail("error", errors.from_event(self._endpoint, said)))
         if not chunk.choices:
             return ()
         choice = chunk.choices[0]
         self._finish_reason = choice.finish_reason or self._finish_reason
-        return () if choice.delta is None else self._grow(choice.delta)
+        return () if choice.delta is None else self._append(choice.delta)
 
-    def end_of_body(self) -> Iterable[StreamEvent]:
+    def finish(self) -> Iterable[StreamEvent]:
         """The body ended without `[DONE]`: whole all the same if a finish reason was given."""
         if self._finish_reason is not None:
-            return self._end()
-        return chain(self.held(), self._fold.fail("error", failures.truncated(self._endpoint)))
+            return self._end_events()
+        return chain(self.flush(), self._accumulator.fail("error", errors.stream_truncated(self._endpoint)))
 
-    def held(self) -> Iterator[StreamEvent]:
+    def flush(self) -> Iterator[StreamEvent]:
         """What could have been the beginning of a mark, and is not."""
-        return self._spoken(self._inline.release())
+        return self._emit_parts(self._inline.flush())
 
-    def _grow(self, delta: _Delta) -> Iterable[StreamEvent]:
+    def _append(self, delta: _ChatDelta) -> Iterable[StreamEvent]:
         if self._text is not None and type(delta.content) is str and _is_only_text(delta):
             # The path of nearly every chunk of an answer.
-            event = self._fold.grow(self._text, delta.content)
+            event = self._accumulator.append(self._text, delta.content)
             return () if event is None else (event,)
-        return self._unfold(delta)
+        return self._emit_delta(delta)
 
-    def _unfold(self, delta: _Delta) -> Iterator[StreamEvent]:
+    def _emit_delta(self, delta: _ChatDelta) -> Iterator[StreamEvent]:
         details = delta.reasoning_details or []
-        thought = self._thought(delta, details)
+        thought = self._thinking_text(delta, details)
         if thought or details:
-            yield from self.held()
-            yield from self._think(thought, details)
-        if delta.content and (piece := _plain(delta.content)):
-            yield from self._speak(piece)
+            yield from self.flush()
+            yield from self._emit_thinking(thought, details)
+        if delta.content and (piece := _content_text(delta.content)):
+            yield from self._emit_content(piece)
         if delta.refusal:
             self._refusal.append(delta.refusal)
         for call in delta.tool_calls or ():
-            yield from self._call(call)
+            yield from self._emit_call(call)
         if delta.function_call is not None:  # the form of before there were several calls
-            yield from self._call(_CallDelta(index=0, function=delta.function_call))
+            yield from self._emit_call(_CallDelta(index=0, function=delta.function_call))
 
-    def _thought(self, delta: _Delta, details: list[dict[str, Any]]) -> str:
+    def _thinking_text(self, delta: _ChatDelta, details: list[dict[str, Any]]) -> str:
         """In whatever field it comes; of records, what no field says."""
-        named = delta.reasoning_content or delta.reasoning or delta.thinking or text_in_parts(delta.content)
-        return self._once.of(named if isinstance(named, str) else "", text_of(details))
+        named = delta.reasoning_content or delta.reasoning or delta.thinking or thinking_in_parts(delta.content)
+        return self._deduplicator.new_text(named if isinstance(named, str) else "", record_text(details))
 
-    def _think(self, piece: str, details: list[dict[str, Any]]) -> Iterator[StreamEvent]:
+    def _emit_thinking(self, piece: str, details: list[dict[str, Any]]) -> Iterator[StreamEvent]:
         if self._thinking is None:
-            start = self._fold.open_thinking()
+            start = self._accumulator.open_thinking()
             self._thinking = start.index
-            self._records = Records()
-            self._fold.detail(self._thinking, self._records.joined)
+            self._records = ReasoningRecords()
+            self._accumulator.set_details(self._thinking, self._records.join)
             yield start
         self._records.add(details)
-        if event := self._fold.grow(self._thinking, piece):
+        if event := self._accumulator.append(self._thinking, piece):
             yield event
 
-    def _speak(self, piece: str) -> Iterator[StreamEvent]:
-        return self._say(piece) if self._inline.over else self._spoken(self._inline.feed(piece))
+    def _emit_content(self, piece: str) -> Iterator[StreamEvent]:
+        return self._emit_text(piece) if self._inline.is_over else self._emit_parts(self._inline.feed(piece))
 
-    def _spoken(self, parts: Iterable[tuple[bool, str]]) -> Iterator[StreamEvent]:
+    def _emit_parts(self, parts: Iterable[tuple[bool, str]]) -> Iterator[StreamEvent]:
         for is_thinking, piece in parts:
-            yield from self._think(piece, []) if is_thinking else self._say(piece)
+            yield from self._emit_thinking(piece, []) if is_thinking else self._emit_text(piece)
 
-    def _say(self, piece: str) -> Iterator[StreamEvent]:
+    def _emit_text(self, piece: str) -> Iterator[StreamEvent]:
         if self._text is None:
             yield from self._end_thinking()
-            start = self._fold.open_text()
+            start = self._accumulator.open_text()
             self._text = start.index
             yield start
-        if event := self._fold.grow(self._text, piece):
+        if event := self._accumulator.append(self._text, piece):
             yield event
 
-    def _call(self, delta: _CallDelta) -> Iterator[StreamEvent]:
+    def _emit_call(self, delta: _CallDelta) -> Iterator[StreamEvent]:
         """A piece of a call. Servers number calls, or only name them, or number all of them 0."""
         function = delta.function or _Function()
-        key = delta.index if delta.index is not None else self._key_without_index(delta)
+        key = delta.index if delta.index is not None else self._call_key(delta)
         known = self._calls.get(key)
         if known is not None and delta.id and function.name and delta.id != known[0]:
             known = None  # a new call under a used number, which is its number from now on
         if known is None:
-            yield from self.held()
+            yield from self.flush()
             yield from self._end_thinking()
             yield from self._end_text()
-            start = self._fold.open_call(delta.id or "", function.name or "")
+            start = self._accumulator.open_call(delta.id or "", function.name or "")
             self._calls[key] = known = (delta.id or "", start.index)
             yield start
         elif function.name:
-            self._fold.name(known[1], function.name)
+            self._accumulator.set_name(known[1], function.name)
         self._last_call = key
         if extra := delta.extra:
-            self._fold.attach(known[1], extra)
+            self._accumulator.set_extra(known[1], extra)
         piece = function.arguments
         if piece and not isinstance(piece, str):
             piece = msgspec.json.encode(piece).decode()
-        if piece and (event := self._fold.grow(known[1], piece)):
+        if piece and (event := self._accumulator.append(known[1], piece)):
             yield event
 
-    def _key_without_index(self, delta: _CallDelta) -> int:
+    def _call_key(self, delta: _CallDelta) -> int:
         if delta.id is None and self._last_call is not None:
             return self._last_call
         for key, (call_id, _) in self._calls.items():
@@ -341,43 +351,43 @@ class Reader:
         return max(self._calls, default=-1) + 1
 
     def _end_thinking(self) -> Iterator[StreamEvent]:
-        if self._thinking is not None and (event := self._fold.close(self._thinking)):
+        if self._thinking is not None and (event := self._accumulator.close(self._thinking)):
             yield event
         self._thinking = None
 
     def _end_text(self) -> Iterator[StreamEvent]:
-        if self._text is not None and (event := self._fold.close(self._text)):
+        if self._text is not None and (event := self._accumulator.close(self._text)):
             yield event
         self._text = None
 
-    def _end(self) -> Iterable[StreamEvent]:
-        return chain(self.held(), self._ending())
+    def _end_events(self) -> Iterable[StreamEvent]:
+        return chain(self.flush(), self._final_events())
 
-    def _ending(self) -> Iterator[StreamEvent]:
+    def _final_events(self) -> Iterator[StreamEvent]:
         raw = self._finish_reason
         if raw == "error":
-            return self._fold.fail("error", failures.from_event(self._endpoint, None), raw)
+            return self._accumulator.fail("error", errors.from_event(self._endpoint, None), raw)
         if raw in _REFUSALS or self._refusal:
             cause = "".join(self._refusal) or None
-            return self._fold.fail("error", failures.refused(self._endpoint, cause), raw)
-        return self._fold.done(_STOP_REASONS.get(raw or "", "stop"), raw)
+            return self._accumulator.fail("error", errors.refusal(self._endpoint, cause), raw)
+        return self._accumulator.finish(_STOP_REASONS.get(raw or "", "stop"), raw)
 
-    def _count(self, usage: _Usage) -> None:
+    def _update_usage(self, usage: _ChatUsage) -> None:
         """Later numbers replace earlier ones. Here the prompt includes what came from the cache."""
-        known = self._fold.usage
-        cached = _detail(usage.prompt_tokens_details, "cached_tokens", known.cache_read)
-        written = _detail(usage.prompt_tokens_details, "cache_write_tokens", known.cache_write)
+        known = self._accumulator.usage
+        cached = _detail_count(usage.prompt_tokens_details, "cached_tokens", known.cache_read)
+        written = _detail_count(usage.prompt_tokens_details, "cache_write_tokens", known.cache_write)
         prompt = known.context if usage.prompt_tokens is None else usage.prompt_tokens
-        self._fold.usage = Usage(
+        self._accumulator.usage = Usage(
             input=max(0, prompt - cached - written),
             output=known.output if usage.completion_tokens is None else usage.completion_tokens,
             cache_read=cached,
             cache_write=written,
-            reasoning=_detail(usage.completion_tokens_details, "reasoning_tokens", known.reasoning),
+            reasoning=_detail_count(usage.completion_tokens_details, "reasoning_tokens", known.reasoning),
         )
 
 
-def _is_only_text(delta: _Delta) -> bool:
+def _is_only_text(delta: _ChatDelta) -> bool:
     return not (
         delta.tool_calls
         or delta.function_call
@@ -389,12 +399,12 @@ def _is_only_text(delta: _Delta) -> bool:
     )
 
 
-def _detail(details: dict[str, Any] | None, name: str, known: int) -> int:
+def _detail_count(details: dict[str, Any] | None, name: str, known: int) -> int:
     value = (details or {}).get(name)
     return value if isinstance(value, int) else known
 
 
-def _plain(content: Any) -> str:
+def _content_text(content: Any) -> str:
     """Text of a delta; a few servers send parts, as in a request."""
     if isinstance(content, str):
         return content

@@ -16,10 +16,10 @@ from msgspec import Struct
 
 from footnote.protocol.messages import Usage
 
-_SEES = re.compile(r"vision|(?<![a-z])vl|llava|multimodal|omni|ocr")
+_VISION_NAME = re.compile(r"vision|(?<![a-z])vl|llava|multimodal|omni|ocr")
 """Words in the name of a model that sees, though others of its family do not: `llama-3.2-11b-vision`, `qwen2.5-vl`."""
 
-_EMBEDS = re.compile(r"embed|minilm|paraphrase-|(?<![a-z0-9])(?:bge|gte|e5)-")
+_EMBEDDING_NAME = re.compile(r"embed|minilm|paraphrase-|(?<![a-z0-9])(?:bge|gte|e5)-")
 """Words in the name of a model that turns text into numbers, and answers nothing."""
 
 ThinkingStyle: TypeAlias = Literal["none", "budget", "adaptive", "effort"]
@@ -40,7 +40,7 @@ class Price(Rates, frozen=True, rename="camel", forbid_unknown_fields=True):
     long_from: int | None = None
     long: Rates | None = None
 
-    def of(self, usage: Usage) -> float:
+    def cost(self, usage: Usage) -> float:
         """What one response cost, in US dollars."""
         past = self.long_from is not None and usage.context > self.long_from
         rates = self.long if past and self.long else self
@@ -72,7 +72,7 @@ def effort_of(budget: int) -> Literal["low", "medium", "high"]:
 
 
 @cache
-def _known() -> dict[str, Profile]:
+def _load_profiles() -> dict[str, Profile]:
     data = files("footnote.models").joinpath("profiles.json").read_bytes()
     return msgspec.json.decode(data, type=dict[str, Profile])
 
@@ -80,11 +80,11 @@ def _known() -> dict[str, Profile]:
 def profile_of(model: str) -> Profile:
     """Facts about `PROVIDER/MODEL` or `MODEL`."""
     name = model.rpartition("/")[2].lower()
-    known = _known()
+    known = _load_profiles()
     facts = next((known[name[:end]] for end in range(len(name), 0, -1) if name[:end] in known), Profile())
-    return facts if facts.images or not _SEES.search(name) else msgspec.structs.replace(facts, images=True)
+    return facts if facts.images or not _VISION_NAME.search(name) else msgspec.structs.replace(facts, images=True)
 
 
 def can_answer(model: str) -> bool:
     """Whether a model is one to talk to, as far as its name tells: a local server lists all that it has."""
-    return not _EMBEDS.search(model.lower())
+    return not _EMBEDDING_NAME.search(model.lower())

@@ -36,7 +36,7 @@ class ReadPace:
         self._timer: asyncio.TimerHandle | None = None
 
     @contextmanager
-    def reading(self) -> Generator[None]:
+    def count_response(self) -> Generator[None]:
         """Counts one response until the block ends."""
         self._responses += 1
         try:
@@ -44,7 +44,7 @@ class ReadPace:
         finally:
             self._responses -= 1
 
-    async def rest(self, response: Response) -> None:
+    async def throttle(self, response: Response) -> None:
         """Waits for as long as the number of responses asks for, while nothing is read from this one's socket."""
         load = (self._responses - self._free) / (self._full - self._free)
         ticks = round(MAX_TICKS * min(1.0, load))

@@ -26,39 +26,39 @@ from footnote.protocol.messages import (
 )
 
 NO_RESULT = "No result: the run was stopped before this call finished."
-NOT_JSON = "The arguments of this call were cut off or were not valid JSON; it was not executed."
-UNSEEN = Text(
+INVALID_ARGUMENTS = "The arguments of this call were cut off or were not valid JSON; it was not executed."
+IMAGE_UNSUPPORTED = Text(
     "[An image stood here. It could not be shown to you: this model cannot see images. Say so if it matters.]"
 )
-REFUSED = Text(
+IMAGE_REFUSED = Text(
     "[An image stood here. It could not be shown to you: the provider refused it, or another one with it."
     " Say so if it matters.]"
 )
-EARLIER = UserMessage((Text("[The beginning of this conversation is not shown.]"),))
-GO_ON = UserMessage((Text("Go on."),))
+EARLIER_OMITTED = UserMessage((Text("[The beginning of this conversation is not shown.]"),))
+CONTINUE = UserMessage((Text("Go on."),))
 
-_FOREIGN_TO_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
+_INVALID_NAME_CHARACTERS = re.compile(r"[^a-zA-Z0-9_-]")
 
 
-class Rules(Struct, frozen=True):
+class HistoryRules(Struct, frozen=True):
     """What one API accepts from one model."""
 
     model: str
     images: bool
-    longest_id: int
+    max_id_length: int
     thinking: bool
     """The API has a place for thinking, and for blocks that we do not know: signed ones go back as they are,
     unsigned thinking goes back as text."""
 
 
-def repair(messages: Sequence[Message], rules: Rules) -> list[Message]:
+def repair(messages: Sequence[Message], rules: HistoryRules) -> list[Message]:
     """`messages` with a question first and last, every call answered right after it, ids unique and well formed,
     and nothing empty."""
-    mended = list(_answered(messages, rules))
+    mended = list(_pair_results(messages, rules))
     if mended and not isinstance(mended[0], UserMessage):
-        mended.insert(0, EARLIER)
+        mended.insert(0, EARLIER_OMITTED)
     if not mended or isinstance(mended[-1], AssistantMessage):
-        mended.append(GO_ON)
+        mended.append(CONTINUE)
     return mended
 
 
@@ -66,19 +66,19 @@ def images_in(messages: Sequence[Message]) -> frozenset[Image]:
     return frozenset(part for message in messages for part in message.content if isinstance(part, Image))
 
 
-def without(messages: Sequence[Message], refused: frozenset[Image]) -> tuple[Message, ...]:
+def without_refused_images(messages: Sequence[Message], refused: frozenset[Image]) -> tuple[Message, ...]:
     """`messages` with a note in the place of each image that the provider refused."""
-    return tuple(_noted(message, refused) for message in messages)
+    return tuple(_replace_refused(message, refused) for message in messages)
 
 
-def _noted(message: Message, refused: frozenset[Image]) -> Message:
+def _replace_refused(message: Message, refused: frozenset[Image]) -> Message:
     if isinstance(message, AssistantMessage) or not any(part in refused for part in message.content):
         return message
-    content = tuple(REFUSED if part in refused else part for part in message.content)
+    content = tuple(IMAGE_REFUSED if part in refused else part for part in message.content)
     return msgspec.structs.replace(message, content=content)
 
 
-def _answered(messages: Sequence[Message], rules: Rules) -> Iterator[Message]:
+def _pair_results(messages: Sequence[Message], rules: HistoryRules) -> Iterator[Message]:
     taken: set[str] = set()
     position = 0
     while position < len(messages):
@@ -99,7 +99,7 @@ def _answered(messages: Sequence[Message], rules: Rules) -> Iterator[Message]:
 
 
 def _exchange(
-    message: AssistantMessage, results: list[ToolResultMessage], rules: Rules, taken: set[str]
+    message: AssistantMessage, results: list[ToolResultMessage], rules: HistoryRules, used_ids: set[str]
 ) -> Iterator[Message]:
     """One response and the answers to its calls, in call order; missing answers are made up as errors."""
     content: list[Block] = []
@@ -107,10 +107,10 @@ def _exchange(
     same_model = message.model == rules.model
     for block in message.content:
         if isinstance(block, ToolCall):
-            call_id = _id(block.id, rules.longest_id, taken)
+            call_id = _unique_id(block.id, rules.max_id_length, used_ids)
             extra = block.extra if same_model else None
-            content.append(ToolCall(call_id, _name(block.name), block.arguments, extra=extra))
-            answers.append(_answer(block, call_id, results, rules))
+            content.append(ToolCall(call_id, _valid_name(block.name), block.arguments, extra=extra))
+            answers.append(_result_for(block, call_id, results, rules))
         elif (mended := _block(block, rules, same_model=same_model)) is not None:
             content.append(mended)
     while rules.thinking and content and isinstance(content[-1], Thinking):
@@ -120,7 +120,7 @@ def _exchange(
         yield from answers
 
 
-def _block(block: Thinking | Text | Foreign, rules: Rules, *, same_model: bool) -> Block | None:
+def _block(block: Thinking | Text | Foreign, rules: HistoryRules, *, same_model: bool) -> Block | None:
     match block:
         case Text():
             return block if block.text.strip() else None
@@ -134,36 +134,38 @@ def _block(block: Thinking | Text | Foreign, rules: Rules, *, same_model: bool) 
             return Text(block.text) if spoken else None
 
 
-def _answer(call: ToolCall, call_id: str, results: list[ToolResultMessage], rules: Rules) -> ToolResultMessage:
+def _result_for(
+    call: ToolCall, call_id: str, results: list[ToolResultMessage], rules: HistoryRules
+) -> ToolResultMessage:
     for position, result in enumerate(results):
         if result.tool_call_id == call.id:
             del results[position]
             content = _parts(result.content, rules) or (Text("(no output)"),)
             return msgspec.structs.replace(result, tool_call_id=call_id, content=content)
-    reason = NOT_JSON if call.invalid is not None else NO_RESULT
+    reason = INVALID_ARGUMENTS if call.invalid is not None else NO_RESULT
     return ToolResultMessage(call_id, call.name, (Text(reason),), is_error=True)
 
 
-def _parts(content: tuple[Part, ...], rules: Rules) -> tuple[Part, ...]:
-    shown = (UNSEEN if isinstance(part, Image) and not rules.images else part for part in content)
+def _parts(content: tuple[Part, ...], rules: HistoryRules) -> tuple[Part, ...]:
+    shown = (IMAGE_UNSUPPORTED if isinstance(part, Image) and not rules.images else part for part in content)
     return tuple(part for part in shown if isinstance(part, Image) or part.text.strip())
 
 
-def _name(name: str) -> str:
+def _valid_name(name: str) -> str:
     """A tool that the model made up may have a name that no API takes back."""
-    return _FOREIGN_TO_NAMES.sub("_", name)[:64] or "unnamed"
+    return _INVALID_NAME_CHARACTERS.sub("_", name)[:64] or "unnamed"
 
 
-def _id(call_id: str, longest: int, taken: set[str]) -> str:
+def _unique_id(call_id: str, max_length: int, used_ids: set[str]) -> str:
     """A well-formed id that no other call of the conversation has. The same id always becomes the same one, so
     that the provider's prompt cache still fits."""
-    clean = _FOREIGN_TO_NAMES.sub("_", call_id)
-    if clean != call_id or not clean or len(clean) > longest:
+    clean = _INVALID_NAME_CHARACTERS.sub("_", call_id)
+    if clean != call_id or not clean or len(clean) > max_length:
         digest = hashlib.blake2b(call_id.encode("utf-8", "replace"), digest_size=5).hexdigest()
-        clean = f"{clean[: longest - 11]}_{digest}"
+        clean = f"{clean[: max_length - 11]}_{digest}"
     unique, count = clean, 1
-    while unique in taken:
+    while unique in used_ids:
         count += 1
-        unique = f"{clean[: longest - 4]}_{count}"
-    taken.add(unique)
+        unique = f"{clean[: max_length - 4]}_{count}"
+    used_ids.add(unique)
     return unique

@@ -9,19 +9,19 @@ from email.utils import parsedate_to_datetime
 
 from msgspec import Struct
 
-RETRYABLE = frozenset({408, 409, 429})
+RETRYABLE_STATUSES = frozenset({408, 409, 429})
 
 
 def is_retryable(status: int) -> bool:
-    return status in RETRYABLE or status >= 500
+    return status in RETRYABLE_STATUSES or status >= 500
 
 
-def asked_delay(headers: Mapping[str, str], now: float) -> float | None:
+def retry_after_seconds(headers: Mapping[str, str], now: float) -> float | None:
     """The wait in seconds that the server asks for, in any of the three forms in use."""
-    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
+    if (milliseconds := _parse_number(headers.get("retry-after-ms"))) is not None:
         return milliseconds / 1000
     value = headers.get("retry-after")
-    if (seconds := _number(value)) is not None:
+    if (seconds := _parse_number(value)) is not None:
         return seconds
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - now) if value else None
@@ -29,7 +29,7 @@ def asked_delay(headers: Mapping[str, str], now: float) -> float | None:
         return None
 
 
-def _number(value: str | None) -> float | None:
+def _parse_number(value: str | None) -> float | None:
     try:
         number = float(value) if value else math.nan
     except ValueError:
@@ -40,17 +40,17 @@ def _number(value: str | None) -> float | None:
 class Retry(Struct, frozen=True):
     """A policy. A server that asks for more than `longest` seconds is not waited for: the user is told instead."""
 
-    times: int = 3
-    first: float = 0.5
-    longest: float = 60.0
+    max_retries: int = 3
+    initial_backoff: float = 0.5
+    max_backoff: float = 60.0
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     jitter: Callable[[], float] = random.random
 
     def delay(self, attempt: int, headers: Mapping[str, str]) -> float | None:
         """Seconds to wait after failed attempt number `attempt` (from 0), or None: give up."""
-        if attempt >= self.times:
+        if attempt >= self.max_retries:
             return None
-        asked = asked_delay(headers, time.time())
+        asked = retry_after_seconds(headers, time.time())
         if asked is not None:
-            return asked if asked <= self.longest else None
-        return min(self.longest, self.first * 2**attempt) * (0.75 + self.jitter() / 2)
+            return asked if asked <= self.max_backoff else None
+        return min(self.max_backoff, self.initial_backoff * 2**attempt) * (0.75 + self.jitter() / 2)

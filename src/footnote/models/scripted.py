@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from footnote.cancel import Cancelled, CancelScope
-from footnote.models import failures
+from footnote.models import errors
 from footnote.models.accumulate import Accumulator
 from footnote.models.base import Context, Options
 from footnote.models.profiles import Profile
@@ -26,7 +26,7 @@ from footnote.protocol.messages import Failure, Usage, call_ids
 from footnote.protocol.stream import Start, StreamEvent
 
 
-class Say(Struct, frozen=True):
+class ScriptedText(Struct, frozen=True):
     """Text, or thinking, in the given pieces."""
 
     pieces: tuple[str, ...]
@@ -34,7 +34,7 @@ class Say(Struct, frozen=True):
     signature: str = ""
 
 
-class Call(Struct, frozen=True):
+class ScriptedCall(Struct, frozen=True):
     """A tool call whose arguments arrive in the given pieces of JSON."""
 
     name: str
@@ -42,37 +42,37 @@ class Call(Struct, frozen=True):
     id: str
 
 
-class Pause(Struct, frozen=True):
+class ScriptedPause(Struct, frozen=True):
     """Waits until `released`: the place to cancel at."""
 
     released: asyncio.Event
 
 
-class End(Struct, frozen=True):
+class ScriptedEnd(Struct, frozen=True):
     """How the response ends, where it is not simply whole."""
 
     reason: Literal["length", "error"]
     failure: Failure | None = None
 
 
-Step: TypeAlias = Say | Call | Pause | End
+Step: TypeAlias = ScriptedText | ScriptedCall | ScriptedPause | ScriptedEnd
 Reply: TypeAlias = Sequence[Step] | Callable[[Context], Sequence[Step]]
 
 
-def text(*pieces: str) -> Say:
-    return Say(pieces)
+def text(*pieces: str) -> ScriptedText:
+    return ScriptedText(pieces)
 
 
-def thinking(*pieces: str, signature: str = "") -> Say:
-    return Say(pieces, "thinking", signature)
+def thinking(*pieces: str, signature: str = "") -> ScriptedText:
+    return ScriptedText(pieces, "thinking", signature)
 
 
-def call(name: str, arguments: object, *, id: str | None = None) -> Call:  # noqa: A002 - the word of the wire
-    return Call(name, (msgspec.json.encode(arguments).decode(),), id or new_id("call"))
+def call(name: str, arguments: object, *, id: str | None = None) -> ScriptedCall:  # noqa: A002 - the word of the wire
+    return ScriptedCall(name, (msgspec.json.encode(arguments).decode(),), id or new_id("call"))
 
 
-def fails(message: str = "The model failed.", *, type: str = "api_error") -> End:  # noqa: A002 - as above
-    return End("error", Failure(type, message))
+def fails(message: str = "The model failed.", *, type: str = "api_error") -> ScriptedEnd:  # noqa: A002 - as above
+    return ScriptedEnd("error", Failure(type, message))
 
 
 class ScriptedModel:
@@ -99,27 +99,27 @@ class ScriptedModel:
         cancel: CancelScope,
     ) -> AsyncGenerator[StreamEvent, None]:
         fold = Accumulator(self.id, call_ids(context.messages))
-        reply = self._next(context)
+        reply = self._next_reply(context)
         fold.usage = self._usage
-        end: End | None = None
+        end: ScriptedEnd | None = None
         yield Start(self.id)
         try:
             for step in reply:
-                if isinstance(step, End):
+                if isinstance(step, ScriptedEnd):
                     end = step
-                elif isinstance(step, Pause):
-                    await cancel.wait(_released(step))
+                elif isinstance(step, ScriptedPause):
+                    await cancel.wait(_wait_released(step))
                 else:
                     async for event in _perform(step, fold, cancel):
                         yield event
         except Cancelled:
-            for event in fold.fail("aborted", failures.ABORTED):
+            for event in fold.fail("aborted", errors.ABORTED):
                 yield event
             return
-        for event in _last(fold, end):
+        for event in _final_events(fold, end):
             yield event
 
-    def _next(self, context: Context) -> Sequence[Step]:
+    def _next_reply(self, context: Context) -> Sequence[Step]:
         position = len(self.contexts)
         self.contexts.append(context)
         if position >= len(self._replies):
@@ -128,8 +128,10 @@ class ScriptedModel:
         return reply(context) if callable(reply) else reply
 
 
-async def _perform(step: Say | Call, fold: Accumulator, cancel: CancelScope) -> AsyncIterator[StreamEvent]:
-    if isinstance(step, Call):
+async def _perform(
+    step: ScriptedText | ScriptedCall, fold: Accumulator, cancel: CancelScope
+) -> AsyncIterator[StreamEvent]:
+    if isinstance(step, ScriptedCall):
         start = fold.open_call(step.id, step.name)
     else:
         start = fold.open_text() if step.kind == "text" else fold.open_thinking()
@@ -137,21 +139,21 @@ async def _perform(step: Say | Call, fold: Accumulator, cancel: CancelScope) -> 
     for piece in step.pieces:
         # A real stream gives the event loop a turn between two pieces; so does this one.
         await cancel.wait(asyncio.sleep(0))
-        if event := fold.grow(start.index, piece):
+        if event := fold.append(start.index, piece):
             yield event
-    if isinstance(step, Say) and step.signature:
-        fold.sign(start.index, step.signature)
+    if isinstance(step, ScriptedText) and step.signature:
+        fold.add_signature(start.index, step.signature)
     if end := fold.close(start.index):
         yield end
 
 
-async def _released(step: Pause) -> None:
+async def _wait_released(step: ScriptedPause) -> None:
     await step.released.wait()
 
 
-def _last(fold: Accumulator, end: End | None) -> Iterable[StreamEvent]:
+def _final_events(fold: Accumulator, end: ScriptedEnd | None) -> Iterable[StreamEvent]:
     if end is None:
-        return fold.done("stop", None)
+        return fold.finish("stop", None)
     if end.reason == "length":
-        return fold.done("length", "length")
+        return fold.finish("length", "length")
     return fold.fail("error", end.failure or Failure("api_error", "The model failed."))

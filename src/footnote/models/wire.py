@@ -8,11 +8,11 @@ import msgspec
 T = TypeVar("T")
 
 
-class Unreadable(ValueError):
+class MalformedJson(ValueError):
     """Not JSON, or not of the shape that the API documents."""
 
 
-def scrub(value: Any) -> Any:
+def replace_surrogates(value: Any) -> Any:
     """`value` with half characters (lone surrogates) replaced, since no UTF-8 exists for them.
 
     They come from servers and tools that cut UTF-16 text in the middle of an emoji.
@@ -21,9 +21,11 @@ def scrub(value: Any) -> Any:
         case str():
             return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         case dict():
-            return {scrub(key): scrub(item) for key, item in cast("dict[Any, Any]", value).items()}
+            return {
+                replace_surrogates(key): replace_surrogates(item) for key, item in cast("dict[Any, Any]", value).items()
+            }
         case list() | tuple():
-            return [scrub(item) for item in cast("list[Any]", value)]
+            return [replace_surrogates(item) for item in cast("list[Any]", value)]
         case _:
             return value
 
@@ -32,46 +34,46 @@ def loads(text: str | bytes) -> Any:
     try:
         return msgspec.json.decode(text)
     except msgspec.DecodeError:
-        return _forgiving(text)
+        return _loads_lenient(text)
     except RecursionError:
-        raise Unreadable("nested too deeply") from None
+        raise MalformedJson("nested too deeply") from None
 
 
 def dumps(value: Any) -> bytes:
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
-        return msgspec.json.encode(scrub(msgspec.to_builtins(value)))
+        return msgspec.json.encode(replace_surrogates(msgspec.to_builtins(value)))
 
 
 class Decoder(Generic[T]):
     """Payloads of one shape, given as a Struct whose fields are all optional."""
 
-    __slots__ = ("_fast", "_shape")
+    __slots__ = ("_decoder", "_shape")
 
     def __init__(self, shape: type[T]) -> None:
         self._shape = shape
-        self._fast = msgspec.json.Decoder(shape, strict=False)
+        self._decoder = msgspec.json.Decoder(shape, strict=False)
 
     def __call__(self, payload: bytes) -> T:
         try:
-            return self._fast.decode(payload)
+            return self._decoder.decode(payload)
         except msgspec.DecodeError:
             pass
         except RecursionError:
-            raise Unreadable("nested too deeply") from None
+            raise MalformedJson("nested too deeply") from None
         try:
-            return msgspec.convert(_forgiving(payload), self._shape, strict=False)
+            return msgspec.convert(_loads_lenient(payload), self._shape, strict=False)
         except msgspec.ValidationError as error:
-            raise Unreadable(str(error)) from None
+            raise MalformedJson(str(error)) from None
 
 
-def _forgiving(text: str | bytes) -> Any:
+def _loads_lenient(text: str | bytes) -> Any:
     try:
-        return scrub(json.loads(text, parse_constant=_refuse))
+        return replace_surrogates(json.loads(text, parse_constant=_reject_constant))
     except (ValueError, RecursionError) as error:
-        raise Unreadable(str(error)) from None
+        raise MalformedJson(str(error)) from None
 
 
-def _refuse(constant: str) -> Any:
-    raise Unreadable(f"{constant} is not JSON")
+def _reject_constant(constant: str) -> Any:
+    raise MalformedJson(f"{constant} is not JSON")

@@ -8,38 +8,37 @@ from typing import Any, Self
 import aiohttp
 import msgspec
 
-from footnote.net.failures import FAILURES, ConnectionFailed, failed
+from footnote.net.connector import CONNECT_TIMEOUT_SECONDS, GuardedConnector, ResolveHost, make_connector, resolve_host
+from footnote.net.errors import CLIENT_ERRORS, ConnectionFailed, connection_failure
 from footnote.net.guard import PageUrl
-from footnote.net.names import LookUp, connector, look_up
-from footnote.net.pages import CONNECT_SECONDS, PageDoor
 from footnote.net.proxies import Proxies
 from footnote.protocol.errors import UpstreamError
 
-STALL_SECONDS = 180.0
+IDLE_TIMEOUT_SECONDS = 180.0
 """No byte for this long is a dead stream: providers send pings every 15 to 30 seconds."""
-DRAIN_SECONDS = 0.1
+DRAIN_TIMEOUT_SECONDS = 0.1
 
 
 class Response:
     """A response whose body is read as it arrives. Close it, whether or not it was read to its end."""
 
-    __slots__ = ("_inner", "_stall", "_waiting_since", "_watch", "headers", "status")
+    __slots__ = ("_idle_timeout", "_idle_timer", "_inner", "_waiting_since", "headers", "status")
 
-    def __init__(self, inner: aiohttp.ClientResponse, stall: float) -> None:
+    def __init__(self, inner: aiohttp.ClientResponse, idle_timeout: float) -> None:
         self._inner = inner
-        self._stall = stall
+        self._idle_timeout = idle_timeout
         self._waiting_since: float | None = None
-        self._watch = asyncio.get_running_loop().call_later(stall, self._look)
+        self._idle_timer = asyncio.get_running_loop().call_later(idle_timeout, self._check_idle)
         self.status = inner.status
         self.headers: Mapping[str, str] = inner.headers
 
-    async def read_some(self) -> bytes:
+    async def read_chunk(self) -> bytes:
         """Whatever has arrived, waiting for at least one byte; empty at the end of the body."""
         self._waiting_since = asyncio.get_running_loop().time()
         try:
             return await self._inner.content.readany()
-        except FAILURES as error:
-            raise failed(error) from error
+        except CLIENT_ERRORS as error:
+            raise connection_failure(error) from error
         finally:
             self._waiting_since = None
 
@@ -58,35 +57,35 @@ class Response:
         connection = self._inner.connection
         return connection.transport if connection is not None else None
 
-    def _look(self) -> None:
+    def _check_idle(self) -> None:
         """Ends a wait that has lasted too long. One timer a response: the client's own is set anew for every
         chunk, which costs more than reading it."""
         loop = asyncio.get_running_loop()
         waited = 0.0 if self._waiting_since is None else loop.time() - self._waiting_since
-        if waited >= self._stall:
+        if waited >= self._idle_timeout:
             self._inner.content.set_exception(TimeoutError())
         else:
-            self._watch = loop.call_later(self._stall - waited, self._look)
+            self._idle_timer = loop.call_later(self._idle_timeout - waited, self._check_idle)
 
     async def read_all(self, limit: int) -> bytes:
         """The body, cut at `limit` bytes."""
         body = bytearray()
-        while len(body) < limit and (chunk := await self.read_some()):
+        while len(body) < limit and (chunk := await self.read_chunk()):
             body += chunk
         return bytes(body[:limit])
 
     async def drain(self) -> None:
         """Waits a moment for a body that has said all to end, so that its connection can be used again."""
         try:
-            async with asyncio.timeout(DRAIN_SECONDS):
-                while not self._inner.content.at_eof() and await self.read_some():
+            async with asyncio.timeout(DRAIN_TIMEOUT_SECONDS):
+                while not self._inner.content.at_eof() and await self.read_chunk():
                     pass
         except (TimeoutError, ConnectionFailed):
             self.close()
 
     def close(self) -> None:
         """Ends the connection at once, unless the body was read to its end: then it is kept for reuse."""
-        self._watch.cancel()
+        self._idle_timer.cancel()
         self._inner.close()
 
 
@@ -95,12 +94,16 @@ class Net:
     anybody may have named, only through `open_page`. `look_up` finds the addresses of names."""
 
     def __init__(
-        self, proxies: Proxies | None = None, *, stall: float = STALL_SECONDS, look_up: LookUp = look_up
+        self,
+        proxies: Proxies | None = None,
+        *,
+        idle_timeout: float = IDLE_TIMEOUT_SECONDS,
+        resolve_host: ResolveHost = resolve_host,
     ) -> None:
-        self._stall = stall
+        self._idle_timeout = idle_timeout
         self._proxies = proxies or Proxies()
-        self._look_up = look_up
-        self._pages = PageDoor(self._proxies, look_up)
+        self._resolve_host = resolve_host
+        self._page_connector = GuardedConnector(self._proxies, resolve_host)
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
@@ -115,7 +118,7 @@ class Net:
         if self._session is not None:
             await self._session.close()
             self._session = None
-        await self._pages.close()
+        await self._page_connector.close()
 
     async def post(self, url: str, *, headers: Mapping[str, str], body: bytes) -> Response:
         """Sends `body`; returns when the head of the response is there."""
@@ -159,11 +162,11 @@ class Net:
         """
         target = PageUrl.parse(url)
         try:
-            async with asyncio.timeout(self._stall):
-                inner = await self._pages.open(target, headers=headers or {}, private_hosts=private_hosts)
+            async with asyncio.timeout(self._idle_timeout):
+                inner = await self._page_connector.open(target, headers=headers or {}, private_hosts=private_hosts)
         except TimeoutError as error:
-            raise failed(error) from error
-        return Response(inner, self._stall)
+            raise connection_failure(error) from error
+        return Response(inner, self._idle_timeout)
 
     async def request(
         self,
@@ -172,7 +175,7 @@ class Net:
         *,
         headers: Mapping[str, str],
         body: bytes | AsyncIterator[bytes] | None = None,
-        stall: float | None = None,
+        idle_timeout: float | None = None,
     ) -> Response:
         """Asks a configured endpoint in any way; returns when the head of the response is there. A redirect is
         returned as it is: what the headers prove is for this endpoint alone.
@@ -181,49 +184,49 @@ class Net:
         as it likes while the endpoint goes on taking it. `stall`: seconds without a byte, where that differs from what
         others are given.
         """
-        stall = self._stall if stall is None else stall
+        idle_timeout = self._idle_timeout if idle_timeout is None else idle_timeout
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=connector(self._look_up),
+                connector=make_connector(self._resolve_host),
                 cookie_jar=aiohttp.DummyCookieJar(),
-                timeout=aiohttp.ClientTimeout(total=None, connect=CONNECT_SECONDS),
+                timeout=aiohttp.ClientTimeout(total=None, connect=CONNECT_TIMEOUT_SECONDS),
             )
-        proxy = self._proxies.of_url(url)
-        waiting = _Waiting(stall)
-        data = body if body is None or isinstance(body, bytes) else waiting.watched(body)
+        proxy = self._proxies.for_url(url)
+        waiting = _IdleTimeout(idle_timeout)
+        data = body if body is None or isinstance(body, bytes) else waiting.watch(body)
         try:
             async with waiting:
                 inner = await self._session.request(
                     method, url, headers=headers, data=data, allow_redirects=False, proxy=proxy
                 )
-        except FAILURES as error:
-            raise failed(error) from error
-        return Response(inner, stall)
+        except CLIENT_ERRORS as error:
+            raise connection_failure(error) from error
+        return Response(inner, idle_timeout)
 
 
-class _Waiting:
+class _IdleTimeout:
     """Ends with a `TimeoutError` when nothing has moved for too long."""
 
-    __slots__ = ("_limit", "_open", "_stall")
+    __slots__ = ("_idle_timeout", "_is_active", "_timeout")
 
-    def __init__(self, stall: float) -> None:
-        self._stall = stall
-        self._limit = asyncio.timeout(stall)
-        self._open = False
+    def __init__(self, idle_timeout: float) -> None:
+        self._idle_timeout = idle_timeout
+        self._timeout = asyncio.timeout(idle_timeout)
+        self._is_active = False
 
     async def __aenter__(self) -> None:
-        await self._limit.__aenter__()
-        self._open = True
+        await self._timeout.__aenter__()
+        self._is_active = True
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._open = False
-        await self._limit.__aexit__(kind, error, trace)
+        self._is_active = False
+        await self._timeout.__aexit__(kind, error, trace)
 
-    async def watched(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    async def watch(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         """Asked for the next piece when the one before has been taken. An endpoint may answer before it has all."""
         async for piece in pieces:
-            if self._open and not self._limit.expired():
-                self._limit.reschedule(asyncio.get_running_loop().time() + self._stall)
+            if self._is_active and not self._timeout.expired():
+                self._timeout.reschedule(asyncio.get_running_loop().time() + self._idle_timeout)
             yield piece

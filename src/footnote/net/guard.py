@@ -15,9 +15,9 @@ from typing import Self
 
 from yarl import URL
 
-from footnote.net.failures import AddressRefused
+from footnote.net.errors import AddressRefused
 
-LONGEST_URL = 8_000
+MAX_URL_LENGTH = 8_000
 
 _BAD_CHARACTERS = re.compile(
     r"[\x00-\x20\x7f-\xa0\xad\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ud800-\udfff\ufeff\\]"
@@ -32,13 +32,13 @@ _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _NAME = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})*")
 _ENDS_IN_A_NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)")
 
-_CLOSED_ZONES = (
+_BLOCKED_ZONES = (
     *("localhost", "localdomain", "local", "internal", "intranet", "corp", "lan", "home", "home.arpa"),
     *("metadata.goog", "metadata.tencentyun.com", "metadata.packet.net", "metadata.platformequinix.com"),
 )
 """Names that lead nowhere but into the network one is in, whatever they resolve to here."""
 
-_CLOSED_V4 = tuple(
+_BLOCKED_V4 = tuple(
     IPv4Network(network)
     for network in (
         "0.0.0.0/8",  # this network
@@ -61,7 +61,7 @@ _CLOSED_V4 = tuple(
 )
 _UNICAST_V6 = IPv6Network("2000::/3")
 """All that is given out. Loopback, unique local, link-local, site-local, multicast, discard are outside of it."""
-_CLOSED_V6 = tuple(
+_BLOCKED_V6 = tuple(
     IPv6Network(network)
     for network in (
         "2001::/23",  # protocol assignments: benchmarks, ORCHID, anycast of NAT helpers
@@ -84,15 +84,15 @@ def is_public(address: str | IPv4Address | IPv6Address) -> bool:
     except ValueError:
         return False
     if isinstance(known, IPv4Address):
-        return not any(known in network for network in _CLOSED_V4)
-    if known.scope_id is not None or not all(map(is_public, _carried(known))):
+        return not any(known in network for network in _BLOCKED_V4)
+    if known.scope_id is not None or not all(map(is_public, _embedded_ipv4(known))):
         return False
     if known in _MAPPED or known in _TEREDO or any(known in network for network in _NAT64):
         return True
-    return known in _UNICAST_V6 and not any(known in network for network in _CLOSED_V6)
+    return known in _UNICAST_V6 and not any(known in network for network in _BLOCKED_V6)
 
 
-def _carried(address: IPv6Address) -> list[IPv4Address]:
+def _embedded_ipv4(address: IPv6Address) -> list[IPv4Address]:
     """The IPv4 addresses to which packets for an IPv6 address may end up going."""
     bits = int(address)
     last = IPv4Address(bits & 0xFFFF_FFFF)
@@ -116,8 +116,8 @@ class PageUrl:
     @classmethod
     def parse(cls, text: str) -> Self:
         """`AddressRefused` says what is wrong with anything but a plain http or https URL."""
-        if len(text) > LONGEST_URL:
-            raise AddressRefused(f"the URL is longer than {LONGEST_URL} characters")
+        if len(text) > MAX_URL_LENGTH:
+            raise AddressRefused(f"the URL is longer than {MAX_URL_LENGTH} characters")
         if _BAD_CHARACTERS.search(text):
             raise AddressRefused("the URL has white space, a backslash or an invisible character in it")
         authority = _WITH_AUTHORITY.match(text)
@@ -134,7 +134,7 @@ class PageUrl:
             parsed = parsed.with_path("/", keep_query=True) if parsed.raw_path == "/" else parsed
         except ValueError:
             raise AddressRefused("the URL is not valid") from None
-        if not parsed.port or not _is_regular(host):
+        if not parsed.port or not _is_canonical(host):
             raise AddressRefused("the URL has no valid host and port")
         return cls(parsed)
 
@@ -177,7 +177,7 @@ class PageUrl:
         return f"{self.scheme}://{self.host_and_port}"
 
     @property
-    def path(self) -> str:
+    def path_and_query(self) -> str:
         """With the query: all that the server is asked for."""
         return self.parsed.raw_path_qs
 
@@ -189,32 +189,32 @@ class PageUrl:
         except ValueError:
             return None
 
-    def is_among(self, private_hosts: Collection[str]) -> bool:
+    def is_allowed_private(self, private_hosts: Collection[str]) -> bool:
         """Whether the operator opened exactly this host and port."""
-        return bool(private_hosts) and self.host_and_port in _regular_hosts(frozenset(private_hosts))
+        return bool(private_hosts) and self.host_and_port in _canonical_hosts(frozenset(private_hosts))
 
     def check_name(self) -> None:
         """Refuses names that mean this machine or this network."""
-        if self.address is None and ("." not in self.host or f".{self.host}".endswith(_CLOSED_ENDINGS)):
-            raise self.not_public()
+        if self.address is None and ("." not in self.host or f".{self.host}".endswith(_BLOCKED_SUFFIXES)):
+            raise self.not_public_error()
 
     def check_host(self) -> None:
         """Refuses what can be told without asking anybody: such names, and addresses that are not public."""
         self.check_name()
         if self.address is not None and not is_public(self.address):
-            raise self.not_public()
+            raise self.not_public_error()
 
-    def not_public(self) -> AddressRefused:
+    def not_public_error(self) -> AddressRefused:
         """Does not say what the name resolves to: that would map the network for whoever chose the name."""
         return AddressRefused(
             f"{self.host_and_port} is not on the public web; tools.webSearch.allowPrivateHosts opens it"
         )
 
 
-_CLOSED_ENDINGS = tuple(f".{zone}" for zone in _CLOSED_ZONES)
+_BLOCKED_SUFFIXES = tuple(f".{zone}" for zone in _BLOCKED_ZONES)
 
 
-def _is_regular(host: str) -> bool:
+def _is_canonical(host: str) -> bool:
     """Whether every program reads this host alike: an address in its one spelling, or a name that cannot be one."""
     if ":" in host:
         return True
@@ -227,7 +227,7 @@ def _is_regular(host: str) -> bool:
 
 
 @lru_cache(maxsize=16)
-def _regular_hosts(entries: frozenset[str]) -> frozenset[str]:
+def _canonical_hosts(entries: frozenset[str]) -> frozenset[str]:
     """In the spelling of `host_and_port`. An entry that is no host with its port opens nothing."""
     hosts: set[str] = set()
     for entry in entries:

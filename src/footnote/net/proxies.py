@@ -19,10 +19,10 @@ class Proxies(Struct, frozen=True):
     exceptions: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, environ: Mapping[str, str]) -> Self:
+    def from_environment(cls, environ: Mapping[str, str]) -> Self:
         def value(name: str) -> str | None:
             named = (environ.get(known) for known in (name, name.upper(), "all_proxy", "ALL_PROXY"))
-            return _address(next(filter(None, named), ""))
+            return _proxy_url(next(filter(None, named), ""))
 
         listed = environ.get("no_proxy") or environ.get("NO_PROXY") or ""
         exceptions = tuple(name.strip().lower() for name in listed.split(",") if name.strip())
@@ -32,17 +32,17 @@ class Proxies(Struct, frozen=True):
         """Without the addresses: a proxy's often holds a password."""
         return f"Proxies(http={bool(self.http)}, https={bool(self.https)})"
 
-    def of_url(self, url: str) -> str | None:
+    def for_url(self, url: str) -> str | None:
         parts = urlsplit(url)
-        return self.of_host(parts.scheme, (parts.hostname or "").lower())
+        return self.for_host(parts.scheme, (parts.hostname or "").lower())
 
-    def of_host(self, scheme: str, host: str) -> str | None:
-        if _is_this_machine(host) or any(_matches(host, name) for name in self.exceptions):
+    def for_host(self, scheme: str, host: str) -> str | None:
+        if _is_loopback(host) or any(_matches(host, name) for name in self.exceptions):
             return None
         return self.https if scheme == "https" else self.http
 
 
-def _address(value: str) -> str | None:
+def _proxy_url(value: str) -> str | None:
     """The address of an HTTP proxy; a bare `host:port` is one. Other kinds are not spoken here."""
     scheme, separator, _ = value.partition("://")
     if not value or not separator:
@@ -53,7 +53,7 @@ def _address(value: str) -> str | None:
     return None
 
 
-def _is_this_machine(host: str) -> bool:
+def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

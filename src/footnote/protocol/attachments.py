@@ -19,13 +19,13 @@ class Attached(Struct, frozen=True):
     others: tuple[str, ...] = ()
 
 
-def listed(files: Iterable[tuple[FileRecord, str | None]]) -> str:
+def format_attachments(files: Iterable[tuple[FileRecord, str | None]]) -> str:
     """Each file with the address at which the library has its text, if it has."""
     rows = (f"- {file.path}" + (f" (to cite it: read_page {address})" if address else "") for file, address in files)
     return "\n".join((_HEADING, *rows))
 
 
-def parted(text: str) -> tuple[str, Attached]:
+def split_attachments(text: str) -> tuple[str, Attached]:
     """What the user wrote, and the files that come with it."""
     found = _LIST.search(text)
     if found is None:

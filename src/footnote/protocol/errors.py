@@ -8,7 +8,7 @@ FootnoteError
 │  │  └─ FileChanged     the file is no longer what the writer saw
 │  ├─ TooLarge           it is more than may be sent at once
 │  ├─ WrongKind          it is of a kind that is not taken
-│  ├─ Unworkable         it was understood, but cannot be done with what was sent
+│  ├─ UnprocessableFile         it was understood, but cannot be done with what was sent
 │  ├─ NotLoggedIn        nothing proves who asks
 │  └─ NotAllowed         it is known who asks, and they may not
 ├─ ConfigError     the operator must change settings         at start, never in the middle of a run
@@ -35,7 +35,7 @@ class FootnoteError(Exception):
         self.message = message
 
     @property
-    def told(self) -> str:
+    def public_message(self) -> str:
         """What anybody may read, models among them."""
         return self.public or self.message
 
@@ -71,7 +71,7 @@ class WrongKind(UsageError):
     type = "unsupported_media_type"
 
 
-class Unworkable(UsageError):
+class UnprocessableFile(UsageError):
     """Too large or too damaged to be converted, read or unpacked; the message says which and what to do."""
 
     type = "unprocessable"

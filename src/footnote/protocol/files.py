@@ -27,7 +27,7 @@ Author: TypeAlias = Literal["agent", "user"]
 ConvertType: TypeAlias = Literal["pdf", "docx", "md"]
 FilePath: TypeAlias = Annotated[str, Meta(min_length=1, max_length=4096)]
 Hash: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
-MOST_TEXT = 20_000_000
+MAX_TEXT_LENGTH = 20_000_000
 
 
 class ToolImage(Struct, frozen=True):
@@ -157,7 +157,7 @@ class FileEdit(Struct, frozen=True, forbid_unknown_fields=True):
     such file yet. Any other version is a conflict, so that nothing is overwritten unseen."""
 
     file_path: FilePath
-    content: Annotated[str, Meta(max_length=MOST_TEXT)]
+    content: Annotated[str, Meta(max_length=MAX_TEXT_LENGTH)]
     base_hash: Hash | None
 
 

@@ -4,7 +4,7 @@ import msgspec
 
 from footnote.protocol.errors import UpstreamError
 from footnote.protocol.events import Event, Ping
-from footnote.protocol.sse import LONGEST_LINE
+from footnote.protocol.sse import MAX_LINE_BYTES
 
 _decoder = msgspec.json.Decoder(Event)
 
@@ -20,18 +20,18 @@ class EventDecoder:
         """The events that `chunk` completes."""
         tail = self._rest[-1][-1:] if self._rest else b""
         if b"\n\n" not in tail + chunk:
-            self._wait_for_more(chunk)
+            self._buffer(chunk)
             return []
         *frames, rest = b"".join([*self._rest, chunk]).split(b"\n\n")
         self._rest, self._size = [], 0
-        self._wait_for_more(rest)
+        self._buffer(rest)
         return [found for frame in frames if (found := _event(frame)) is not None]
 
-    def _wait_for_more(self, piece: bytes) -> None:
+    def _buffer(self, piece: bytes) -> None:
         """Pieces are joined once, since an event may come in very many of them."""
         self._size += len(piece)
-        if self._size > LONGEST_LINE:
-            raise UpstreamError(f"An event of the stream is longer than {LONGEST_LINE:,} bytes.")
+        if self._size > MAX_LINE_BYTES:
+            raise UpstreamError(f"An event of the stream is longer than {MAX_LINE_BYTES:,} bytes.")
         if piece:
             self._rest.append(piece)
 

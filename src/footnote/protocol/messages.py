@@ -144,7 +144,7 @@ class ToolResultMessage(Struct, frozen=True, tag_field="role", tag="toolResult",
 Message: TypeAlias = UserMessage | AssistantMessage | ToolResultMessage
 
 
-def user(text: str) -> UserMessage:
+def user_message(text: str) -> UserMessage:
     """A user message of one text, the common case."""
     return UserMessage((Text(text),))
 

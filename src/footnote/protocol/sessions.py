@@ -10,18 +10,18 @@ from footnote.protocol.history import SessionHead
 from footnote.protocol.sources import Link, Quote, SourceStatus
 from footnote.protocol.tools import LOCALES, Locale
 
-LONGEST_TITLE = 200
-LONGEST_QUESTION = 1_000_000
-MOST_ATTACHMENTS = 100
-LONGEST_NOTE = 2000
+MAX_TITLE_LENGTH = 200
+MAX_QUESTION_LENGTH = 1_000_000
+MAX_ATTACHMENTS = 100
+MAX_NOTE_LENGTH = 2000
 
-Title: TypeAlias = Annotated[str, Meta(min_length=1, max_length=LONGEST_TITLE)]
-Content: TypeAlias = Annotated[str, Meta(min_length=1, max_length=LONGEST_QUESTION)]
+Title: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_TITLE_LENGTH)]
+Content: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION_LENGTH)]
 LanguageTag: TypeAlias = Annotated[
     str, Meta(max_length=60, pattern=r"^([A-Za-z]{1,8}([-_.@][A-Za-z0-9]{1,8})*)?$(?!\n)")
 ]
 """Such as `vi`, `vi-VN`, `zh-Hans-CN` or, from a shell, `vi_VN.UTF-8`; also an empty one, which says nothing."""
-Attachments: TypeAlias = Annotated[tuple[str, ...], Meta(max_length=MOST_ATTACHMENTS)]
+Attachments: TypeAlias = Annotated[tuple[str, ...], Meta(max_length=MAX_ATTACHMENTS)]
 
 Origin: TypeAlias = Literal["page", "api"]
 """`api`: one call of a compatible door."""
@@ -95,14 +95,14 @@ class NewMessage(Struct, frozen=True, forbid_unknown_fields=True):
     locale: LanguageTag | None = None
 
 
-class Again(Struct, frozen=True, forbid_unknown_fields=True):
+class RetryRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """A question that is answered once more."""
 
     model: str | None = None
     locale: LanguageTag | None = None
 
 
-class Started(Struct, frozen=True):
+class StartedRun(Struct, frozen=True):
     """`message_id` is the answer's, `question_id` that of the question which it answers. `timestamp`: when the run was
     begun, ISO 8601 in UTC."""
 
@@ -132,7 +132,7 @@ class Approval(Struct, frozen=True, forbid_unknown_fields=True):
     """What the user decides on a call that waits. `note`: what the model is told with a `deny`."""
 
     decision: ApprovalDecision
-    note: Annotated[str, Meta(max_length=LONGEST_NOTE)] | None = None
+    note: Annotated[str, Meta(max_length=MAX_NOTE_LENGTH)] | None = None
 
 
 class SourceSnapshot(Struct, frozen=True, kw_only=True):
@@ -164,7 +164,7 @@ class SourceView(Struct, frozen=True, kw_only=True):
     snapshots: tuple[SourceSnapshot, ...] = ()
 
 
-def locale_named(tag: str | None) -> Locale | None:
+def parse_locale(tag: str | None) -> Locale | None:
     """The one of our languages that a tag names; None: it names another, or nothing."""
     language = re.split(r"[-_.@]", (tag or "").lower())[0]
     return next((locale for locale in LOCALES if locale == language), None)

@@ -7,7 +7,7 @@ import msgspec
 from footnote.protocol.errors import LimitReached
 from footnote.protocol.events import Event
 
-LONGEST_LINE = 32_000_000
+MAX_LINE_BYTES = 32_000_000
 
 _BOM = b"\xef\xbb\xbf"
 _encoder = msgspec.json.Encoder()
@@ -31,11 +31,11 @@ class SseDecoder:
     def push(self, chunk: bytes) -> list[bytes]:
         """The payloads that `chunk` completes."""
         if b"\n" not in chunk:
-            self._wait_for_more(chunk)
+            self._buffer(chunk)
             return []
         *lines, rest = b"".join([*self._rest, chunk]).split(b"\n")
         self._rest, self._size = [], 0
-        self._wait_for_more(rest)
+        self._buffer(rest)
         return self._payloads(lines)
 
     def flush(self) -> list[bytes]:
@@ -44,11 +44,11 @@ class SseDecoder:
         self._rest = []
         return self._payloads(lines)
 
-    def _wait_for_more(self, piece: bytes) -> None:
+    def _buffer(self, piece: bytes) -> None:
         """Keeps the beginning of a line. Pieces are joined once, since a line may come in very many of them."""
         self._size += len(piece)
-        if self._size > LONGEST_LINE:
-            raise LimitReached(f"a line of the stream is longer than {LONGEST_LINE:,} bytes")
+        if self._size > MAX_LINE_BYTES:
+            raise LimitReached(f"a line of the stream is longer than {MAX_LINE_BYTES:,} bytes")
         if piece:
             self._rest.append(piece)
 

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Self
 
-from footnote.sandbox.forkserver import BEGIN, ENDED, KILL, ORDER, READY
+from footnote.sandbox.forkserver import BEGIN, ENDED_FORMAT, KILL, ORDER_FORMAT, READY
 from footnote.sandbox.jobs import KINDS, Job
 
 START_SECONDS = 60.0
 """For the fork server to be ready; it takes less than one, unless the machine is busy."""
 
-_END_SECONDS = 5.0
-_PIECE = 1 << 18
+_STOP_SECONDS = 5.0
+_CHUNK_BYTES = 1 << 18
 _START = (
     "import sys; main, worker, folder, *sys.path[:] = sys.argv[1:]; from footnote.sandbox import forkserver; "
     "getattr(forkserver, main)(worker, folder)"
@@ -39,24 +39,24 @@ class JobProcess:
 
     reader: StreamReader
     writer: StreamWriter
-    ended: Future[int | None]
+    exit_code: Future[int | None]
     kill: Callable[[], None]
     folder: str | None = None
     """What is left to be removed after it."""
 
-    async def end(self) -> None:
+    async def terminate(self) -> None:
         """Makes sure that nothing of it is left."""
-        if not self.ended.done():
+        if not self.exit_code.done():
             self.kill()
         self.writer.close()
-        await asyncio.wait([self.ended])
+        await asyncio.wait([self.exit_code])
         with suppress(ConnectionError):
             await self.writer.wait_closed()
         if self.folder:
             await asyncio.to_thread(shutil.rmtree, self.folder, ignore_errors=True)
 
 
-async def start_alone(worker: str, environ: Mapping[str, str]) -> JobProcess:
+async def spawn_process(worker: str, environ: Mapping[str, str]) -> JobProcess:
     """A process for one job, where there is no `fork`."""
     folder = tempfile.mkdtemp(prefix="footnote-")
     try:
@@ -67,7 +67,7 @@ async def start_alone(worker: str, environ: Mapping[str, str]) -> JobProcess:
             stderr=DEVNULL,
             env=environ,
             start_new_session=True,
-            limit=_PIECE,
+            limit=_CHUNK_BYTES,
         )
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -75,7 +75,7 @@ async def start_alone(worker: str, environ: Mapping[str, str]) -> JobProcess:
     if process.stdin is None or process.stdout is None:
         raise NotStarted
     ended = asyncio.ensure_future(_code(process))
-    return JobProcess(process.stdout, process.stdin, ended, _killing(process), folder)
+    return JobProcess(process.stdout, process.stdin, ended, _make_killer(process), folder)
 
 
 async def _code(process: Process) -> int | None:
@@ -86,7 +86,7 @@ def _command(main: str, worker: str, folder: str) -> tuple[str, ...]:
     return (sys.executable, "-I", "-c", _START, main, worker, folder, *(entry for entry in sys.path if entry))
 
 
-def _killing(process: Process) -> Callable[[], None]:
+def _make_killer(process: Process) -> Callable[[], None]:
     def kill() -> None:
         with suppress(ProcessLookupError):
             process.kill()
@@ -94,7 +94,7 @@ def _killing(process: Process) -> Callable[[], None]:
     return kill
 
 
-class ForkServer:
+class ForkServerClient:
     """A process that forks for each job. It ends with its control socket, and all jobs with it."""
 
     def __init__(self, process: Process, control: socket.socket, folder: str) -> None:
@@ -146,14 +146,14 @@ class ForkServer:
             raise NotStarted
         return server
 
-    async def begin(self, kind: type[Job]) -> JobProcess:
+    async def start_job(self, kind: type[Job]) -> JobProcess:
         number = next(self._numbers)
         ours, theirs = socket.socketpair()
         ended = self._jobs[number] = asyncio.get_running_loop().create_future()
         try:
             with theirs:
-                socket.send_fds(self._control, [ORDER.pack(BEGIN, KINDS.index(kind), number)], [theirs.fileno()])
-            reader, writer = await asyncio.open_unix_connection(sock=ours, limit=_PIECE)
+                socket.send_fds(self._control, [ORDER_FORMAT.pack(BEGIN, KINDS.index(kind), number)], [theirs.fileno()])
+            reader, writer = await asyncio.open_unix_connection(sock=ours, limit=_CHUNK_BYTES)
         except BaseException as error:
             ours.close()
             self._kill(number)
@@ -170,19 +170,19 @@ class ForkServer:
         self._control.close()
         if not self._is_ready:
             # It has no child yet, and may still be loading.
-            _killing(self._process)()
+            _make_killer(self._process)()
         try:
-            async with asyncio.timeout(_END_SECONDS):
+            async with asyncio.timeout(_STOP_SECONDS):
                 await self._process.wait()
         except TimeoutError:
-            _killing(self._process)()
+            _make_killer(self._process)()
             await self._process.wait()
         await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
 
     def _kill(self, number: int) -> None:
         # One that is lost has killed all that it had.
         with suppress(OSError):
-            self._control.send(ORDER.pack(KILL, 0, number))
+            self._control.send(ORDER_FORMAT.pack(KILL, 0, number))
 
     async def _listen(self) -> None:
         loop = asyncio.get_running_loop()
@@ -190,9 +190,9 @@ class ForkServer:
         try:
             while piece := await loop.sock_recv(self._control, 1024):
                 data += piece
-                while len(data) >= ENDED.size:
-                    number, code = ENDED.unpack(data[: ENDED.size])
-                    data = data[ENDED.size :]
+                while len(data) >= ENDED_FORMAT.size:
+                    number, code = ENDED_FORMAT.unpack(data[: ENDED_FORMAT.size])
+                    data = data[ENDED_FORMAT.size :]
                     if ended := self._jobs.pop(number, None):
                         ended.set_result(code)
         except OSError:

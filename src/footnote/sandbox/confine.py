@@ -21,7 +21,7 @@ except ImportError:  # Windows has no such limits
     resource = None
 
 
-class Limits(Struct, frozen=True):
+class ProcessLimits(Struct, frozen=True):
     """`memory` is of address space, in bytes; `seconds` are of processor time."""
 
     memory: int
@@ -55,21 +55,21 @@ _NEW_CALLS = (*range(424, 435), 438, 440, 442)
 _CLONE3 = 435
 
 
-class _Calls(Struct, frozen=True):
+class _Syscalls(Struct, frozen=True):
     """The numbers of system calls, which each kind of processor has of its own."""
 
     architecture: int
     clone: int
     tgkill: int
-    refused: tuple[int, ...]
+    blocked: tuple[int, ...]
 
 
 _CALLS = {
-    "x86_64": _Calls(
+    "x86_64": _Syscalls(
         architecture=0xC000003E,
         clone=56,
         tgkill=234,
-        refused=(
+        blocked=(
             # socket connect accept sendto recvfrom sendmsg recvmsg bind listen socketpair accept4 recvmmsg sendmmsg
             *(41, 42, 43, 44, 45, 46, 47, 49, 50, 53, 288, 299, 307),
             # fork vfork execve execveat kill tkill rt_sigqueueinfo rt_tgsigqueueinfo
@@ -82,11 +82,11 @@ _CALLS = {
             *(248, 249, 250, 246, 29, 68, 64, 160),
         ),
     ),
-    "aarch64": _Calls(
+    "aarch64": _Syscalls(
         architecture=0xC00000B7,
         clone=220,
         tgkill=131,
-        refused=(
+        blocked=(
             *(198, 203, 202, 206, 207, 211, 212, 200, 201, 199, 242, 243, 269),
             *(221, 281, 129, 130, 138, 240),
             *(117, 270, 271, 272, 241, 280, 282),
@@ -106,7 +106,7 @@ _SYSTEM = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/lib64", "/usr/s
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 
 
-def confine(limits: Limits, folder: Path, readable: Iterable[str] = ()) -> None:
+def confine(limits: ProcessLimits, folder: Path, readable: Iterable[str] = ()) -> None:
     """From here on this process may use so much, talk to nobody, start nothing, and write nowhere but in `folder`. It
     can read what Python and the system need to run, and the folders that are `readable`."""
     Confinement(readable).apply(limits, folder)
@@ -117,41 +117,41 @@ class Confinement:
     calls. The parent is not confined itself."""
 
     def __init__(self, readable: Iterable[str] = ()) -> None:
-        self._library: ctypes.CDLL | None = ctypes.CDLL(None, use_errno=True) if platform.system() == "Linux" else None
+        self._libc: ctypes.CDLL | None = ctypes.CDLL(None, use_errno=True) if platform.system() == "Linux" else None
         self._readable: list[tuple[int, int]] = []
         """Descriptors of folders that may be read, each with the rights on it."""
-        if self._library is not None:
+        if self._libc is not None:
             rights = dict.fromkeys(filter(None, (*_python_folders(), *_SYSTEM, *readable)), _READ)
-            self._readable = [*_opened({**rights, **dict.fromkeys(_DEVICES, _READ_FILE | _WRITE_FILE)})]
-        self._filter = _compiled()
+            self._readable = [*_open_paths({**rights, **dict.fromkeys(_DEVICES, _READ_FILE | _WRITE_FILE)})]
+        self._filter = _compile_filter()
 
     def close(self) -> None:
         for descriptor, _ in self._readable:
             os.close(descriptor)
         self._readable.clear()
 
-    def die_with(self, parent: int) -> None:
+    def exit_with_parent(self, parent: int) -> None:
         """Ends this process when its parent, the process with this id, is gone; at once if it is gone already."""
-        if self._library is not None:
-            _control(self._library, _PR_SET_PDEATHSIG, signal.SIGKILL)
+        if self._libc is not None:
+            _prctl(self._libc, _PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
             os._exit(1)
 
-    def apply(self, limits: Limits, folder: Path) -> None:
+    def apply(self, limits: ProcessLimits, folder: Path) -> None:
         """Confines this process for good."""
-        if self._library is None or _control(self._library, _PR_SET_NO_NEW_PRIVS, 1):
-            limit(limits)
+        if self._libc is None or _prctl(self._libc, _PR_SET_NO_NEW_PRIVS, 1):
+            apply_limits(limits)
             return
         # In this order: descriptors are still open that the limits do not allow, and nothing may follow the filter.
-        _keep_to_files(self._library, self._readable, folder)
+        _restrict_files(self._libc, self._readable, folder)
         self.close()
-        limit(limits)
-        _drop_capabilities(self._library)
+        apply_limits(limits)
+        _drop_capabilities(self._libc)
         if self._filter is not None:
-            _refuse_calls(self._library, self._filter)
+            _install_filter(self._libc, self._filter)
 
 
-def limit(limits: Limits) -> None:
+def apply_limits(limits: ProcessLimits) -> None:
     if resource is None:
         return
     wanted = (
@@ -168,7 +168,7 @@ def limit(limits: Limits) -> None:
             resource.setrlimit(kind, (soft, hard))
 
 
-def _control(library: ctypes.CDLL, option: int, *arguments: int) -> int:
+def _prctl(library: ctypes.CDLL, option: int, *arguments: int) -> int:
     padded = (*arguments, 0, 0, 0, 0)[:4]
     return library.prctl(ctypes.c_int(option), *(ctypes.c_ulong(argument) for argument in padded))
 
@@ -203,26 +203,26 @@ class _Filter(Struct, frozen=True):
     own: int
 
 
-_UNKNOWN = 0xFFFFFFFF
+_PID_PLACEHOLDER = 0xFFFFFFFF
 """Stands for the id of the process in a filter that is compiled before it is known."""
 
 
-def _compiled() -> _Filter | None:
+def _compile_filter() -> _Filter | None:
     calls = _CALLS.get(platform.machine())
     if calls is None or sys.platform != "linux" or sys.maxsize < 2**32:
         return None
-    listed = list(_filter(calls, _UNKNOWN))
+    listed = list(_filter_instructions(calls, _PID_PLACEHOLDER))
     instructions = (_Instruction * len(listed))(*(_Instruction(*one) for one in listed))
-    return _Filter(instructions, next(at for at, one in enumerate(listed) if one[3] == _UNKNOWN))
+    return _Filter(instructions, next(at for at, one in enumerate(listed) if one[3] == _PID_PLACEHOLDER))
 
 
-def _refuse_calls(library: ctypes.CDLL, compiled: _Filter) -> None:
+def _install_filter(library: ctypes.CDLL, compiled: _Filter) -> None:
     compiled.instructions[compiled.own].value = os.getpid()
     program = _Program(len(compiled.instructions), compiled.instructions)
-    _control(library, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(program))
+    _prctl(library, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(program))
 
 
-def _filter(calls: _Calls, own: int) -> Iterable[tuple[int, int, int, int]]:
+def _filter_instructions(calls: _Syscalls, own: int) -> Iterable[tuple[int, int, int, int]]:
     """A test jumps over so many instructions if it is true, over so many if it is not."""
     refuse = (_RETURN, 0, 0, _REFUSE | _EPERM)
     yield _LOAD, 0, 0, _ARCHITECTURE
@@ -231,7 +231,7 @@ def _filter(calls: _Calls, own: int) -> Iterable[tuple[int, int, int, int]]:
     yield _LOAD, 0, 0, _NUMBER
     yield _AT_LEAST, 0, 1, _X32
     yield refuse
-    for number in calls.refused + _NEW_CALLS:
+    for number in calls.blocked + _NEW_CALLS:
         yield _EQUAL, 0, 1, number
         yield refuse
     # Its flags lie in memory, where a filter cannot look; without it the C library uses the older call.
@@ -271,7 +271,7 @@ def _python_folders() -> Sequence[str]:
     return tuple(dict.fromkeys((*ours, *packages)))
 
 
-def _keep_to_files(library: ctypes.CDLL, readable: Iterable[tuple[int, int]], folder: Path) -> None:
+def _restrict_files(library: ctypes.CDLL, readable: Iterable[tuple[int, int]], folder: Path) -> None:
     version: int = library.syscall(_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
     if version < 1:
         return
@@ -282,7 +282,7 @@ def _keep_to_files(library: ctypes.CDLL, readable: Iterable[tuple[int, int]], fo
     rules: int = library.syscall(_RULESET, ctypes.byref(ruleset), ctypes.c_size_t(size), ctypes.c_uint32(0))
     if rules < 0:
         return
-    own = [*_opened({str(folder): every & ~1})]
+    own = [*_open_paths({str(folder): every & ~1})]
     for descriptor, rights in (*readable, *own):
         rule = _Beneath(rights & every, descriptor)
         library.syscall(_ADD_RULE, ctypes.c_int(rules), ctypes.c_int(1), ctypes.byref(rule), ctypes.c_uint32(0))
@@ -291,7 +291,7 @@ def _keep_to_files(library: ctypes.CDLL, readable: Iterable[tuple[int, int]], fo
         os.close(descriptor)
 
 
-def _opened(allowed: Mapping[str, int]) -> Iterator[tuple[int, int]]:
+def _open_paths(allowed: Mapping[str, int]) -> Iterator[tuple[int, int]]:
     for path, rights in allowed.items():
         try:
             descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)

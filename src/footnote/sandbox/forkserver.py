@@ -25,30 +25,30 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from footnote.sandbox.confine import Confinement, Limits
+from footnote.sandbox.confine import Confinement, ProcessLimits
 from footnote.sandbox.jobs import (
     KINDS,
-    Conversion,
-    Converted,
-    Extraction,
+    ConvertDocument,
+    ConvertedDocument,
+    ExtractPage,
     ImageCheck,
     Inspection,
     Job,
-    Listing,
-    Reading,
-    Refused,
+    JobRefused,
+    ListArchive,
+    ReadTable,
+    ReadText,
     Result,
-    Tabling,
-    Unpacked,
-    Unpacking,
+    UnpackArchive,
+    UnpackedFile,
 )
 
-LENGTH = 4
+LENGTH_BYTES = 4
 READY = 0
 """The number under which the parent says that it is ready; jobs count from 1."""
 
-ORDER = Packed("<cBI")
-ENDED = Packed("<Ii")
+ORDER_FORMAT = Packed("<cBI")
+ENDED_FORMAT = Packed("<Ii")
 BEGIN, KILL = b"B", b"K"
 """From the server: an order to begin a job of one of the `KINDS`, with the socket of the job, or to kill one. Back
 comes the number of a job that ended and its exit code, negative for a signal."""
@@ -56,20 +56,20 @@ comes the number of a job that ended and its exit code, negative for a signal.""
 OUT_OF_MEMORY = 71
 """The exit code of a job that noticed it by itself."""
 
-GRACE = 2
+GRACE_SECONDS = 2
 """Seconds after which a job ends by itself if nobody is there any more to end it."""
 
-LIMITS: dict[type[Job], Limits] = {
-    Conversion: Limits(1_500_000_000),
-    Reading: Limits(1_000_000_000),
-    Tabling: Limits(1_000_000_000),
-    Extraction: Limits(1_500_000_000),
-    Inspection: Limits(1_000_000_000),
-    Listing: Limits(1_000_000_000),
-    Unpacking: Limits(1_500_000_000),
-    ImageCheck: Limits(500_000_000),
+LIMITS: dict[type[Job], ProcessLimits] = {
+    ConvertDocument: ProcessLimits(1_500_000_000),
+    ReadText: ProcessLimits(1_000_000_000),
+    ReadTable: ProcessLimits(1_000_000_000),
+    ExtractPage: ProcessLimits(1_500_000_000),
+    Inspection: ProcessLimits(1_000_000_000),
+    ListArchive: ProcessLimits(1_000_000_000),
+    UnpackArchive: ProcessLimits(1_500_000_000),
+    ImageCheck: ProcessLimits(500_000_000),
 }
-_NOTED = 2_000
+_MAX_FAULT_CHARS = 2_000
 """Characters of a fault that are worth logging."""
 
 Worker: TypeAlias = Callable[[Job, IO[bytes] | None], Result]
@@ -77,7 +77,7 @@ Worker: TypeAlias = Callable[[Job, IO[bytes] | None], Result]
 Preload: TypeAlias = Callable[[type[Job]], None]
 
 
-class Order(Struct, frozen=True):
+class JobOrder(Struct, frozen=True):
     """A job without its contents, which follow in pieces of these sizes."""
 
     job: Job
@@ -85,7 +85,7 @@ class Order(Struct, frozen=True):
     seconds: float
 
 
-class Answer(Struct, frozen=True, kw_only=True):
+class JobAnswer(Struct, frozen=True, kw_only=True):
     """What came of a job; the content of a document follows, `size` bytes. `fault` is for the log; `missing` an extra
     that is not installed."""
 
@@ -97,45 +97,45 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 # Made once, in the parent too: the first use of a type costs more than a small job.
 _encoder = msgspec.msgpack.Encoder()
-_orders = msgspec.msgpack.Decoder(Order)
-answer_decoder = msgspec.msgpack.Decoder(Answer)
+_order_decoder = msgspec.msgpack.Decoder(JobOrder)
+answer_decoder = msgspec.msgpack.Decoder(JobAnswer)
 
 
-def framed(message: Order | Answer) -> bytes:
+def frame_message(message: JobOrder | JobAnswer) -> bytes:
     data = _encoder.encode(message)
-    return len(data).to_bytes(LENGTH, "big") + data
+    return len(data).to_bytes(LENGTH_BYTES, "big") + data
 
 
-def packed(job: Job, seconds: float) -> tuple[bytes, tuple[bytes, ...]]:
+def pack_job(job: Job, seconds: float) -> tuple[bytes, tuple[bytes, ...]]:
     """The order of a job, and the contents that follow it, which are nowhere copied."""
     parts: tuple[bytes, ...] = ()
     bare: Job = job
-    if isinstance(job, Reading | Tabling | Extraction | ImageCheck):
+    if isinstance(job, ReadText | ReadTable | ExtractPage | ImageCheck):
         parts = (job.content,)
         bare = replace(job, content=b"")
-    elif isinstance(job, Conversion):
+    elif isinstance(job, ConvertDocument):
         parts = tuple(job.images.values())
         bare = replace(job, images=dict.fromkeys(job.images, b""))
-    return framed(Order(bare, tuple(map(len, parts)), seconds)), parts
+    return frame_message(JobOrder(bare, tuple(map(len, parts)), seconds)), parts
 
 
-def _unpacked(order: Order, parts: Iterable[bytes]) -> Job:
+def _unpack_job(order: JobOrder, parts: Iterable[bytes]) -> Job:
     job = order.job
-    if isinstance(job, Reading | Tabling | Extraction | ImageCheck):
+    if isinstance(job, ReadText | ReadTable | ExtractPage | ImageCheck):
         return replace(job, content=next(iter(parts)))
-    if isinstance(job, Conversion):
+    if isinstance(job, ConvertDocument):
         return replace(job, images=dict(zip(job.images, parts, strict=True)))
     return job
 
 
-def _loaded(worker: str) -> tuple[Worker, Preload]:
+def _load_worker(worker: str) -> tuple[Worker, Preload]:
     """The function MODULE:FUNCTION, and `preload` of the same module, which loads what a kind of job needs."""
     name, _, function = worker.partition(":")
     module = importlib.import_module(name)
-    return getattr(module, function), getattr(module, "preload", _nothing)
+    return getattr(module, function), getattr(module, "preload", _no_preload)
 
 
-def _nothing(_: type[Job]) -> None:
+def _no_preload(_: type[Job]) -> None:
     """A worker without `preload` has all that it needs."""
 
 
@@ -148,18 +148,20 @@ def _package_folders() -> list[str]:
 # One job --------------------------------------------------------------------------------------------------------------
 
 
-def one_job(worker: Worker, confinement: Confinement, questions: int, answers: int, folder: Path) -> NoReturn:
+def run_job(worker: Worker, confinement: Confinement, request_fd: int, response_fd: int, folder: Path) -> NoReturn:
     """Reads a job, does it with little more than its own memory, answers, and ends this process."""
     try:
-        order = _orders.decode(_read(questions, int.from_bytes(_read(questions, LENGTH), "big")))
-        _alarm(order.seconds + GRACE)
-        file = _opened(order.job)
+        order = _order_decoder.decode(_read(request_fd, int.from_bytes(_read(request_fd, LENGTH_BYTES), "big")))
+        _alarm(order.seconds + GRACE_SECONDS)
+        file = _open_job_file(order.job)
         tempfile.tempdir = str(folder)
         os.chdir(folder)
         confinement.apply(LIMITS[type(order.job)], folder)
-        answer, content = _answer(worker, _unpacked(order, [_read(questions, size) for size in order.sizes]), file)
-        _write(answers, framed(answer))
-        _write(answers, content)
+        answer, content = _run_worker(
+            worker, _unpack_job(order, [_read(request_fd, size) for size in order.sizes]), file
+        )
+        _write(response_fd, frame_message(answer))
+        _write(response_fd, content)
     except (EOFError, OSError):
         os._exit(1)
     except MemoryError:
@@ -167,24 +169,24 @@ def one_job(worker: Worker, confinement: Confinement, questions: int, answers: i
     os._exit(0)
 
 
-def _opened(job: Job) -> IO[bytes] | None:
-    return Path(job.path).open("rb") if isinstance(job, Inspection | Listing | Unpacking) else None
+def _open_job_file(job: Job) -> IO[bytes] | None:
+    return Path(job.path).open("rb") if isinstance(job, Inspection | ListArchive | UnpackArchive) else None
 
 
-def _answer(worker: Worker, job: Job, file: IO[bytes] | None) -> tuple[Answer, bytes]:
+def _run_worker(worker: Worker, job: Job, file: IO[bytes] | None) -> tuple[JobAnswer, bytes]:
     try:
         result = worker(job, file)
-        if isinstance(result, Converted | Unpacked):
-            return Answer(result=replace(result, content=b""), size=len(result.content)), result.content
-        return Answer(result=result), b""
+        if isinstance(result, ConvertedDocument | UnpackedFile):
+            return JobAnswer(result=replace(result, content=b""), size=len(result.content)), result.content
+        return JobAnswer(result=result), b""
     except MemoryError:
         raise
     except RecursionError:
-        return Answer(result=Refused(f"{job.filename} is nested too deeply: make it flatter.")), b""
+        return JobAnswer(result=JobRefused(f"{job.filename} is nested too deeply: make it flatter.")), b""
     except ModuleNotFoundError as error:
-        return Answer(missing="convert" if isinstance(job, Conversion) else "documents", fault=str(error)), b""
+        return JobAnswer(missing="convert" if isinstance(job, ConvertDocument) else "documents", fault=str(error)), b""
     except BaseException as error:  # noqa: BLE001 - a mistake of ours, or a panic in a library, costs one job and is told
-        return Answer(fault=f"{type(error).__name__}: {error}"[:_NOTED]), b""
+        return JobAnswer(fault=f"{type(error).__name__}: {error}"[:_MAX_FAULT_CHARS]), b""
 
 
 def _read(descriptor: int, size: int) -> bytes:
@@ -218,8 +220,8 @@ def main_alone(worker: str, folder: str) -> NoReturn:
     questions, answers = os.dup(0), os.dup(1)
     # What a library prints goes to the error output, never into the answer.
     os.dup2(2, 1)
-    job, _ = _loaded(worker)
-    one_job(job, Confinement(_package_folders()), questions, answers, Path(folder))
+    job, _ = _load_worker(worker)
+    run_job(job, Confinement(_package_folders()), questions, answers, Path(folder))
 
 
 def main(worker: str, folder: str) -> None:
@@ -230,7 +232,7 @@ def main(worker: str, folder: str) -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1):
         os.dup2(nothing, standard)
-    work, preload = _loaded(worker)
+    work, preload = _load_worker(worker)
     try:
         ForkServer(control, work, preload, Path(folder)).serve()
     finally:
@@ -250,7 +252,7 @@ class ForkServer:
         self._preload = preload
         self._folder = folder
         self._confinement = Confinement(_package_folders())
-        self._loaded: set[type[Job]] = set()
+        self._loaded_kinds: set[type[Job]] = set()
         """The kinds of jobs whose parsers are in memory."""
         self._jobs: dict[int, int] = {}
         """The number of each job by its process."""
@@ -259,43 +261,43 @@ class ForkServer:
         woken, waking = os.pipe()
         os.set_blocking(woken, False)
         os.set_blocking(waking, False)
-        signal.signal(signal.SIGCHLD, _noticed)
+        signal.signal(signal.SIGCHLD, _on_child_exit)
         signal.set_wakeup_fd(waking, warn_on_full_buffer=False)
         with selectors.DefaultSelector() as selector, contextlib.suppress(_Gone, ConnectionError):
             selector.register(self._control, selectors.EVENT_READ)
             selector.register(woken, selectors.EVENT_READ)
-            self._control.sendall(ENDED.pack(READY, 0))
+            self._control.sendall(ENDED_FORMAT.pack(READY, 0))
             while True:
                 for key, _ in selector.select():
                     if key.fd == woken:
                         os.read(woken, 512)
                         self._reap()
                     else:
-                        self._obey()
+                        self._handle_order()
         for process in self._jobs:
             _kill(process)
         for process in self._jobs:
             os.waitpid(process, 0)
 
-    def _obey(self) -> None:
-        message, descriptors, *_ = socket.recv_fds(self._control, ORDER.size, 1)
-        if len(message) < ORDER.size:
+    def _handle_order(self) -> None:
+        message, descriptors, *_ = socket.recv_fds(self._control, ORDER_FORMAT.size, 1)
+        if len(message) < ORDER_FORMAT.size:
             raise _Gone
-        order, kind, number = ORDER.unpack(message)
+        order, kind, number = ORDER_FORMAT.unpack(message)
         if order == BEGIN:
-            self._load(KINDS[int(kind)])
-            self._begin(number, *descriptors)
+            self._ensure_loaded(KINDS[int(kind)])
+            self._fork_job(number, *descriptors)
             return
         for process, job in self._jobs.items():
             if job == number:
                 _kill(process)
 
-    def _load(self, kind: type[Job]) -> None:
+    def _ensure_loaded(self, kind: type[Job]) -> None:
         """With the first job of a kind: a search need not wait until fonts are loaded. What is not installed is missed
         by the job itself."""
-        if kind in self._loaded:
+        if kind in self._loaded_kinds:
             return
-        self._loaded.add(kind)
+        self._loaded_kinds.add(kind)
         with contextlib.suppress(ImportError):
             self._preload(kind)
         self._confinement.close()
@@ -304,7 +306,7 @@ class ForkServer:
         gc.collect()
         gc.freeze()
 
-    def _begin(self, number: int, channel: int) -> None:
+    def _fork_job(self, number: int, channel: int) -> None:
         folder = self._folder / str(number)
         own = os.getpid()
         try:
@@ -318,11 +320,11 @@ class ForkServer:
             os.close(channel)
             self._jobs[process] = number
             return
-        self._confinement.die_with(own)
+        self._confinement.exit_with_parent(own)
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._control.close()
-        one_job(self._worker, self._confinement, channel, channel, folder)
+        run_job(self._worker, self._confinement, channel, channel, folder)
 
     def _reap(self) -> None:
         while self._jobs:
@@ -334,7 +336,7 @@ class ForkServer:
             self._report(number, os.waitstatus_to_exitcode(status))
 
     def _report(self, number: int, code: int) -> None:
-        self._control.sendall(ENDED.pack(number, code))
+        self._control.sendall(ENDED_FORMAT.pack(number, code))
 
 
 def _kill(process: int) -> None:
@@ -342,5 +344,5 @@ def _kill(process: int) -> None:
     os.kill(process, signal.SIGKILL)
 
 
-def _noticed(*_: Any) -> None:
+def _on_child_exit(*_: Any) -> None:
     """A signal that has a handler wakes the loop."""

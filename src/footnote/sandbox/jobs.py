@@ -11,7 +11,7 @@ from footnote.protocol.sources import Link
 
 Target: TypeAlias = Literal["pdf", "docx"]
 
-MOST_SOURCE_BYTES = 2_000_000
+MAX_SOURCE_BYTES = 2_000_000
 """Of the markdown of one document."""
 
 
@@ -24,7 +24,7 @@ class SourceNote(Struct, frozen=True):
     published: str | None = None
 
 
-class Conversion(Struct, frozen=True, kw_only=True, tag=True):
+class ConvertDocument(Struct, frozen=True, kw_only=True, tag=True):
     """Markdown to become a document. `images` are files of the workspace by the names that the markdown gives them;
     `sources` those of the session by number. `made_at`: seconds since 1970, for the metadata: the same conversion
     gives the same bytes."""
@@ -38,14 +38,14 @@ class Conversion(Struct, frozen=True, kw_only=True, tag=True):
     made_at: int = 0
 
 
-class Converted(Struct, frozen=True, kw_only=True, tag=True):
+class ConvertedDocument(Struct, frozen=True, kw_only=True, tag=True):
     """`notes`: what could not be shown as it was written, a sentence each."""
 
     content: bytes
     notes: tuple[str, ...] = ()
 
 
-class Reading(Struct, frozen=True, kw_only=True, tag=True):
+class ReadText(Struct, frozen=True, kw_only=True, tag=True):
     """A file that a user uploaded, whose text is wanted."""
 
     content: bytes
@@ -53,7 +53,7 @@ class Reading(Struct, frozen=True, kw_only=True, tag=True):
     media_type: str
 
 
-class TextOf(Struct, frozen=True, kw_only=True, tag=True):
+class DocumentText(Struct, frozen=True, kw_only=True, tag=True):
     """What a file says. `text` None: it holds none that can be read, and `reason` says why in a sentence for the user
     (a scan, an image, sound). `cut`: there was more than may be kept."""
 
@@ -68,7 +68,7 @@ class TextOf(Struct, frozen=True, kw_only=True, tag=True):
     cut: bool = False
 
 
-class Tabling(Struct, frozen=True, kw_only=True, tag=True):
+class ReadTable(Struct, frozen=True, kw_only=True, tag=True):
     """Some rows of a table: of a text that separates its cells by a sign, or of a sheet of a workbook. `sheet` None:
     the first."""
 
@@ -80,7 +80,7 @@ class Tabling(Struct, frozen=True, kw_only=True, tag=True):
     limit: int = 1000
 
 
-class TableOf(Struct, frozen=True, kw_only=True, tag=True):
+class TableRows(Struct, frozen=True, kw_only=True, tag=True):
     """`total` counts all rows of the sheet, `columns` those of its widest row, of which `left_out` are beyond what is
     shown. A row ends with its last cell that holds something."""
 
@@ -92,7 +92,7 @@ class TableOf(Struct, frozen=True, kw_only=True, tag=True):
     total: int = 0
 
 
-class Extraction(Struct, frozen=True, kw_only=True, tag=True):
+class ExtractPage(Struct, frozen=True, kw_only=True, tag=True):
     """A document of the web, whose text is wanted."""
 
     content: bytes
@@ -101,7 +101,7 @@ class Extraction(Struct, frozen=True, kw_only=True, tag=True):
     filename: str = "The document"
 
 
-class Extracted(Struct, frozen=True, kw_only=True, tag=True):
+class ExtractedPage(Struct, frozen=True, kw_only=True, tag=True):
     """What a document says. `cut`: there was more than may be kept."""
 
     text: str
@@ -118,7 +118,7 @@ class Extracted(Struct, frozen=True, kw_only=True, tag=True):
     cut: bool = False
 
 
-class NotExtracted(Struct, frozen=True, tag=True):
+class ExtractionFailed(Struct, frozen=True, tag=True):
     """The parser itself says why a document has no text."""
 
     failure: PageFailure
@@ -132,7 +132,7 @@ class Inspection(Struct, frozen=True, kw_only=True, tag=True):
     filename: str
 
 
-class Inspected(Struct, frozen=True, tag=True):
+class InspectionResult(Struct, frozen=True, tag=True):
     """What a file is, whatever its name says; for a text, what kind of text its name says. `unreadable`: why nobody
     need try to read it, as half a sentence."""
 
@@ -140,14 +140,14 @@ class Inspected(Struct, frozen=True, tag=True):
     unreadable: str = ""
 
 
-class Listing(Struct, frozen=True, kw_only=True, tag=True):
+class ListArchive(Struct, frozen=True, kw_only=True, tag=True):
     """A zip file on the disk whose entries are wanted."""
 
     path: str
     filename: str
 
 
-class Entry(Struct, frozen=True):
+class ArchiveEntry(Struct, frozen=True):
     """A file in an archive. `name` is its path there; `size` what it claims to have, and more is not read."""
 
     name: str
@@ -156,19 +156,19 @@ class Entry(Struct, frozen=True):
     """Which of the list of entries it is: names need not be unique."""
 
 
-class Listed(Struct, frozen=True, tag=True):
-    entries: tuple[Entry, ...]
+class ArchiveListing(Struct, frozen=True, tag=True):
+    entries: tuple[ArchiveEntry, ...]
 
 
-class Unpacking(Struct, frozen=True, kw_only=True, tag=True):
+class UnpackArchive(Struct, frozen=True, kw_only=True, tag=True):
     """One file of a zip file on the disk, whose content is wanted."""
 
     path: str
     filename: str
-    entry: Entry
+    entry: ArchiveEntry
 
 
-class Unpacked(Struct, frozen=True, kw_only=True, tag=True):
+class UnpackedFile(Struct, frozen=True, kw_only=True, tag=True):
     content: bytes
 
 
@@ -189,7 +189,7 @@ class ImageFacts(Struct, frozen=True, kw_only=True, tag=True):
     is_whole: bool = False
 
 
-class Refused(Struct, frozen=True, tag=True):
+class JobRefused(Struct, frozen=True, tag=True):
     """The job cannot or must not be done: too large, damaged, hostile. `reason` is a sentence for the user.
     `is_hostile`: the file is made to do harm, and nobody wants to keep it. `is_wrong_kind`: files of this kind are not
     taken."""
@@ -199,13 +199,24 @@ class Refused(Struct, frozen=True, tag=True):
     is_wrong_kind: bool = False
 
 
-Job: TypeAlias = Conversion | Reading | Tabling | Extraction | Inspection | Listing | Unpacking | ImageCheck
+Job: TypeAlias = (
+    ConvertDocument | ReadText | ReadTable | ExtractPage | Inspection | ListArchive | UnpackArchive | ImageCheck
+)
 Result: TypeAlias = (
-    Converted | TextOf | TableOf | Extracted | NotExtracted | Inspected | Listed | Unpacked | ImageFacts | Refused
+    ConvertedDocument
+    | DocumentText
+    | TableRows
+    | ExtractedPage
+    | ExtractionFailed
+    | InspectionResult
+    | ArchiveListing
+    | UnpackedFile
+    | ImageFacts
+    | JobRefused
 )
 
 KINDS: tuple[type[Job], ...] = (
-    *(Conversion, Reading, Tabling, Extraction),
-    *(Inspection, Listing, Unpacking, ImageCheck),
+    *(ConvertDocument, ReadText, ReadTable, ExtractPage),
+    *(Inspection, ListArchive, UnpackArchive, ImageCheck),
 )
 """In the order of the numbers by which an order names them to the fork server."""

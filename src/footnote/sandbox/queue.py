@@ -8,12 +8,12 @@ from collections import OrderedDict, deque
 from msgspec import Struct
 
 from footnote.protocol.errors import LimitReached
-from footnote.tracing import SLOW, Count, Work
+from footnote.tracing import SLOW_BUCKETS, EventCounter, Operation
 
 RETRY_AFTER = 30.0
 
-WAITS = Work("document_job_wait", "Waits of jobs for their turn in the sandbox.", "kind", classes=SLOW)
-REFUSED = Count("document_job_refused", "Jobs that were refused because too many were waiting.", "kind")
+WAITS = Operation("document_job_wait", "Waits of jobs for their turn in the sandbox.", "kind", buckets=SLOW_BUCKETS)
+REFUSED = EventCounter("document_job_refused", "Jobs that were refused because too many were waiting.", "kind")
 
 
 class QueueLimits(Struct, frozen=True):
@@ -63,7 +63,7 @@ class JobQueue:
                     # The turn came at the moment at which the job was given up.
                     self.release()
                 else:
-                    self._leave(user, turn)
+                    self._remove_waiter(user, turn)
                 raise
 
     def release(self) -> None:
@@ -96,7 +96,7 @@ class JobQueue:
                 f"Too many files are waiting to be {limits.task}: try again later.", retry_after=RETRY_AFTER
             )
 
-    def _leave(self, user: str, turn: Future[None]) -> None:
+    def _remove_waiter(self, user: str, turn: Future[None]) -> None:
         turns = self._waiting.get(user)
         if turns is None or turn not in turns:
             return

@@ -13,10 +13,10 @@ from footnote.protocol.errors import NotAllowed
 COOKIE = "footnote_session"
 SAFE_METHODS = frozenset({"GET", "HEAD"})
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
-LONGEST_SECRET = 512
+MAX_SECRET_LENGTH = 512
 
 
-async def principal_of(headers: Headers, accounts: Accounts) -> Principal | None:
+async def authenticate(headers: Headers, accounts: Accounts) -> Principal | None:
     """Whoever the request proves to be from, or None.
 
     A header that proves nothing is not made good by a cookie beside it: a program that was cut off must not go on as
@@ -24,9 +24,9 @@ async def principal_of(headers: Headers, accounts: Accounts) -> Principal | None
     """
     token = token_of(headers)
     if token is not None:
-        return await accounts.principal(token, "token") if 0 < len(token) <= LONGEST_SECRET else None
+        return await accounts.principal(token, "token") if 0 < len(token) <= MAX_SECRET_LENGTH else None
     if secret := cookie_of(headers):
-        return await accounts.principal(secret, "cookie") if len(secret) <= LONGEST_SECRET else None
+        return await accounts.principal(secret, "cookie") if len(secret) <= MAX_SECRET_LENGTH else None
     return None
 
 
@@ -55,14 +55,14 @@ def check_origin(method: str, headers: Headers, public_url: str | None) -> None:
         return
     origin = headers.get("origin")
     if origin is not None:
-        same = _is_ours(origin, headers.get("host", ""), public_url)
+        same = _is_same_origin(origin, headers.get("host", ""), public_url)
     else:
         same = headers.get("sec-fetch-site", "none") in ("same-origin", "none")
     if not same:
         raise NotAllowed("This request comes from the page of another site. Send it from Footnote's own page.")
 
 
-def _is_ours(origin: str, host: str, public_url: str | None) -> bool:
+def _is_same_origin(origin: str, host: str, public_url: str | None) -> bool:
     try:
         parts = urlsplit(origin)
         public = urlsplit(public_url or "")
@@ -75,7 +75,7 @@ def _is_ours(origin: str, host: str, public_url: str | None) -> bool:
     return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
 
 
-def is_from_this_machine(address: str, headers: Headers) -> bool:
+def is_local_request(address: str, headers: Headers) -> bool:
     """Whether somebody at the machine itself asks, and no proxy or web page on behalf of somebody else.
 
     A page whose name was made to lead here (DNS rebinding) gives that name as the host.

@@ -10,7 +10,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 HTML = "text/html"
-_PACKED = {
+_COMPRESSIBLE_TYPES = {
     "css": "text/css",
     "html": HTML,
     "js": "text/javascript",
@@ -24,7 +24,7 @@ _PACKED = {
     "webmanifest": "application/manifest+json",
 }
 """What is worth packing."""
-_AS_THEY_ARE = {
+_INCOMPRESSIBLE_TYPES = {
     "bcmap": "application/octet-stream",
     "ico": "image/x-icon",
     "jpg": "image/jpeg",
@@ -34,7 +34,7 @@ _AS_THEY_ARE = {
     "woff": "font/woff",
     "woff2": "font/woff2",
 }
-_TYPES = {**_PACKED, **_AS_THEY_ARE}
+_TYPES = {**_COMPRESSIBLE_TYPES, **_INCOMPRESSIBLE_TYPES}
 
 
 class Asset:
@@ -43,8 +43,8 @@ class Asset:
     def __init__(self, name: str, file: Traversable) -> None:
         suffix = name.rpartition(".")[2].lower()
         self.media_type = _TYPES.get(suffix, "application/octet-stream")
-        self.is_lasting = name.startswith("assets/")
-        self.is_packable = suffix in _PACKED
+        self.is_immutable = name.startswith("assets/")
+        self.is_compressible = suffix in _COMPRESSIBLE_TYPES
         self._file = file
 
     @cached_property
@@ -52,7 +52,7 @@ class Asset:
         return self._file.read_bytes()
 
     @cached_property
-    def packed(self) -> bytes:
+    def compressed(self) -> bytes:
         return gzip.compress(self.content, 9, mtime=0)
 
     @cached_property
@@ -60,10 +60,10 @@ class Asset:
         """Of what it says, packed or not."""
         return f'W/"{hashlib.sha256(self.content).hexdigest()[:32]}"'
 
-    async def body(self, *, packed: bool) -> bytes:
+    async def body(self, *, compressed: bool) -> bytes:
         """Not on the loop: some of them have megabytes."""
         await asyncio.to_thread(lambda: self.etag)
-        return await asyncio.to_thread(lambda: self.packed) if packed else self.content
+        return await asyncio.to_thread(lambda: self.compressed) if compressed else self.content
 
 
 class Assets:
@@ -74,17 +74,17 @@ class Assets:
 
     @cached_property
     def _table(self) -> dict[str, Asset]:
-        return {name: Asset(name, file) for name, file in _all_in(self._folder)}
+        return {name: Asset(name, file) for name, file in _walk(self._folder)}
 
     def find(self, name: str) -> Asset | None:
         return self._table.get(name)
 
 
-def _all_in(folder: Traversable, below: str = "") -> Iterator[tuple[str, Traversable]]:
+def _walk(folder: Traversable, below: str = "") -> Iterator[tuple[str, Traversable]]:
     if not folder.is_dir():
         return
     for one in folder.iterdir():
         if one.is_dir():
-            yield from _all_in(one, f"{below}{one.name}/")
+            yield from _walk(one, f"{below}{one.name}/")
         else:
             yield f"{below}{one.name}", one

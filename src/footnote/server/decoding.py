@@ -12,20 +12,20 @@ from starlette.types import Receive
 from footnote.protocol.errors import TooLarge, UsageError, WrongKind
 
 S = TypeVar("S", bound=Struct)
-MOST_QUERY_FIELDS = 50
+MAX_QUERY_FIELDS = 50
 BODY_SECONDS = 120
 _NUL = "A text holds a NUL character; leave it out."
 _LARGE_BODY_BYTES = 65_536
 
 
-async def read_body(receive: Receive, headers: Headers, most: int) -> bytearray:
+async def read_body(receive: Receive, headers: Headers, max_bytes: int) -> bytearray:
     """The whole body, of which never more than `most` bytes are held.
 
     It grows in place: to join the pieces of a large body at its end would hold up the event loop.
     """
     declared = headers.get("content-length", "0")
-    if declared.isdecimal() and int(declared[:20]) > most:
-        raise _too_large(most)
+    if declared.isdecimal() and int(declared[:20]) > max_bytes:
+        raise _too_large(max_bytes)
     body = bytearray()
     more = True
     try:
@@ -35,8 +35,8 @@ async def read_body(receive: Receive, headers: Headers, most: int) -> bytearray:
                 if message["type"] == "http.disconnect":
                     raise UsageError("The request ended before its body did.")
                 piece: bytes = message.get("body", b"")
-                if len(body) + len(piece) > most:
-                    raise _too_large(most)
+                if len(body) + len(piece) > max_bytes:
+                    raise _too_large(max_bytes)
                 body += piece
                 more = message.get("more_body", False)
     except TimeoutError as error:
@@ -44,8 +44,8 @@ async def read_body(receive: Receive, headers: Headers, most: int) -> bytearray:
     return body
 
 
-def _too_large(most: int) -> TooLarge:
-    return TooLarge(f"The body is larger than {most:,} bytes; send less at once.")
+def _too_large(max_bytes: int) -> TooLarge:
+    return TooLarge(f"The body is larger than {max_bytes:,} bytes; send less at once.")
 
 
 async def decode(raw: bytearray, headers: Headers, kind: type[S]) -> S:
@@ -57,7 +57,7 @@ async def decode(raw: bytearray, headers: Headers, kind: type[S]) -> S:
 
 def decode_body(raw: bytearray, headers: Headers, kind: type[S]) -> S:
     """Strict: a number is no text, and what the type does not know is an error if it forbids that."""
-    if not raw and may_be_empty(kind):
+    if not raw and can_be_omitted(kind):
         raw = bytearray(b"{}")
     elif headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise WrongKind("Send the body as JSON, with the header `Content-Type: application/json`.")
@@ -65,17 +65,17 @@ def decode_body(raw: bytearray, headers: Headers, kind: type[S]) -> S:
         raw.decode("utf-8")
         value = msgspec.json.decode(raw, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise UsageError(f"The body cannot be used: {_said(error)}.") from error
+        raise UsageError(f"The body cannot be used: {_error_text(error)}.") from error
     except RecursionError as error:
         raise UsageError("The body is nested too deeply.") from error
     # A NUL character can only be written as an escape. The decoded value tells it from an escaped backslash before
     # "u0000". Fields that the type does not know are not decoded, and so cost nothing here.
-    if b"\\u0000" in raw and _holds_nul(value):
+    if b"\\u0000" in raw and _contains_nul(value):
         raise UsageError(_NUL)
     return value
 
 
-def may_be_empty(kind: type[Struct]) -> bool:
+def can_be_omitted(kind: type[Struct]) -> bool:
     """Whether a body may be left out: all of its fields have defaults."""
     return not any(one.required for one in msgspec.structs.fields(kind))
 
@@ -84,9 +84,7 @@ def decode_query(raw: bytes, kind: type[S] | None, *, lenient: bool = False) -> 
     """Texts become what the fields of `kind` are. A name that is not known, unless `lenient`, or comes twice is an
     error."""
     try:
-        pairs = parse_qsl(
-            raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MOST_QUERY_FIELDS
-        )
+        pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_QUERY_FIELDS)
     except ValueError as error:  # also what is no UTF-8
         raise UsageError("The query of the address cannot be read; percent-encode it as UTF-8.") from error
     names = {one.encode_name for one in msgspec.structs.fields(kind)} if kind is not None else set[str]()
@@ -99,29 +97,29 @@ def decode_query(raw: bytes, kind: type[S] | None, *, lenient: bool = False) -> 
             raise UsageError(f"The query has a field {name[:100]!r} that is not known here{known}.")
         if name in fields:
             raise UsageError(f"The query has {name!r} more than once.")
-        fields[name] = checked(value)
+        fields[name] = reject_nul(value)
     if kind is None:
         return None
     try:
         return msgspec.convert(fields, kind, strict=False)
     except msgspec.MsgspecError as error:
-        raise UsageError(f"The query cannot be used: {_said(error)}.") from error
+        raise UsageError(f"The query cannot be used: {_error_text(error)}.") from error
 
 
-def checked(text: str) -> str:
+def reject_nul(text: str) -> str:
     """A text of an address, which may hold anything once it is decoded."""
     if "\0" in text:
         raise UsageError(_NUL)
     return text
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError):
         return "it is not UTF-8"
     return str(error).rstrip(".")
 
 
-def _holds_nul(value: Any) -> bool:
+def _contains_nul(value: Any) -> bool:
     rest: list[Any] = [value]
     while rest:
         one = rest.pop()

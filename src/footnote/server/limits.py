@@ -8,7 +8,7 @@ from footnote.bus.base import Bus
 from footnote.protocol.errors import LimitReached
 
 
-class Buckets:
+class RequestLimits:
     """Each key may take `size` at once, and `per_minute` in the long run, from all replicas together."""
 
     __slots__ = ("_bus", "_name", "_per_minute", "_size")
@@ -19,19 +19,19 @@ class Buckets:
         self._size = size
         self._per_minute = per_minute
 
-    async def take(self, key: str, what: str) -> None:
+    async def acquire(self, key: str, what: str) -> None:
         """`LimitReached`: nothing is left of `what` for this key now."""
-        wait = await self._bus.take(f"{self._name} {key}", self._size, self._per_minute)
+        wait = await self._bus.acquire_token(f"{self._name} {key}", self._size, self._per_minute)
         if wait > 0:
-            raise LimitReached(f"Too many {what}: wait {_in_words(wait)}, then try again.", retry_after=wait)
+            raise LimitReached(f"Too many {what}: wait {_format_seconds(wait)}, then try again.", retry_after=wait)
 
 
-def _in_words(seconds: float) -> str:
+def _format_seconds(seconds: float) -> str:
     whole = max(1, math.ceil(seconds))
     return "1 second" if whole == 1 else f"{whole} seconds"
 
 
-def place_of(address: str) -> str:
+def client_network(address: str) -> str:
     """Whom an address stands for: itself, or the whole network of which one subscriber has every address."""
     try:
         parsed = ip_address(address)
@@ -49,15 +49,15 @@ class LoginLimits:
     """
 
     def __init__(self, bus: Bus) -> None:
-        self._addresses = Buckets(bus, "logins from", 20, 10)
-        self._pairs = Buckets(bus, "logins of", 5, 5)
-        self._names = Buckets(bus, "logins with", 60, 30)
+        self._addresses = RequestLimits(bus, "logins from", 20, 10)
+        self._pairs = RequestLimits(bus, "logins of", 5, 5)
+        self._names = RequestLimits(bus, "logins with", 60, 30)
 
-    async def take(self, address: str, name: str | None) -> None:
-        place = place_of(address)
-        await self._addresses.take(place, "logins from here")
+    async def acquire(self, address: str, name: str | None) -> None:
+        place = client_network(address)
+        await self._addresses.acquire(place, "logins from here")
         if name is not None:
             # Whatever somebody typed there, what others keep of it is short and tells nothing.
             key = hashlib.sha256(name.casefold().encode(errors="surrogatepass")).hexdigest()[:32]
-            await self._pairs.take(f"{place} {key}", "logins with this name")
-            await self._names.take(key, "logins with this name")
+            await self._pairs.acquire(f"{place} {key}", "logins with this name")
+            await self._names.acquire(key, "logins with this name")

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 import msgspec
 
 from footnote import tracing
-from footnote.config.settings import Logs
+from footnote.config.settings import LogSettings
 
 MASK = "***"
 FIELDS = ("run_id", "session_id", "trace_id", "error", "route", "status", "seconds", "user_id")
@@ -47,20 +47,20 @@ class Scrubber:
         if self._known is not None:
             text = self._known.sub(MASK, text)
         if "://" in text and "@" in text:
-            text = _WORD.sub(_without_password, text)
+            text = _WORD.sub(_mask_password, text)
         for pattern, replacement in _PATTERNS:
             text = pattern.sub(replacement, text)
         return text
 
 
-def _without_password(found: re.Match[str]) -> str:
+def _mask_password(found: re.Match[str]) -> str:
     """`https://user:password@host` as `https://***@host`. A password may hold any sign, so the last `@` counts."""
     word = found.group()
     user, end = _USER.search(word), word.rfind("@")
     return f"{word[: user.start()]}://{MASK}{word[end:]}" if user and user.end() <= end else word
 
 
-class TextLines(logging.Formatter):
+class TextFormatter(logging.Formatter):
     def __init__(self, scrub: Scrubber) -> None:
         super().__init__()
         self._scrub = scrub
@@ -74,7 +74,7 @@ class TextLines(logging.Formatter):
         return self.formatException(record.exc_info) if record.exc_info and record.exc_info[0] else ""
 
 
-class JsonLines(TextLines):
+class JsonFormatter(TextFormatter):
     """One object a line: when, how bad, from where, what, and of which run."""
 
     def __init__(self, scrub: Scrubber) -> None:
@@ -89,7 +89,7 @@ class JsonLines(TextLines):
             "message": self._scrub(_message(record)),
             "replica": self._replica,
         }
-        line |= tracing.place()
+        line |= tracing.log_fields()
         line |= {field: _plain(value) for field, value in vars(record).items() if field in FIELDS}
         if record.exc_info and record.exc_info[0]:
             line["error"] = record.exc_info[0].__name__
@@ -97,11 +97,11 @@ class JsonLines(TextLines):
         return msgspec.json.encode(line).decode()
 
 
-def set_up(settings: Logs, secrets: Iterable[str], stream: TextIO | None = None) -> None:
+def configure_logging(settings: LogSettings, secrets: Iterable[str], stream: TextIO | None = None) -> None:
     """All that this process logs goes one way, whoever says it."""
     handler = logging.StreamHandler(stream or sys.stderr)
     scrub = Scrubber(secrets)
-    handler.setFormatter(JsonLines(scrub) if settings.format == "json" else TextLines(scrub))
+    handler.setFormatter(JsonFormatter(scrub) if settings.format == "json" else TextFormatter(scrub))
     level = logging.getLevelNamesMapping()[settings.level.upper()]
     root = logging.getLogger()
     for old in tuple(root.handlers):

@@ -19,7 +19,7 @@ from prometheus_client.registry import Collector
 from footnote import __version__
 from footnote.app import App
 from footnote.bus.base import BusState
-from footnote.tracing import COUNTS, WORKS, Count, Tally, Work
+from footnote.tracing import ALL_COUNTERS, ALL_OPERATIONS, EventCounter, Histogram, Operation
 
 PREFIX = "footnote_"
 
@@ -52,22 +52,22 @@ class Metrics(Collector):
         yield from self._runs()
         yield from _bus(self._app.bus.state)
         yield _connections(*self._app.connections)
-        yield from (_histogram(work) for work in WORKS.values())
-        yield from (_counter(count) for count in COUNTS.values())
+        yield from (_histogram(work) for work in ALL_OPERATIONS.values())
+        yield from (_counter(count) for count in ALL_COUNTERS.values())
 
     def _runs(self) -> Iterator[Metric]:
-        carrier, journal = self._app.runner.carrier, self._app.runner.journal
+        carrier, journal = self._app.runner.executor, self._app.runner.journal
         runs = CounterMetricFamily("footnote_runs", "Runs that ended here, by how.", labels=["state"])
-        for state, count in carrier.ended.items():
+        for state, count in carrier.outcome_counts.items():
             runs.add_metric([state], count)
         yield runs
-        waiting = sum(not run.has_turn for run in carrier.live.values())
-        yield GaugeMetricFamily("footnote_active_runs", "Runs that are carried on here.", len(carrier.live))
+        waiting = sum(not run.has_slot for run in carrier.live_runs.values())
+        yield GaugeMetricFamily("footnote_active_runs", "Runs that are carried on here.", len(carrier.live_runs))
         yield GaugeMetricFamily("footnote_waiting_runs", "Those of them that wait their turn.", waiting)
         yield GaugeMetricFamily(
-            "footnote_unsettled_runs", "Runs that ended here and could not be stored yet.", len(carrier.unsettled)
+            "footnote_unsettled_runs", "Runs that ended here and could not be stored yet.", len(carrier.pending_endings)
         )
-        yield CounterMetricFamily("footnote_events", "Events of runs.", journal.events)
+        yield CounterMetricFamily("footnote_events", "Events of runs.", journal.event_count)
 
 
 def _bus(state: BusState) -> Iterator[Metric]:
@@ -83,28 +83,28 @@ def _bus(state: BusState) -> Iterator[Metric]:
     yield CounterMetricFamily("footnote_bus_reconnects", "Connections to the bus after the first.", state.reconnects)
 
 
-def _connections(there: int, busy: int) -> Metric:
+def _connections(total: int, busy: int) -> Metric:
     family = GaugeMetricFamily("footnote_database_connections", "To the database server.", labels=["state"])
     family.add_metric(["busy"], busy)
-    family.add_metric(["idle"], there - busy)
+    family.add_metric(["idle"], total - busy)
     return family
 
 
-def _histogram(work: Work) -> Metric:
-    family = HistogramMetricFamily(f"{PREFIX}{work.name}_seconds", work.meaning, labels=[*work.labels, "outcome"])
-    for values, tally in tuple(work.tallies.items()):
-        family.add_metric(values, _classes(work, tally), tally.seconds)
+def _histogram(work: Operation) -> Metric:
+    family = HistogramMetricFamily(f"{PREFIX}{work.name}_seconds", work.description, labels=[*work.labels, "outcome"])
+    for values, tally in tuple(work.histograms.items()):
+        family.add_metric(values, _buckets(work, tally), tally.seconds)
     return family
 
 
-def _classes(work: Work, tally: Tally) -> list[tuple[str, float]]:
+def _buckets(work: Operation, tally: Histogram) -> list[tuple[str, float]]:
     """Prometheus counts in each class all that took less as well."""
-    ends = [*(str(end) for end in work.classes), "+Inf"]
+    ends = [*(str(end) for end in work.buckets), "+Inf"]
     return list(zip(ends, accumulate(tally.counts), strict=True))
 
 
-def _counter(count: Count) -> Metric:
-    family = CounterMetricFamily(f"{PREFIX}{count.name}", count.meaning, labels=count.labels)
+def _counter(count: EventCounter) -> Metric:
+    family = CounterMetricFamily(f"{PREFIX}{count.name}", count.description, labels=count.labels)
     for values, amount in tuple(count.values.items()):
         family.add_metric(values, amount)
     return family

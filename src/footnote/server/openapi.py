@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from footnote import __version__
 from footnote.protocol.events import Event
-from footnote.server.decoding import may_be_empty
-from footnote.server.replies import JSON
-from footnote.server.table import Refusal, Route, refusal
+from footnote.server.decoding import can_be_omitted
+from footnote.server.responses import JSON
+from footnote.server.route import Route, RouteRefusal, format_refusal
 
 _PARAMETER = re.compile(r"\{(\w+)(?::(\w+))?\}")
 _REFERENCE = "#/components/schemas/{name}"
@@ -26,29 +26,29 @@ _RAW = {
     "application/zip": {"type": "string", "format": "binary"},
 }
 """Bodies that are not JSON."""
-_ELSEWHERE = {304: "You have it already.", 307: "The storage itself hands it out."}
+_REDIRECTS = {304: "You have it already.", 307: "The storage itself hands it out."}
 ABOUT = (
     "Ask a research agent, follow its answer as it is written, and open every source that it read. "
     "Runs belong to the server: a stream that breaks off is resumed with `Last-Event-ID`."
 )
 
 
-def document_of(table: Iterable[Route]) -> bytes:
+def openapi_json(routes: Iterable[Route]) -> bytes:
     """As JSON."""
-    return msgspec.json.encode(openapi(tuple(table)))
+    return msgspec.json.encode(build_openapi(tuple(routes)))
 
 
-def openapi(table: tuple[Route, ...]) -> dict[str, Any]:
-    kinds = list(dict.fromkeys(kind for route in table for kind in (route.body, route.answer) if kind is not None))
+def build_openapi(routes: tuple[Route, ...]) -> dict[str, Any]:
+    kinds = list(dict.fromkeys(kind for route in routes for kind in (route.body, route.response) if kind is not None))
     events = list(cast("tuple[type[Struct], ...]", get_args(Event)))
-    references, components = msgspec.json.schema_components([*kinds, Refusal, *events], ref_template=_REFERENCE)
-    named = dict(zip([*kinds, Refusal, *events], references, strict=True))
+    references, components = msgspec.json.schema_components([*kinds, RouteRefusal, *events], ref_template=_REFERENCE)
+    named = dict(zip([*kinds, RouteRefusal, *events], references, strict=True))
     components[EVENT_SCHEMA] = {
         "description": "The `data` of one server-sent event.",
         "oneOf": [named[event] for event in events],
     }
     paths: dict[str, dict[str, Any]] = {}
-    for route in table:
+    for route in routes:
         operations = paths.setdefault(_PARAMETER.sub(r"{\1}", route.path), {})
         operations[route.method.lower()] = _operation(route, named)
     return {
@@ -77,16 +77,19 @@ def _operation(route: Route, named: dict[type[Struct], dict[str, Any]]) -> dict[
         "summary": route.summary,
         "tags": [_tag(route)],
         "parameters": [*_path_parameters(route), *_query_parameters(route), *_headers(route)],
-        "responses": {str(status): answer for status, answer in _answers(route, named).items()},
+        "responses": {str(status): answer for status, answer in _responses(route, named).items()},
         "security": [] if route.access == "anyone" else [{"bearer": []}, {"key": []}, {"cookie": []}],
     }
     if route.body is not None:
         operation["requestBody"] = {
-            "required": not may_be_empty(route.body),
+            "required": not can_be_omitted(route.body),
             "content": {JSON: {"schema": named[route.body]}},
         }
-    if route.raw is not None:
-        operation["requestBody"] = {"required": True, "content": {route.raw: {"schema": _RAW[route.raw]}}}
+    if route.raw_media_type is not None:
+        operation["requestBody"] = {
+            "required": True,
+            "content": {route.raw_media_type: {"schema": _RAW[route.raw_media_type]}},
+        }
     return operation
 
 
@@ -143,36 +146,38 @@ def _headers(route: Route) -> list[dict[str, Any]]:
     ]
 
 
-def _answers(route: Route, named: dict[type[Struct], dict[str, Any]]) -> dict[int, dict[str, Any]]:
+def _responses(route: Route, named: dict[type[Struct], dict[str, Any]]) -> dict[int, dict[str, Any]]:
     answers: dict[int, dict[str, Any]] = {}
-    if route.errors is not refusal:  # a door: it answers in the forms of another API, which has a document of its own
+    if (
+        route.error_format is not format_refusal
+    ):  # a door: it answers in the forms of another API, which has a document of its own
         return {
             200: {"description": "As that API does.", "content": {JSON: {}, EVENTS: {}}},
-            **_foreign_refusals(route),
+            **_compat_errors(route),
         }
     if route.streams:
         schema = {"$ref": _REFERENCE.format(name=EVENT_SCHEMA)}
         answers[200] = {"description": "The events of the run.", "content": {EVENTS: {"schema": schema}}}
-    if route.answer is not None:
-        answers[route.status] = {"description": "Done.", "content": {JSON: {"schema": named[route.answer]}}}
+    if route.response is not None:
+        answers[route.status] = {"description": "Done.", "content": {JSON: {"schema": named[route.response]}}}
     elif not route.streams:
         content: dict[str, Any] = {} if route.status == 204 else {"content": {route.media_type: {}}}
         answers[route.status] = {"description": "Done.", **content}
-    for status in route.also:
-        answers[status] = answers[route.status] if status < 300 else {"description": _ELSEWHERE[status]}
-    for status, reason in _refusals(route).items():
-        answers[status] = {"description": reason, "content": {JSON: {"schema": named[Refusal]}}}
-    if not route.safe:  # opened by a person, who is told on a page
+    for status in route.other_statuses:
+        answers[status] = answers[route.status] if status < 300 else {"description": _REDIRECTS[status]}
+    for status, reason in _error_reasons(route).items():
+        answers[status] = {"description": reason, "content": {JSON: {"schema": named[RouteRefusal]}}}
+    if not route.is_safe:  # opened by a person, who is told on a page
         for status in (401, 429):
             answers[status] = {"description": "Not let in.", "content": {JSON: {}, route.media_type: {}}}
     return answers
 
 
-def _foreign_refusals(route: Route) -> dict[int, dict[str, Any]]:
-    return {status: {"description": reason, "content": {JSON: {}}} for status, reason in _refusals(route).items()}
+def _compat_errors(route: Route) -> dict[int, dict[str, Any]]:
+    return {status: {"description": reason, "content": {JSON: {}}} for status, reason in _error_reasons(route).items()}
 
 
-def _refusals(route: Route) -> dict[int, str]:
+def _error_reasons(route: Route) -> dict[int, str]:
     reasons = {400: "The request cannot be used.", 429: "Too many requests, or too much at once.", 500: "A failure."}
     if route.access != "anyone":
         reasons |= {401: "Nothing proves who asks.", 403: "Not allowed.", 503: "The database cannot be used now."}
@@ -184,12 +189,12 @@ def _refusals(route: Route) -> dict[int, str]:
         reasons |= {502: "The model's provider failed."}
     if route.body is not None:
         reasons |= {401: "Nothing proves who asks.", 413: "The body is too large.", 415: "The body is not JSON."}
-    if route.raw is not None:
+    if route.raw_media_type is not None:
         reasons |= {413: "It is too large.", 415: "It is of a kind that is not taken."}
-    if route.raw is not None or "/files" in route.path:
+    if route.raw_media_type is not None or "/files" in route.path:
         reasons |= {422: "It was understood, but cannot be done with this file."}
-    if route.reaches_out:
+    if route.fetches_remote:
         reasons |= {422: "It must not be fetched, or is too large.", 502: "The other site failed."}
-    if 206 in route.also:
+    if 206 in route.other_statuses:
         reasons |= {416: "It has no such part.", 503: "The storage cannot be used now."}
     return dict(sorted(reasons.items()))

@@ -11,8 +11,8 @@ from footnote.protocol.accounts import LOCAL_USER
 from footnote.protocol.errors import FootnoteError
 
 OK = "ok"
-ANSWER_SECONDS = 3.0
-STORAGE_SECONDS = 10.0
+CHECK_TIMEOUT_SECONDS = 3.0
+STORAGE_CACHE_SECONDS = 10.0
 """How long it is taken for granted that the storage works: to ask it is to write something."""
 
 
@@ -33,18 +33,18 @@ class Probe:
         self._app = app
         self._is_closing = is_closing
         self._storage = OK
-        self._storage_asked_at = float("-inf")
-        self._turn = asyncio.Lock()
+        self._storage_checked_at = float("-inf")
+        self._lock = asyncio.Lock()
 
-    async def ask(self) -> Readiness:
-        database, storage = await asyncio.gather(self._ask_database(), self._ask_storage())
+    async def check(self) -> Readiness:
+        database, storage = await asyncio.gather(self._check_database(), self._check_storage())
         reason = "stopping" if self._is_closing() else None if database == OK else database
         bus = OK if self._app.bus.state.is_connected else "bus_down"
         return Readiness(reason is None, reason, database, storage, bus)
 
-    async def _ask_database(self) -> str:
+    async def _check_database(self) -> str:
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
+            async with asyncio.timeout(CHECK_TIMEOUT_SECONDS):
                 await self._app.accounts.user(LOCAL_USER)
         except FootnoteError as error:
             return error.type
@@ -52,17 +52,17 @@ class Probe:
             return "database_error"
         return OK
 
-    async def _ask_storage(self) -> str:
-        async with self._turn:  # however many ask at once
-            if time.monotonic() - self._storage_asked_at > STORAGE_SECONDS:
-                self._storage = await self._storage_answer()
+    async def _check_storage(self) -> str:
+        async with self._lock:  # however many ask at once
+            if time.monotonic() - self._storage_checked_at > STORAGE_CACHE_SECONDS:
+                self._storage = await self._probe_storage()
                 if self._storage == OK:
-                    self._storage_asked_at = time.monotonic()
+                    self._storage_checked_at = time.monotonic()
         return self._storage
 
-    async def _storage_answer(self) -> str:
+    async def _probe_storage(self) -> str:
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
+            async with asyncio.timeout(CHECK_TIMEOUT_SECONDS):
                 await self._app.storage.check()
         except FootnoteError as error:
             return error.type

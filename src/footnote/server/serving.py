@@ -13,24 +13,24 @@ from typing import Any, Literal
 import uvicorn
 
 from footnote.app import App
-from footnote.config.settings import Server as ServerSettings
-from footnote.db.failures import DatabaseFailed
+from footnote.config.settings import ServerSettings
+from footnote.db.errors import DatabaseFailed
 from footnote.protocol.accounts import LOCAL_USER
 from footnote.protocol.errors import UsageError
 from footnote.server.access import is_loopback
 from footnote.server.dispatch import Dispatcher
-from footnote.server.routes import TABLE
+from footnote.server.route import Route
+from footnote.server.routes import ALL_ROUTES
 from footnote.server.site import Site
-from footnote.server.table import Route
 
 GRACE_SECONDS = 3
 """How long answers may take to end once the server is being stopped."""
-START_SECONDS = 60.0
+DATABASE_WAIT_SECONDS = 60.0
 """How long a database that does not answer is waited for before anything begins."""
-STOP_SECONDS = 8.0
+CLOSE_TIMEOUT_SECONDS = 8.0
 KEEP_ALIVE_SECONDS = 30
 TICK_SECONDS = 1.0
-_ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - what it means to listen everywhere
+_WILDCARD_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - what it means to listen everywhere
 
 log = logging.getLogger(__name__)
 
@@ -66,22 +66,22 @@ def address_of(listener: socket.socket, settings: ServerSettings) -> str:
         return settings.public_url.rstrip("/")
     name: tuple[str, int] = listener.getsockname()[:2]
     host, port = name
-    host = _ANYWHERE.get(host, host)
+    host = _WILDCARD_HOSTS.get(host, host)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-async def is_open_to_others(app: App, listener: socket.socket) -> bool:
+async def is_exposed_without_users(app: App, listener: socket.socket) -> bool:
     """Whether other machines reach a server on which nobody but the person at this one can log in."""
     if is_loopback(listener.getsockname()[0]):
         return False
     return not any(user.id != LOCAL_USER and not user.disabled for user in await app.accounts.users())
 
 
-class Serving:
+class HttpServer:
     """`await serving.run()` answers requests until `stop()` is called."""
 
-    def __init__(self, app: App, listener: socket.socket, table: Iterable[Route] = TABLE) -> None:
-        dispatcher = Dispatcher(app, table)
+    def __init__(self, app: App, listener: socket.socket, routes: Iterable[Route] = ALL_ROUTES) -> None:
+        dispatcher = Dispatcher(app, routes)
         # A proxy stands before a server that has a public address, and says there who asks.
         settings = app.configuration.settings.server
         behind_proxy = settings.public_url is not None
@@ -101,12 +101,12 @@ class Serving:
         self.site = dispatcher.site
         self._app = app
         self._listener = listener
-        self._server = _Server(config, dispatcher.site)
+        self._server = _UvicornServer(config, dispatcher.site)
 
-    async def run(self, started: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    async def run(self, on_started: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """`started` is awaited once, when requests are answered."""
-        await self._adopt()
-        self._server.when_started = started
+        await self._recover()
+        self._server.on_started = on_started
         try:
             await self._server.serve(sockets=[self._listener])
         except OSError as error:
@@ -117,9 +117,9 @@ class Serving:
             await self._close()
             log.info("The server has stopped.")
 
-    async def _adopt(self) -> None:
+    async def _recover(self) -> None:
         """With the first word from the database. One that is still being started is waited for."""
-        last = time.monotonic() + START_SECONDS
+        last = time.monotonic() + DATABASE_WAIT_SECONDS
         while not self._server.should_exit:
             try:
                 await self._app.runner.adopt()
@@ -137,7 +137,7 @@ class Serving:
     async def _close(self) -> None:
         """What is left is found by others, or by the next start; nobody waits long for a database that is away."""
         try:
-            async with asyncio.timeout(STOP_SECONDS):
+            async with asyncio.timeout(CLOSE_TIMEOUT_SECONDS):
                 await self._app.runner.close()
                 await self._app.accounts.close()
         except TimeoutError:
@@ -145,16 +145,18 @@ class Serving:
 
     def stop(self) -> None:
         """Takes no more requests, ends the streams; runs are left for the next start."""
-        log.info("The server is being stopped. Runs that are not finished: %d.", len(self._app.runner.carrier.live))
+        log.info(
+            "The server is being stopped. Runs that are not finished: %d.", len(self._app.runner.executor.live_runs)
+        )
         self._server.stop()
 
 
-class _Server(uvicorn.Server):
+class _UvicornServer(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, site: Site) -> None:
         super().__init__(config)
         self._site = site
         self._stopping = asyncio.Event()
-        self.when_started: Callable[[], Coroutine[Any, Any, None]] | None = None
+        self.on_started: Callable[[], Coroutine[Any, Any, None]] | None = None
 
     def stop(self) -> None:
         self.should_exit = True
@@ -166,8 +168,8 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        if self.when_started is not None:
-            await self.when_started()
+        if self.on_started is not None:
+            await self.on_started()
 
     async def main_loop(self) -> None:
         """Wakes when it is to stop, and now and then to keep the date that answers carry."""
@@ -177,7 +179,7 @@ class _Server(uvicorn.Server):
                     await self._stopping.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._site.end_streams()
+        self._site.close_streams()
         dropping = asyncio.get_running_loop().call_later(GRACE_SECONDS - 1, self._drop_connections)
         await super().shutdown(sockets)
         dropping.cancel()
@@ -190,10 +192,10 @@ class _Server(uvicorn.Server):
 
 def _protocol() -> type[asyncio.Protocol] | Literal["h11"]:
     try:
-        from footnote.server.heads import bounded  # noqa: PLC0415 - its parser is not on every system
+        from footnote.server.connection_limits import bounded_protocol  # noqa: PLC0415 - its parser is not on every system
     except ImportError:
         return "h11"  # has a limit of its own
-    return bounded()
+    return bounded_protocol()
 
 
 def run(main: Coroutine[Any, Any, int]) -> int:

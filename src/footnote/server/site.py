@@ -21,20 +21,20 @@ class OpenStream(Protocol):
 class Site:
     """`document`: the OpenAPI document, made when it is first asked for."""
 
-    def __init__(self, app: App, document: Callable[[], bytes]) -> None:
+    def __init__(self, app: App, openapi_json: Callable[[], bytes]) -> None:
         self.app = app
-        self.document = document
+        self.openapi_json = openapi_json
         self.assets = Assets()
-        self.logins = LoginLimits(app.bus)
-        self.probe = Probe(app, lambda: self.closing)
-        self.requests: Counter[tuple[str, int]] = Counter()
+        self.login_limits = LoginLimits(app.bus)
+        self.probe = Probe(app, lambda: self.is_closing)
+        self.request_counts: Counter[tuple[str, int]] = Counter()
         """Those that were answered, by route and status."""
         self.streams: set[OpenStream] = set()
         """The event streams that are open."""
-        self.closing = False
+        self.is_closing = False
 
     @property
-    def secure(self) -> bool:
+    def is_https(self) -> bool:
         """Whether browsers reach the server over TLS, so that they may keep the cookie to that."""
         return (self.app.configuration.settings.server.public_url or "").startswith("https:")
 
@@ -42,10 +42,10 @@ class Site:
     def metrics(self) -> "Metrics":
         from footnote.server.metrics import Metrics  # noqa: PLC0415 - most servers are never asked for them
 
-        return Metrics(self.app, self.requests, self.streams)
+        return Metrics(self.app, self.request_counts, self.streams)
 
-    def end_streams(self) -> None:
+    def close_streams(self) -> None:
         """Now, and as soon as one begins from now on."""
-        self.closing = True
+        self.is_closing = True
         for stream in tuple(self.streams):
             stream.end()

@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from footnote.protocol.errors import FootnoteError
 from footnote.protocol.events import ErrorBody, ErrorEvent
 from footnote.protocol.sse import encode
-from footnote.server.replies import SAFE_HEADERS
+from footnote.server.responses import SECURITY_HEADERS
 from footnote.server.site import Site
 
 PING_SECONDS = 15.0
@@ -24,7 +24,7 @@ _STREAM_HEADERS = (
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"cache-control", b"no-store"),
     (b"x-accel-buffering", b"no"),
-    *SAFE_HEADERS,
+    *SECURITY_HEADERS,
 )
 
 log = logging.getLogger(__name__)
@@ -36,28 +36,28 @@ class EventStream:
     It ends with the pieces, when the client goes, or when the server is being stopped. `pieces` is closed in any case.
     """
 
-    __slots__ = ("_ended", "_headers", "_pieces", "_ping", "_site", "_task")
+    __slots__ = ("_chunks", "_ended", "_headers", "_ping", "_site", "_task")
     status_code = 200
 
-    def __init__(self, site: Site, pieces: AsyncGenerator[bytes, None], *, ping: bytes = PING, **headers: str) -> None:
+    def __init__(self, site: Site, chunks: AsyncGenerator[bytes, None], *, ping: bytes = PING, **headers: str) -> None:
         """`headers` are named as arguments: `footnote_run="run_…"`."""
         self._site = site
-        self._pieces = pieces
+        self._chunks = chunks
         self._ping = ping
         self._headers = headers
         self._task: asyncio.Task[None] | None = None
         self._ended = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self._all_headers()})
-        self._ended = scope["method"] == "HEAD" or self._site.closing
-        _forget(scope)
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self._encode_headers()})
+        self._ended = scope["method"] == "HEAD" or self._site.is_closing
+        _release_scope(scope)
         self._headers = {}
         self._task = asyncio.current_task()
-        watcher = asyncio.create_task(self._end_without_client(receive))
+        watcher = asyncio.create_task(self._end_on_disconnect(receive))
         self._site.streams.add(self)
         try:
-            while not self._ended and (piece := await anext(self._pieces, None)) is not None:
+            while not self._ended and (piece := await anext(self._chunks, None)) is not None:
                 await send({"type": "http.response.body", "body": piece or self._ping, "more_body": True})
                 del piece  # it may be the whole of a long answer, and the next one may be long in coming
         except asyncio.CancelledError:
@@ -65,12 +65,12 @@ class EventStream:
                 raise
             self._task.uncancel()
         except Exception as error:  # noqa: BLE001 - the status is sent already; the client is told in the stream
-            await send({"type": "http.response.body", "body": _failure(error), "more_body": True})
+            await send({"type": "http.response.body", "body": _error_event(error), "more_body": True})
         finally:
             self._ended = True
             self._site.streams.discard(self)
             watcher.cancel()
-            await self._pieces.aclose()
+            await self._chunks.aclose()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def end(self) -> None:
@@ -79,24 +79,24 @@ class EventStream:
             self._ended = True
             self._task.cancel()
 
-    def _all_headers(self) -> list[tuple[bytes, bytes]]:
+    def _encode_headers(self) -> list[tuple[bytes, bytes]]:
         named = [(name.replace("_", "-").encode(), value.encode("latin-1")) for name, value in self._headers.items()]
         return [*_STREAM_HEADERS, *named]
 
-    async def _end_without_client(self, receive: Receive) -> None:
+    async def _end_on_disconnect(self, receive: Receive) -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
         self.end()
 
 
-def _forget(scope: Scope) -> None:
+def _release_scope(scope: Scope) -> None:
     """For hours, perhaps, nobody looks at these again; of a browser, they are the larger part of what is held."""
     scope["headers"].clear()
     for name in ("asgi", "state", "path", "raw_path", "query_string"):
         scope.pop(name, None)
 
 
-def _failure(error: Exception) -> bytes:
+def _error_event(error: Exception) -> bytes:
     """An error event without an id: it is no part of the run, which can be followed again."""
     if isinstance(error, FootnoteError):
         body = ErrorBody(error.type, error.message, error.retryable)

@@ -31,11 +31,11 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from footnote import __version__, tracing
 from footnote.server.logs import replica
-from footnote.tracing import Origin, Span, Standing
+from footnote.tracing import HealthLog, TraceOrigin, TraceSpan
 
 FLUSH_SECONDS = 3.0
 """How long the end of the server waits for the last spans to be delivered."""
-_OUTSIDE = frozenset({"chat", "search", "page", "storage"})
+_CLIENT_SPANS = frozenset({"chat", "search", "page", "storage"})
 """Spans of work that somebody else does."""
 
 
@@ -43,31 +43,31 @@ class Traces:
     """What `tracing` tells of, in the words of OpenTelemetry."""
 
     def __init__(self, exporter: SpanExporter, environ: Mapping[str, str]) -> None:
-        self._ids = _Ids()
+        self._ids = _IdGenerator()
         self._provider = TracerProvider(
             resource=Resource.create(_resource(environ)), id_generator=self._ids, shutdown_on_exit=False
         )
         self._provider.add_span_processor(BatchSpanProcessor(exporter))
         self._tracer = self._provider.get_tracer("footnote", __version__)
 
-    def begin(self, span: Span, parent: Span | None) -> Any:
+    def begin(self, span: TraceSpan, parent: TraceSpan | None) -> Any:
         """A trace is one of a run: work outside of any is only counted."""
         origin = span.origin
         if origin is None or (parent is not None and parent.origin is origin):
-            if parent is None or parent.traced is None:
+            if parent is None or parent.handle is None:
                 return None
-            kind = SpanKind.CLIENT if span.work.span in _OUTSIDE else SpanKind.INTERNAL
-            return self._tracer.start_span(span.name, context=set_span_in_context(parent.traced, Context()), kind=kind)
-        self._ids.next = (_trace_id(origin.run_id), _span_id(origin.run_id, origin.fence))
+            kind = SpanKind.CLIENT if span.operation.span in _CLIENT_SPANS else SpanKind.INTERNAL
+            return self._tracer.start_span(span.name, context=set_span_in_context(parent.handle, Context()), kind=kind)
+        self._ids.forced_ids = (_trace_id(origin.run_id), _span_id(origin.run_id, origin.fence))
         return self._tracer.start_span(span.name, context=Context(), links=_links(origin))
 
-    def end(self, span: Span, error: str | None) -> None:
-        span.traced.set_attributes({**(span.attributes or {}), "footnote.outcome": span.outcome})
+    def end(self, span: TraceSpan, error: str | None) -> None:
+        span.handle.set_attributes({**(span.attributes or {}), "footnote.outcome": span.outcome})
         if span.outcome == "error":
-            span.traced.set_status(StatusCode.ERROR)
+            span.handle.set_status(StatusCode.ERROR)
         if error is not None:
-            span.traced.set_attribute("error.type", error)
-        span.traced.end()
+            span.handle.set_attribute("error.type", error)
+        span.handle.end()
 
     def trace_id(self, traced: Any) -> str:
         return f"{traced.get_span_context().trace_id:032x}"
@@ -77,17 +77,17 @@ class Traces:
         self._provider.shutdown()
 
 
-class _Ids(RandomIdGenerator):
+class _IdGenerator(RandomIdGenerator):
     """Random ones, but for the span that a trace begins with."""
 
     def __init__(self) -> None:
-        self.next: tuple[int, int] | None = None
+        self.forced_ids: tuple[int, int] | None = None
 
     def generate_trace_id(self) -> int:
-        return self.next[0] if self.next is not None else super().generate_trace_id()
+        return self.forced_ids[0] if self.forced_ids is not None else super().generate_trace_id()
 
     def generate_span_id(self) -> int:
-        wanted, self.next = self.next, None
+        wanted, self.forced_ids = self.forced_ids, None
         return wanted[1] if wanted is not None else super().generate_span_id()
 
     def is_trace_id_random(self) -> bool:
@@ -95,21 +95,21 @@ class _Ids(RandomIdGenerator):
         return True
 
 
-class _Delivery(SpanExporter):
+class _LoggingExporter(SpanExporter):
     """Says once that the collector is gone, and once that it is back, where the exporter would with every batch."""
 
     def __init__(self, exporter: SpanExporter) -> None:
         self._exporter = exporter
-        self._standing = Standing("The collector of traces")
+        self._standing = HealthLog("The collector of traces")
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         try:
             result = self._exporter.export(spans)
         except Exception as error:  # noqa: BLE001 - a thread of ours must live on, whatever a collector answers
-            self._standing.see(error)
+            self._standing.report(error)
             return SpanExportResult.FAILURE
         delivered = result is SpanExportResult.SUCCESS
-        self._standing.see(None if delivered else ConnectionError(f"{len(spans)} spans were not delivered"))
+        self._standing.report(None if delivered else ConnectionError(f"{len(spans)} spans were not delivered"))
         return result
 
     def shutdown(self) -> None:
@@ -120,19 +120,19 @@ class _Delivery(SpanExporter):
 
 
 @asynccontextmanager
-async def collected(environ: Mapping[str, str]) -> AsyncGenerator[None, None]:
+async def export_traces(environ: Mapping[str, str]) -> AsyncGenerator[None, None]:
     """Spans of all that is done inside go to the collector that the environment names."""
     logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)  # see _Delivery
-    traces = Traces(_Delivery(OTLPSpanExporter()), environ)
+    traces = Traces(_LoggingExporter(OTLPSpanExporter()), environ)
     tracing.install(traces)
     try:
         yield
     finally:
         tracing.uninstall(traces)
-        await _closed(traces)
+        await _close(traces)
 
 
-async def _closed(traces: Traces) -> None:
+async def _close(traces: Traces) -> None:
     """In a thread that nobody waits for at the end of the process, as they would for one of a pool."""
     loop = asyncio.get_running_loop()
     done = asyncio.Event()
@@ -156,7 +156,7 @@ def _resource(environ: Mapping[str, str]) -> dict[str, str]:
     return facts
 
 
-def _links(origin: Origin) -> list[Link]:
+def _links(origin: TraceOrigin) -> list[Link]:
     """To who asked, and to the attempt that this one goes on from."""
     found: list[Link] = []
     if origin.caller is not None:

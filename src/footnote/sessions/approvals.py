@@ -9,11 +9,11 @@ from collections.abc import Callable
 
 from footnote.db import approvals as db
 from footnote.db.engine import Database
-from footnote.db.failures import DatabaseFailed
+from footnote.db.errors import DatabaseFailed
 from footnote.protocol.messages import ToolCall
-from footnote.tools.approval import ALLOWED, Decision, declined, unanswered
+from footnote.tools.approval import ALLOWED, Decision, declined_decision, unanswered_decision
 
-LOOK_SECONDS = 5.0
+POLL_SECONDS = 5.0
 """How often a call that waits looks for a decision of which no hint has come."""
 
 log = logging.getLogger(__name__)
@@ -28,62 +28,62 @@ class StoredApprovals:
         database: Database,
         call_key: Callable[[ToolCall], db.CallKey],
         clock: Callable[[], float],
-        seconds: float,
+        timeout: float,
         *,
-        waits: Callable[[], None],
+        on_wait: Callable[[], None],
     ) -> None:
         """`waits` is told when the run begins to wait for a person."""
         self._database = database
         self._call_key = call_key
         self._clock = clock
-        self._seconds = seconds
-        self._waits = waits
-        self._hint = asyncio.Event()
+        self._timeout = timeout
+        self._on_wait = on_wait
+        self._wakeup = asyncio.Event()
 
     def wake(self) -> None:
         """Something may have been decided: whoever waits looks now."""
-        self._hint.set()
-        self._hint = asyncio.Event()
+        self._wakeup.set()
+        self._wakeup = asyncio.Event()
 
     async def decision(self, call: ToolCall, title: str) -> Decision | None:  # noqa: ARG002 - a client has it from the call
-        return await self._look(self._call_key(call))
+        return await self._poll(self._call_key(call))
 
-    async def answer(self, call: ToolCall) -> Decision:
-        self._waits()
+    async def wait_for_decision(self, call: ToolCall) -> Decision:
+        self._on_wait()
         key = self._call_key(call)
         began_at = self._clock()
         while True:
-            hint = self._hint  # before the look: what comes during it is not missed
+            hint = self._wakeup  # before the look: what comes during it is not missed
             try:
-                decided = await self._look(key, began_at)
+                decided = await self._poll(key, began_at)
             except DatabaseFailed as error:
                 log.debug("Whether a call may be made cannot be looked up yet: %s", error.message)
                 decided = None
             if decided is not None:
                 return decided
             try:
-                async with asyncio.timeout(min(LOOK_SECONDS, self._seconds)):
+                async with asyncio.timeout(min(POLL_SECONDS, self._timeout)):
                     await hint.wait()
             except TimeoutError:
                 pass
 
-    async def _look(self, call: db.CallKey, began_at: float | None = None) -> Decision | None:
+    async def _poll(self, call: db.CallKey, began_at: float | None = None) -> Decision | None:
         """The decision; None: there is none, and the user still has time. `began_at`: when this process began to wait,
         should the question not be stored yet."""
-        found = await self._database.read(db.standing(call))
+        found = await self._database.read(db.approval_status(call))
         asked_at = began_at if found.asked_at is None else found.asked_at
         outcome = found.outcome
-        if outcome is None and asked_at is not None and self._clock() - asked_at >= self._seconds:
+        if outcome is None and asked_at is not None and self._clock() - asked_at >= self._timeout:
             outcome = "expired"
         if outcome is None:
             return None
         if not found.is_stored and found.asked_at is not None:
-            await self._database.write(db.settle(call.run_id, call.call_id, outcome, self._clock()))
-            return await self._look(call, began_at)  # somebody may have decided in this moment
+            await self._database.write(db.store_outcome(call.run_id, call.call_id, outcome, self._clock()))
+            return await self._poll(call, began_at)  # somebody may have decided in this moment
         match outcome:
             case "deny":
-                return declined(call.tool, found.note)
+                return declined_decision(call.tool, found.note)
             case "expired":
-                return unanswered(call.tool)
+                return unanswered_decision(call.tool)
             case _:
                 return ALLOWED

@@ -7,15 +7,15 @@ import msgspec
 from msgspec import Struct
 
 from footnote.db.sessions import TITLE, FoundPart, SessionRow
-from footnote.language.readable import readable
-from footnote.language.search_terms import Word, first_match
+from footnote.text.readable import markdown_to_text
+from footnote.text.search_terms import QueryWord, first_match
 
-ABOUT = 160
+EXCERPT_CHARACTERS = 160
 """Characters of an excerpt."""
-_BEFORE = 50
+_CHARACTERS_BEFORE = 50
 """How many of them stand before the place."""
 
-_NEAR = 10_000
+_MARKDOWN_WINDOW = 10_000
 """Characters on either side of the place of which the markdown is read. Reading megabytes of it would hold the
 interpreter's lock for half a second."""
 
@@ -23,22 +23,22 @@ _SPACE = re.compile(r"\s+")
 _LAST_SPACE = re.compile(r"\s+(?=\S*\Z)")
 
 
-class _Part(Struct):
+class _ExcerptPart(Struct):
     """Just as much of a message as is needed: what tools brought is long, and is not looked at."""
 
     role: str
-    content: tuple["_Block", ...] = ()
+    content: tuple["_ExcerptBlock", ...] = ()
 
 
-class _Block(Struct):
+class _ExcerptBlock(Struct):
     type: str
     text: str = ""
 
 
-_said = msgspec.json.Decoder(_Part)
+_message_decoder = msgspec.json.Decoder(_ExcerptPart)
 
 
-class Place(Struct, frozen=True):
+class ExcerptPlace(Struct, frozen=True):
     """Where something was found: the message or the path of the file, neither for the title; and the text around
     it."""
 
@@ -53,26 +53,26 @@ class FoundFile(Struct, frozen=True):
 
 
 def places_of(
-    rows: Sequence[SessionRow], parts: Sequence[FoundPart], files: Mapping[str, FoundFile], words: Sequence[Word]
-) -> dict[str, Place]:
+    rows: Sequence[SessionRow], parts: Sequence[FoundPart], files: Mapping[str, FoundFile], words: Sequence[QueryWord]
+) -> dict[str, ExcerptPlace]:
     """Of sessions, by their ids. `files` are those in which something was found, by their sessions."""
     titles = {row.id: row.title for row in rows}
-    places: dict[str, Place] = {}
+    places: dict[str, ExcerptPlace] = {}
     for part in parts:
         if file := files.get(part.session_id):
-            places[part.session_id] = Place(None, excerpt(file.text, words), file.path)
+            places[part.session_id] = ExcerptPlace(None, excerpt(file.text, words), file.path)
         elif part.session_id in titles and part.file_key is None:
             is_title = part.part == TITLE
             text = titles[part.session_id] if is_title else _text(part.bodies, words)
-            places[part.session_id] = Place(None if is_title else part.part, excerpt(text, words))
+            places[part.session_id] = ExcerptPlace(None if is_title else part.part, excerpt(text, words))
     return places
 
 
-def excerpt(text: str, words: Sequence[Word]) -> str:
+def excerpt(text: str, words: Sequence[QueryWord]) -> str:
     """On one line, cut between words where there are spaces."""
     start, end = first_match(text, words) or (0, 0)
-    begin = max(0, start - _BEFORE)
-    stop = min(len(text), max(begin + ABOUT, end))
+    begin = max(0, start - _CHARACTERS_BEFORE)
+    stop = min(len(text), max(begin + EXCERPT_CHARACTERS, end))
     if begin > 0 and (space := _SPACE.search(text, begin, start)):
         begin = space.end()
     if stop < len(text) and (space := _LAST_SPACE.search(text, end, stop)):
@@ -81,11 +81,11 @@ def excerpt(text: str, words: Sequence[Word]) -> str:
     return f"{'…' if begin > 0 else ''}{line}{'…' if stop < len(text) else ''}"
 
 
-def _text(bodies: Sequence[bytes], words: Sequence[Word]) -> str:
+def _text(bodies: Sequence[bytes], words: Sequence[QueryWord]) -> str:
     """What was said, as it is read. A question is shown as it was written, an answer is markdown."""
-    said = (_said.decode(body) for body in bodies)
+    said = (_message_decoder.decode(body) for body in bodies)
     return "\n\n".join(
-        readable(_near(block.text, words)) if part.role == "assistant" else block.text
+        markdown_to_text(_window_around(block.text, words)) if part.role == "assistant" else block.text
         for part in said
         if part.role != "toolResult"
         for block in part.content
@@ -93,9 +93,9 @@ def _text(bodies: Sequence[bytes], words: Sequence[Word]) -> str:
     )
 
 
-def _near(text: str, words: Sequence[Word]) -> str:
+def _window_around(text: str, words: Sequence[QueryWord]) -> str:
     """The part of a long text around the first of the words."""
-    if len(text) <= 2 * _NEAR:
+    if len(text) <= 2 * _MARKDOWN_WINDOW:
         return text
     start, end = first_match(text, words) or (0, 0)
-    return text[max(0, start - _NEAR) : end + _NEAR]
+    return text[max(0, start - _MARKDOWN_WINDOW) : end + _MARKDOWN_WINDOW]

@@ -8,24 +8,24 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from footnote.citations.check import check
-from footnote.citations.claims import Claim, claims
-from footnote.citations.numbering import Sources
+from footnote.evidence.check import check_citations
+from footnote.evidence.claims import Claim, extract_claims
+from footnote.evidence.sources import Sources
 from footnote.library import Library
-from footnote.protocol.errors import Unworkable, WrongKind
+from footnote.protocol.errors import UnprocessableFile, WrongKind
 from footnote.protocol.files import FileCitation, FileCitations, ProofCounts
 from footnote.protocol.messages import Message
 from footnote.protocol.sources import Citation, Snapshot, Verdict
-from footnote.sessions.sources import snapshots_by_number
+from footnote.sessions.sources import snapshot_ids_by_number
 from footnote.sessions.store import Sessions
-from footnote.workspace.files import Opened
+from footnote.workspace.files import OpenedFile
 
 MAX_TEXT_BYTES = 2_000_000
 """The page shows a larger text without footnotes."""
 MAX_STATEMENTS = 400
 """A statement takes up to about 12 ms of CPU on long pages, so that a file takes at most some seconds of a thread."""
 MAX_CACHED_FILES = 64
-_JUDGED = frozenset({"md", "txt"})
+_CHECKED_TYPES = frozenset({"md", "txt"})
 _BEST_FIRST: tuple[Verdict, ...] = ("supported", "partial", "unsupported")
 
 
@@ -36,8 +36,8 @@ class FileCitationChecker:
     def __init__(self, sessions: Sessions, library: Library) -> None:
         self._sessions = sessions
         self._library = library
-        self._turn = asyncio.Lock()
-        self._turns_of_users: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._check_lock = asyncio.Lock()
+        self._user_locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._cache: OrderedDict[str, tuple[FileCitation, ...]] = OrderedDict()
 
     async def citations(self, user_id: str, session_id: str, path: str, version: int | None = None) -> FileCitations:
@@ -45,45 +45,47 @@ class FileCitationChecker:
         opened = await self._sessions.workspace(user_id, session_id).open(path, version)
         text = await _text(opened)
         messages = await self._sessions.messages(user_id, session_id)
-        snapshot_ids = await asyncio.to_thread(snapshots_by_number, messages)
+        snapshot_ids = await asyncio.to_thread(snapshot_ids_by_number, messages)
         key = _key(opened.version.hash, snapshot_ids)
-        judged = self._cached(key)
+        judged = self._get_cached(key)
         if judged is None:
-            async with self._turns_of_users.setdefault(user_id, asyncio.Lock()), self._turn:
-                judged = self._cached(key)
+            async with self._user_locks.setdefault(user_id, asyncio.Lock()), self._check_lock:
+                judged = self._get_cached(key)
                 if judged is None:
-                    judged = await self._judge(user_id, text, messages, snapshot_ids)
-                    self._keep(key, judged)
+                    judged = await self._check(user_id, text, messages, snapshot_ids)
+                    self._cache_result(key, judged)
         return FileCitations(opened.record.path, opened.version.number, _counts(judged), judged)
 
-    async def _judge(
+    async def _check(
         self, user_id: str, text: str, messages: Sequence[Message], snapshot_ids: Mapping[int, Sequence[str]]
     ) -> tuple[FileCitation, ...]:
         found = await asyncio.to_thread(_statements, text)
         numbers = {cite.number for claim in found for cite in claim.cites}
         wanted = [snapshot_id for number in numbers for snapshot_id in snapshot_ids.get(number, ())]
-        snapshots = await self._library.of(user_id).snapshots(wanted)
-        return await asyncio.to_thread(_judged, text, found, messages, snapshots)
+        snapshots = await self._library.for_user(user_id).snapshots(wanted)
+        return await asyncio.to_thread(_check_text, text, found, messages, snapshots)
 
-    def _cached(self, key: str) -> tuple[FileCitation, ...] | None:
+    def _get_cached(self, key: str) -> tuple[FileCitation, ...] | None:
         judged = self._cache.get(key)
         if judged is not None:
             self._cache.move_to_end(key)
         return judged
 
-    def _keep(self, key: str, judged: tuple[FileCitation, ...]) -> None:
+    def _cache_result(self, key: str, judged: tuple[FileCitation, ...]) -> None:
         self._cache[key] = judged
         while len(self._cache) > MAX_CACHED_FILES:
             self._cache.popitem(last=False)
 
 
-async def _text(opened: Opened) -> str:
+async def _text(opened: OpenedFile) -> str:
     """The text of a file that was written in the session; numbers in brackets of an upload are its own."""
     record = opened.record
-    if record.icon_type not in _JUDGED:
+    if record.icon_type not in _CHECKED_TYPES:
         raise WrongKind(f"{record.filename} is neither Markdown nor plain text, so it has no footnotes.")
     if opened.version.size > MAX_TEXT_BYTES:
-        raise Unworkable(f"{record.filename} has more than {MAX_TEXT_BYTES:,} bytes, too many to judge its footnotes.")
+        raise UnprocessableFile(
+            f"{record.filename} has more than {MAX_TEXT_BYTES:,} bytes, too many to judge its footnotes."
+        )
     if record.source == "upload":
         return ""
     return b"".join([piece async for piece in opened.read(0, None)]).decode("utf-8", "replace")
@@ -91,7 +93,7 @@ async def _text(opened: Opened) -> str:
 
 def _statements(text: str) -> tuple[Claim, ...]:
     """One more than is judged, as the end of the text that is."""
-    return claims(text)[: MAX_STATEMENTS + 1]
+    return extract_claims(text)[: MAX_STATEMENTS + 1]
 
 
 def _key(file_hash: str, snapshot_ids: Mapping[int, Sequence[str]]) -> str:
@@ -99,11 +101,11 @@ def _key(file_hash: str, snapshot_ids: Mapping[int, Sequence[str]]) -> str:
     return hashlib.sha256(msgspec.json.encode((file_hash, sorted(snapshot_ids.items())))).hexdigest()
 
 
-def _judged(
+def _check_text(
     text: str, found: Sequence[Claim], messages: Sequence[Message], snapshots: Mapping[str, Snapshot]
 ) -> tuple[FileCitation, ...]:
     judged_text = text[: found[MAX_STATEMENTS].start] if len(found) > MAX_STATEMENTS else text
-    judged = check(judged_text, Sources.of(messages, snapshots))
+    judged = check_citations(judged_text, Sources.from_messages(messages, snapshots))
     return tuple(FileCitation(*(getattr(one, name) for name in Citation.__struct_fields__)) for one in judged)
 
 

@@ -25,17 +25,17 @@ from footnote.protocol.history import (
 from footnote.protocol.messages import AssistantMessage, Block, Text, Thinking, ToolCall
 from footnote.protocol.sessions import ACTIVE
 from footnote.protocol.sources import SourceGroup
-from footnote.protocol.times import written
+from footnote.protocol.times import format_time
 from footnote.sessions import turns as stored
 from footnote.sessions.sources import group_of
-from footnote.web_search.boundary import unwrapped
+from footnote.web_search.boundary import unwrap_web_text
 
 
-class _Text(Struct, tag="text"):
+class _HistoryText(Struct, tag="text"):
     text: str
 
 
-class _Image(Struct, tag="image"):
+class _HistoryImage(Struct, tag="image"):
     pass
 
 
@@ -44,29 +44,29 @@ class _Result(Struct, tag_field="role", tag="toolResult", rename="camel"):
 
     tool_call_id: str
     tool_name: str
-    content: tuple[_Text | _Image, ...]
+    content: tuple[_HistoryText | _HistoryImage, ...]
     is_error: bool = False
     artifact: Raw = Raw(b"null")
     timestamp: str | None = None
     images: tuple[ToolImage, ...] = ()
 
 
-_said = msgspec.json.Decoder(AssistantMessage | _Result)
+_message_decoder = msgspec.json.Decoder(AssistantMessage | _Result)
 
 
-def past_messages(branch: Sequence[TurnRow], said: Mapping[str, Sequence[bytes]]) -> Iterator[PastMessage]:
+def past_messages(branch: Sequence[TurnRow], bodies_by_run: Mapping[str, Sequence[bytes]]) -> Iterator[PastMessage]:
     """The turns of a branch. Of a run that is active there is only the question: its answer stands in its events."""
     for turn in branch:
-        question = stored.question.decode(turn.question)
+        question = stored.question_decoder.decode(turn.question)
         yield PastUserMessage(
             turn.question_id,
             tuple(PastText(part.text) for part in question.content if isinstance(part, Text)),
-            stored.files.decode(turn.attachments),
+            stored.files_decoder.decode(turn.attachments),
             turn_id=turn.run_id,
             timestamp=turn.asked_at,
         )
         if turn.state not in ACTIVE:
-            yield from _answer(turn, [_said.decode(body) for body in said.get(turn.run_id, ())])
+            yield from _answer(turn, [_message_decoder.decode(body) for body in bodies_by_run.get(turn.run_id, ())])
 
 
 def source_groups(messages: Sequence[PastMessage]) -> tuple[SourceGroup, ...]:
@@ -82,28 +82,28 @@ def past_turns(turns: Sequence[TurnRow], branch: Sequence[TurnRow]) -> Iterator[
         questions.setdefault(turn.after_run, {})[turn.question_id] = None
         answers.setdefault(turn.question_id, []).append(turn.message_id)
     for turn in branch:
-        ending = None if turn.ending is None else stored.ending.decode(turn.ending)
+        ending = None if turn.ending is None else stored.ending_decoder.decode(turn.ending)
         yield PastTurn(
             run_id=turn.run_id,
             question_id=turn.question_id,
             message_id=turn.message_id,
             state=turn.state,
-            model=stored.asked.decode(turn.asked).model,
+            model=stored.request_decoder.decode(turn.asked).model,
             stop_reason=ending and ending.stop_reason,
             usage=ending and ending.usage,
             error=ending and ending.error,
             questions=tuple(questions[turn.after_run]),
             answers=tuple(answers[turn.question_id]),
-            timestamp=written(turn.began_at),
-            ended_at=None if turn.ended_at is None else written(turn.ended_at),
+            timestamp=format_time(turn.began_at),
+            ended_at=None if turn.ended_at is None else format_time(turn.ended_at),
         )
 
 
-def _answer(turn: TurnRow, said: Sequence[AssistantMessage | _Result]) -> Iterator[PastMessage]:
-    rounds = sum(isinstance(message, AssistantMessage) for message in said)
-    files = () if turn.ending is None else stored.ending.decode(turn.ending).attachments
+def _answer(turn: TurnRow, messages: Sequence[AssistantMessage | _Result]) -> Iterator[PastMessage]:
+    rounds = sum(isinstance(message, AssistantMessage) for message in messages)
+    files = () if turn.ending is None else stored.ending_decoder.decode(turn.ending).attachments
     number = 0
-    for message in said:
+    for message in messages:
         if isinstance(message, _Result):
             yield _result(turn, message)
             continue
@@ -117,16 +117,16 @@ def _response(
     turn: TurnRow, message_id: str, message: AssistantMessage, files: tuple[FileRecord, ...]
 ) -> PastAssistantMessage:
     blocks = tuple(block for block in map(_block, message.content) if block is not None)
-    return PastAssistantMessage(message_id, blocks, files, turn.run_id, message.timestamp or _time_of(turn))
+    return PastAssistantMessage(message_id, blocks, files, turn.run_id, message.timestamp or _timestamp_of(turn))
 
 
-def _time_of(turn: TurnRow) -> str:
+def _timestamp_of(turn: TurnRow) -> str:
     """For messages that were stored before each of them had a time of its own."""
-    return written(turn.began_at if turn.ended_at is None else turn.ended_at)
+    return format_time(turn.began_at if turn.ended_at is None else turn.ended_at)
 
 
 def _result(turn: TurnRow, message: _Result) -> PastToolMessage:
-    text = unwrapped("\n".join(part.text for part in message.content if isinstance(part, _Text)))
+    text = unwrap_web_text("\n".join(part.text for part in message.content if isinstance(part, _HistoryText)))
     status: Literal["success", "error"] = "error" if message.is_error else "success"
     return PastToolMessage(
         message.tool_call_id,
@@ -135,7 +135,7 @@ def _result(turn: TurnRow, message: _Result) -> PastToolMessage:
         status,
         message.artifact,
         turn_id=turn.run_id,
-        timestamp=message.timestamp or _time_of(turn),
+        timestamp=message.timestamp or _timestamp_of(turn),
         images=message.images or UNSET,
     )
 

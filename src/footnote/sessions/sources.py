@@ -6,54 +6,54 @@ from typing import Any, cast
 import msgspec
 from msgspec import Raw, Struct
 
-from footnote.citations.numbering import Sources
+from footnote.evidence.sources import Sources
 from footnote.protocol.messages import AssistantMessage, Message, Text, ToolResultMessage
 from footnote.protocol.sessions import SourceSnapshot, SourceView
 from footnote.protocol.sources import Citation, Quote, Snapshot, Source, SourceGroup, sources_in
 
 
-class _Found(Struct):
+class _FoundSource(Struct):
     query: str
     sources: list[Raw]
 
 
-_group = msgspec.json.Decoder(SourceGroup)
-_found = msgspec.json.Decoder(_Found)
-_source = msgspec.json.Decoder(Source)
+_group_decoder = msgspec.json.Decoder(SourceGroup)
+_search_decoder = msgspec.json.Decoder(_FoundSource)
+_source_decoder = msgspec.json.Decoder(Source)
 
 
 def group_of(artifact: Raw) -> SourceGroup | None:
     """What a search found, if the artifact is that of a search. Tools of others may have artifacts of any form."""
     try:
-        return _group.decode(artifact)
+        return _group_decoder.decode(artifact)
     except msgspec.DecodeError:
         pass
     try:
-        found = _found.decode(artifact)
+        found = _search_decoder.decode(artifact)
     except msgspec.DecodeError:
         return None
-    return SourceGroup(found.query, tuple(_readable(found.sources)))
+    return SourceGroup(found.query, tuple(_decode_sources(found.sources)))
 
 
-def _readable(listed: Iterable[Raw]) -> Iterator[Source]:
+def _decode_sources(listed: Iterable[Raw]) -> Iterator[Source]:
     for entry in listed:
         try:
-            yield _source.decode(entry)
+            yield _source_decoder.decode(entry)
         except msgspec.DecodeError:
             continue
 
 
-def snapshots_of(messages: Sequence[Message], number: int) -> tuple[str, ...]:
+def snapshot_ids_of(messages: Sequence[Message], number: int) -> tuple[str, ...]:
     """The ids of the texts that were read from a source."""
     return tuple(entry.snapshot_id for entry in _entries(messages, number) if entry.snapshot_id)
 
 
-def snapshots_by_number(messages: Sequence[Message]) -> dict[int, tuple[str, ...]]:
+def snapshot_ids_by_number(messages: Sequence[Message]) -> dict[int, tuple[str, ...]]:
     """The ids of the texts that were read from each source, each once."""
-    sources = Sources.of(messages, {})
+    sources = Sources.from_messages(messages, {})
     found: dict[int, dict[str, None]] = {number: {} for number in sources.numbers}
     for entry in (entry for message in messages for entry in _sources(message)):
-        if entry.snapshot_id and (ids := found.get(sources.number(entry.url))) is not None:
+        if entry.snapshot_id and (ids := found.get(sources.assign_number(entry.url))) is not None:
             ids[entry.snapshot_id] = None
     return {number: tuple(ids) for number, ids in found.items()}
 
@@ -63,12 +63,12 @@ def source_view(messages: Sequence[Message], number: int, snapshots: dict[str, S
 
     Should two branches have given a number to two sources, it is that of the messages that come first.
     """
-    source = Sources.of(messages, snapshots).source(number)
+    source = Sources.from_messages(messages, snapshots).source(number)
     if source is None:
         return None
     entries = _entries(messages, number)
     read_at = {entry.snapshot_id: entry.fetched_at or "" for entry in entries if entry.snapshot_id in snapshots}
-    quotes = [quote for entry in entries for quote in entry.quotes] + list(_cited(messages, number))
+    quotes = [quote for entry in entries for quote in entry.quotes] + list(_cited_quotes(messages, number))
     return SourceView(
         number=number,
         url=source.url,
@@ -78,7 +78,7 @@ def source_view(messages: Sequence[Message], number: int, snapshots: dict[str, S
         published=source.published,
         fetched_at=source.fetched_at,
         snapshots=tuple(
-            _snapshot(snapshots[snapshot_id], moment, quotes)
+            _snapshot_view(snapshots[snapshot_id], moment, quotes)
             for snapshot_id, moment in sorted(read_at.items(), key=lambda reading: reading[1], reverse=True)
         ),
     )
@@ -86,15 +86,15 @@ def source_view(messages: Sequence[Message], number: int, snapshots: dict[str, S
 
 def _entries(messages: Sequence[Message], number: int) -> list[Source]:
     """What was found at the address that has this number, search by search. Elsewhere it may have another."""
-    sources = Sources.of(messages, {})
+    sources = Sources.from_messages(messages, {})
     if sources.source(number) is None:
         return []
-    return [entry for message in messages for entry in _sources(message) if sources.number(entry.url) == number]
+    return [entry for message in messages for entry in _sources(message) if sources.assign_number(entry.url) == number]
 
 
-def _snapshot(snapshot: Snapshot, read_at: str, quotes: Sequence[Quote]) -> SourceSnapshot:
+def _snapshot_view(snapshot: Snapshot, read_at: str, quotes: Sequence[Quote]) -> SourceSnapshot:
     """With the quotes that stand in this very text: a page that was read again may have changed."""
-    standing = {(quote.start, quote.end): quote for quote in quotes if _stands(quote, snapshot.text)}
+    standing = {(quote.start, quote.end): quote for quote in quotes if _matches_text(quote, snapshot.text)}
     return SourceSnapshot(
         id=snapshot.id,
         title=snapshot.title,
@@ -107,11 +107,11 @@ def _snapshot(snapshot: Snapshot, read_at: str, quotes: Sequence[Quote]) -> Sour
     )
 
 
-def _stands(quote: Quote, text: str) -> bool:
+def _matches_text(quote: Quote, text: str) -> bool:
     return 0 <= quote.start < quote.end and text[quote.start : quote.end] == quote.text
 
 
-def _cited(messages: Iterable[Message], number: int) -> Iterator[Quote]:
+def _cited_quotes(messages: Iterable[Message], number: int) -> Iterator[Quote]:
     """What answers, and the summaries of searches, quote from a source."""
     for message in messages:
         for one in _citations(message):
@@ -125,7 +125,7 @@ def _citations(message: Message) -> Iterator[Citation]:
             if isinstance(block, Text):
                 yield from block.citations
     elif isinstance(message, ToolResultMessage) and message.artifact is not None:
-        yield from _converted(message.artifact.get("citations"), Citation)
+        yield from _convert_valid(message.artifact.get("citations"), Citation)
 
 
 def _sources(message: Message) -> Iterator[Source]:
@@ -133,7 +133,7 @@ def _sources(message: Message) -> Iterator[Source]:
         yield from sources_in(message.artifact)
 
 
-def _converted(listed: Any, kind: type[Any]) -> Iterator[Any]:
+def _convert_valid(listed: Any, kind: type[Any]) -> Iterator[Any]:
     """Those of a list that are what they should be."""
     for entry in cast("Sequence[Any]", listed) if isinstance(listed, list | tuple) else ():
         try:

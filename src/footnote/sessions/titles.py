@@ -5,13 +5,13 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from footnote.language.sentences import sentences
+from footnote.text.sentences import sentences
 
-WIDEST = 60
+MAX_WIDTH = 60
 """As many letters, or half as many Chinese characters, which are twice as wide."""
-_SHORT = 12
+_MIN_WIDTH = 12
 """A first sentence of fewer letters says little (`Hi!`): the next one follows it."""
-_READ = 20_000
+_MAX_CHARACTERS = 20_000
 """Characters of a question that are looked at."""
 _UNTITLED = "…"
 
@@ -20,85 +20,85 @@ _FENCED = re.compile(
 )
 _TAG = re.compile(r"<!--.{0,500}?-->|</?[A-Za-z][A-Za-z0-9-]{0,20}(?:\s[^<>\n]{0,300})?/?>", re.DOTALL)
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\s]{0,2000}(?:\s\"[^\"\n]{0,200}\")?\)")
-_ADDRESS = re.compile(
+_URL = re.compile(
     r"<?(?<![A-Za-z0-9])https?://(?:www\.)?([^\s<>()\"'/?#，。；！？、]+)([^\s<>()\"'，。；！？、]*)>?", re.IGNORECASE
 )
-_BLOCK_SIGNS = re.compile(
+_BLOCK_MARKERS = re.compile(
     r"^[ \t]*(?:(?:#{1,6}(?=\s|$)|>|[-*+•](?=\s)|\d{1,3}[.)](?=\s)|\[[ xX]\](?=\s)|\|)[ \t]*)+", re.MULTILINE
 )
 _RULE = re.compile(r"^[ \t|:=*_-]+$", re.MULTILINE)
-_STRESS = re.compile(r"(?<![\w*~])(\*{1,3}|~~)(?=[^\s*~])([^\n]{1,300}?)(?<=[^\s*~])\1(?![\w*~])")
-_UNDERLINED = re.compile(r"(?<!\w)(_{1,3})(?=[^\s_])([^\n]{1,300}?)(?<=[^\s_])\1(?!\w)")
-_LEFT_OVER = re.compile(r"`+|\*{2,}|(?<!\S)[#*]++(?!\S)|(?:(?<![ \t])[ \t]++)?\|[ \t]*+")
-_UNSEEN = re.compile(
+_EMPHASIS = re.compile(r"(?<![\w*~])(\*{1,3}|~~)(?=[^\s*~])([^\n]{1,300}?)(?<=[^\s*~])\1(?![\w*~])")
+_UNDERSCORE_EMPHASIS = re.compile(r"(?<!\w)(_{1,3})(?=[^\s_])([^\n]{1,300}?)(?<=[^\s_])\1(?!\w)")
+_LEFTOVER_MARKERS = re.compile(r"`+|\*{2,}|(?<!\S)[#*]++(?!\S)|(?:(?<![ \t])[ \t]++)?\|[ \t]*+")
+_INVISIBLE = re.compile(
     r"[^\S\n]|[\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\uffff]|[\x00-\x09\x0b-\x1f\x7f-\x9f]"
 )
-_WRITTEN = re.compile(r"[^\W_]")
-_JOINED = frozenset("\u200d\ufe0e\ufe0f\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
+_JOINERS = frozenset("\u200d\ufe0e\ufe0f\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
 
 
 def title_of(text: str) -> str:
     """One line of about sixty letters at most, without signs of markdown, never empty."""
-    clean = text[:_READ].encode("utf-8", "ignore").decode()
-    clean = _UNSEEN.sub(" ", unicodedata.normalize("NFC", clean.replace("\r\n", "\n").replace("\r", "\n")))
+    clean = text[:_MAX_CHARACTERS].encode("utf-8", "ignore").decode()
+    clean = _INVISIBLE.sub(" ", unicodedata.normalize("NFC", clean.replace("\r\n", "\n").replace("\r", "\n")))
     prose = _LINK.sub(r"\1", _FENCED.sub("\n", clean))
-    if _WRITTEN.search(_ADDRESS.sub("", _plain(prose))):
+    if _LETTER_OR_DIGIT.search(_URL.sub("", _strip_markup(prose))):
         # Among words, the name of a site says enough.
-        return _title(_plain(_ADDRESS.sub(r"\1", prose)))
-    if found := _ADDRESS.search(prose):
-        return _cut(f"{found[1]}{found[2]}".rstrip("/"))
+        return _title(_strip_markup(_URL.sub(r"\1", prose)))
+    if found := _URL.search(prose):
+        return _truncate(f"{found[1]}{found[2]}".rstrip("/"))
     return _title(_FENCED.sub(r"\n\2\n", clean))
 
 
 def clean_title(text: str) -> str:
     """A title that somebody wrote, on one line and without what cannot be seen. It may be empty then."""
     clean = unicodedata.normalize("NFC", text.encode("utf-8", "ignore").decode())
-    return " ".join(_UNSEEN.sub(" ", clean).split())
+    return " ".join(_INVISIBLE.sub(" ", clean).split())
 
 
-def _plain(text: str) -> str:
-    text = _RULE.sub("", _BLOCK_SIGNS.sub("", _TAG.sub(" ", text)))
-    for sign in (_STRESS, _UNDERLINED):
+def _strip_markup(text: str) -> str:
+    text = _RULE.sub("", _BLOCK_MARKERS.sub("", _TAG.sub(" ", text)))
+    for sign in (_EMPHASIS, _UNDERSCORE_EMPHASIS):
         text = sign.sub(r"\2", text)
-    return _LEFT_OVER.sub(" ", text)
+    return _LEFTOVER_MARKERS.sub(" ", text)
 
 
 def _title(text: str) -> str:
     """The first line that says something, as far as its first sentence."""
     for line in text.split("\n"):
-        if _WRITTEN.search(line):
-            return _cut(_beginning(" ".join(line.split()))) or _UNTITLED
-    return _cut(" ".join(text.split())) or _UNTITLED
+        if _LETTER_OR_DIGIT.search(line):
+            return _truncate(_first_sentences(" ".join(line.split()))) or _UNTITLED
+    return _truncate(" ".join(text.split())) or _UNTITLED
 
 
-def _beginning(line: str) -> str:
+def _first_sentences(line: str) -> str:
     """The first sentence, with the next ones while it is short."""
     end = 0
     for sentence in sentences(line):
         end = sentence.end
-        if _WRITTEN.search(line[:end]) and _width(line[:end]) >= _SHORT:
+        if _LETTER_OR_DIGIT.search(line[:end]) and _width(line[:end]) >= _MIN_WIDTH:
             break
     return line[:end]
 
 
-def _cut(line: str) -> str:
+def _truncate(line: str) -> str:
     """At a word where there are spaces, at a character where there are none."""
     line = line.strip().rstrip(".。:：,，;；").rstrip()
-    if _width(line) <= WIDEST:
+    if _width(line) <= MAX_WIDTH:
         return line
-    end = max(at for at in _edges(line) if _width(line[:at]) < WIDEST)
+    end = max(at for at in _cut_points(line) if _width(line[:at]) < MAX_WIDTH)
     space = line.rfind(" ", 0, end + 1)
     if space * 2 > end and not _is_wide(line[end - 1]):
         end = space
     return f"{line[:end].rstrip(' .。:：,，;；、-–—')}…"
 
 
-def _edges(line: str) -> Iterator[int]:
+def _cut_points(line: str) -> Iterator[int]:
     """Where a line may be cut: not inside a letter with its marks, nor inside an emoji."""
     yield 0
-    for at in range(1, min(len(line), WIDEST + 1)):
+    for at in range(1, min(len(line), MAX_WIDTH + 1)):
         letter = line[at]
-        if not (unicodedata.combining(letter) or letter in _JOINED or line[at - 1] == "\u200d"):
+        if not (unicodedata.combining(letter) or letter in _JOINERS or line[at - 1] == "\u200d"):
             yield at
 
 

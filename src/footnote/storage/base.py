@@ -5,19 +5,35 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Protocol
 
+from footnote.protocol.errors import FootnoteError
+
+
+class StorageFailed(FootnoteError):
+    type = "storage_failed"
+    retryable = True
+    public = "The files of the server cannot be reached now. Try again later; who runs it finds out why in its log."
+
+
+class StorageFull(StorageFailed):
+    """No room is left."""
+
+    type = "storage_full"
+    public = "There is no room for more files on the server. Who runs it finds out more in its log."
+
+
 PLACE = r"[0-9a-f]{2}/[0-9a-f]{64}\.[0-9a-f]{8}"
 """What a place looks like; anything else is a mistake of ours."""
-PIECE_BYTES = 256 * 1024
-_place = re.compile(PLACE)
+CHUNK_BYTES = 256 * 1024
+_place_pattern = re.compile(PLACE)
 
 
-def checked(place: str) -> str:
-    if not _place.fullmatch(place):
+def check_place(place: str) -> str:
+    if not _place_pattern.fullmatch(place):
         raise AssertionError(f"{place!r} is no place")
     return place
 
 
-def read_piece(file: Path, start: int, size: int = PIECE_BYTES) -> bytes:
+def read_chunk(file: Path, start: int, size: int = CHUNK_BYTES) -> bytes:
     """Opens it anew for each piece: who takes their time holds nothing meanwhile."""
     with file.open("rb", buffering=0) as opened:
         opened.seek(start)

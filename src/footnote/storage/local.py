@@ -12,12 +12,11 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from footnote.storage.base import PIECE_BYTES, checked, read_piece
-from footnote.storage.failures import StorageFailed, StorageFull
+from footnote.storage.base import CHUNK_BYTES, StorageFailed, StorageFull, check_place, read_chunk
 
 INCOMING = "incoming"
 """What is being written, under names of chance."""
-LEFT_OVER_SECONDS = 3600
+STALE_SECONDS = 3600
 """What has been incoming for so long without a byte was left by a process that was killed."""
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -29,7 +28,7 @@ class LocalStorage:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._swept = -float(LEFT_OVER_SECONDS)
+        self._swept_at = -float(STALE_SECONDS)
 
     async def put(self, place: str, content: bytes | Path, sha256: str) -> None:
         stopped = threading.Event()
@@ -46,11 +45,11 @@ class LocalStorage:
         path = self._path(place)
         stop = sys.maxsize if end is None else end
         try:
-            while piece := await asyncio.to_thread(read_piece, path, start, min(PIECE_BYTES, stop - start)):
+            while piece := await asyncio.to_thread(read_chunk, path, start, min(CHUNK_BYTES, stop - start)):
                 start += len(piece)
                 yield piece
         except OSError as error:
-            raise self._failed(error, "read") from error
+            raise self._translate(error, "read") from error
 
     async def delete(self, place: str) -> None:
         path = self._path(place)
@@ -59,26 +58,26 @@ class LocalStorage:
         except NotADirectoryError:
             return
         except OSError as error:
-            raise self._failed(error, "written") from error
+            raise self._translate(error, "written") from error
 
     def signed_url(self, place: str, *, seconds: int, filename: str, media_type: str) -> str | None:  # noqa: ARG002 - as every storage
         return None
 
     async def check(self) -> None:
         probe = self._folder / INCOMING / secrets.token_hex(16)
-        await asyncio.to_thread(self._try, probe)
+        await asyncio.to_thread(self._probe, probe)
 
     async def close(self) -> None:
         """Nothing is held."""
 
     def _path(self, place: str) -> Path:
-        return self._folder / checked(place)
+        return self._folder / check_place(place)
 
     def _put(self, path: Path, content: bytes | Path, sha256: str, stopped: threading.Event) -> None:
         temporary = self._folder / INCOMING / secrets.token_hex(16)
         try:
             _make_folder(temporary.parent)
-            if time.monotonic() - self._swept >= LEFT_OVER_SECONDS:
+            if time.monotonic() - self._swept_at >= STALE_SECONDS:
                 self._sweep()
             try:
                 _write(temporary, content, sha256, stopped)
@@ -87,11 +86,11 @@ class LocalStorage:
             except BaseException:
                 temporary.unlink(missing_ok=True)
                 raise
-            _make_safe(path.parent)
+            _fsync_folder(path.parent)
         except OSError as error:
-            raise self._failed(error, "written") from error
+            raise self._translate(error, "written") from error
 
-    def _try(self, probe: Path) -> None:
+    def _probe(self, probe: Path) -> None:
         try:
             _make_folder(probe.parent)
             try:
@@ -99,12 +98,12 @@ class LocalStorage:
             finally:
                 probe.unlink(missing_ok=True)
         except OSError as error:
-            raise self._failed(error, "written") from error
+            raise self._translate(error, "written") from error
 
     def _sweep(self) -> None:
         """Removes what killed processes left half written."""
-        self._swept = time.monotonic()
-        oldest = time.time() - LEFT_OVER_SECONDS
+        self._swept_at = time.monotonic()
+        oldest = time.time() - STALE_SECONDS
         # Another process may sweep at the same time.
         with suppress(OSError):
             for left in (self._folder / INCOMING).iterdir():
@@ -112,7 +111,7 @@ class LocalStorage:
                     if left.stat().st_mtime < oldest:
                         left.unlink()
 
-    def _failed(self, error: OSError, what: str) -> StorageFailed:
+    def _translate(self, error: OSError, what: str) -> StorageFailed:
         if error.errno in _FULL:
             return StorageFull(
                 f"There is no space left for the files in {self._folder}: {error.strerror}. Free some space, or choose "
@@ -134,7 +133,7 @@ def _write(path: Path, content: bytes | Path, sha256: str, stopped: threading.Ev
     digest = hashlib.sha256()
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
     with os.fdopen(descriptor, "wb", buffering=0) as file:
-        for piece in _pieces(content):
+        for piece in _chunks(content):
             if stopped.is_set():
                 raise InterruptedError(errno.EINTR, "nobody waits for it any more")
             digest.update(piece)
@@ -144,13 +143,13 @@ def _write(path: Path, content: bytes | Path, sha256: str, stopped: threading.Ev
         raise OSError(errno.EIO, "the content changed while it was copied")
 
 
-def _pieces(content: bytes | Path) -> Iterator[bytes | memoryview]:
+def _chunks(content: bytes | Path) -> Iterator[bytes | memoryview]:
     if isinstance(content, bytes):
         view = memoryview(content)
-        yield from (view[start : start + PIECE_BYTES] for start in range(0, len(view), PIECE_BYTES))
+        yield from (view[start : start + CHUNK_BYTES] for start in range(0, len(view), CHUNK_BYTES))
         return
     with content.open("rb", buffering=0) as file:
-        while piece := file.read(PIECE_BYTES):
+        while piece := file.read(CHUNK_BYTES):
             yield piece
 
 
@@ -167,10 +166,10 @@ def _make_folder(folder: Path) -> None:
     _make_folder(folder.parent)
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)
-        _make_safe(folder.parent)
+        _fsync_folder(folder.parent)
 
 
-def _make_safe(folder: Path) -> None:
+def _fsync_folder(folder: Path) -> None:
     """The names in the folder outlast a loss of power. Not every system can say so of a folder."""
     if os.name != "posix":
         return

@@ -27,18 +27,18 @@ class Approver(Protocol):
         """What is decided already, or at once. None: the user has to be told of it by an event, and `answer` waits."""
         ...
 
-    async def answer(self, call: ToolCall) -> Decision:
+    async def wait_for_decision(self, call: ToolCall) -> Decision:
         """Waits for a decision on a call whose event was sent."""
         ...
 
 
-class Nobody:
+class NoApprover:
     """Nobody can be asked, which is not the same as a no."""
 
     async def decision(self, call: ToolCall, title: str) -> Decision | None:  # noqa: ARG002 - nobody reads it
-        return await self.answer(call)
+        return await self.wait_for_decision(call)
 
-    async def answer(self, call: ToolCall) -> Decision:
+    async def wait_for_decision(self, call: ToolCall) -> Decision:
         return Decision(
             f"Nobody could be asked: {call.name} needs the approval of the user for each call, and there is no way to"
             " ask for it here. The call was not made, and nobody declined it. Do not try it again; tell the user so,"
@@ -46,27 +46,27 @@ class Nobody:
         )
 
 
-NOBODY = Nobody()
+NO_APPROVER = NoApprover()
 
 
-class AskedHere:
+class LocalApprover:
     """Somebody in front of this process is asked, such as the person at the terminal."""
 
     def __init__(self, approve: Approve) -> None:
         self._approve = approve
 
     async def decision(self, call: ToolCall, title: str) -> Decision | None:
-        return ALLOWED if await self._approve(call, title) else declined(call.name)
+        return ALLOWED if await self._approve(call, title) else declined_decision(call.name)
 
-    async def answer(self, call: ToolCall) -> Decision:
-        return await NOBODY.answer(call)
-
-
-def approver_of(approve: Approve | None) -> Approver:
-    return NOBODY if approve is None else AskedHere(approve)
+    async def wait_for_decision(self, call: ToolCall) -> Decision:
+        return await NO_APPROVER.wait_for_decision(call)
 
 
-def declined(tool: str, note: str | None = None) -> Decision:
+def make_approver(approve: Approve | None) -> Approver:
+    return NO_APPROVER if approve is None else LocalApprover(approve)
+
+
+def declined_decision(tool: str, note: str | None = None) -> Decision:
     reason = f" The user says: {note}" if note else ""
     return Decision(
         f"The user declined this call of {tool}. Do not try it again; go on without it, or ask the user what to do"
@@ -74,7 +74,7 @@ def declined(tool: str, note: str | None = None) -> Decision:
     )
 
 
-def unanswered(tool: str) -> Decision:
+def unanswered_decision(tool: str) -> Decision:
     return Decision(
         f"Nobody answered: the user was asked whether this call of {tool} may be made, and did not decide in time. The"
         " call was not made, and nobody declined it. Do not try it again; tell the user so, and go on without it."

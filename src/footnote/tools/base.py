@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from footnote.citations.numbering import Sources
+from footnote.evidence.sources import Sources
 from footnote.protocol.tools import Locale, Progress, ToolResult, ToolSpec
 from footnote.workspace.files import Workspace
 
 if TYPE_CHECKING:
-    from footnote.tools.addresses import Addresses
+    from footnote.tools.provenance import Addresses
     from footnote.web_search.pipeline import WebSearch
 
 

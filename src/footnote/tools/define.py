@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from footnote.protocol.tools import LOCALES, Locale, ToolResult
 from footnote.tools.base import Abilities, Outcome, Reuse, Tool, ToolContext, always
-from footnote.tools.schema import parse, schema_of
+from footnote.tools.schema import parse_arguments, schema_of
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """What both model APIs take as the name of a tool."""
@@ -40,8 +40,8 @@ def tool(
             description=_description(work),
             input_schema=schema_of(parameters),
             titles=_titles(work, titles),
-            parse=partial(parse, parameters),
-            run=_stepwise(work),
+            parse=partial(parse_arguments, parameters),
+            run=_as_generator(work),
             available=when,
             exclusive=exclusive,
             idempotent=idempotent,
@@ -54,7 +54,7 @@ def tool(
     return define
 
 
-def _stepwise(work: Work[Any]) -> Callable[[Any, ToolContext], AsyncIterator[Outcome]]:
+def _as_generator(work: Work[Any]) -> Callable[[Any, ToolContext], AsyncIterator[Outcome]]:
     if inspect.isasyncgenfunction(work):
         return work
     if not inspect.iscoroutinefunction(work):
@@ -74,14 +74,14 @@ def _parameters(work: Work[P]) -> type[P]:
     return cast("type[P]", kind)
 
 
-def checked_name(name: str) -> str:
+def validate_name(name: str) -> str:
     if not NAME.fullmatch(name):
         raise TypeError(f"{name!r} cannot be the name of a tool: 1 to 64 of a-z, A-Z, 0-9, _ and -.")
     return name
 
 
 def _name(work: Work[Any]) -> str:
-    return checked_name(str(getattr(work, "__name__", "")))
+    return validate_name(str(getattr(work, "__name__", "")))
 
 
 def _description(work: Work[Any]) -> str:

@@ -5,16 +5,16 @@ import logging
 
 from msgspec.structs import replace
 
-from footnote.documents.pictures import look_at
+from footnote.documents.images import inspect_image
 from footnote.protocol.errors import FootnoteError
 from footnote.protocol.files import ToolImage
 from footnote.protocol.messages import Image, Part, Text
 from footnote.protocol.tools import ToolResult
-from footnote.sandbox.jobs import Refused
+from footnote.sandbox.jobs import JobRefused
 from footnote.tools.base import ToolContext
-from footnote.tools.large import result_path
+from footnote.tools.large_results import result_path
 from footnote.workspace.files import Workspace
-from footnote.workspace.pictures import LONGEST_SIDE, MOST_BYTES
+from footnote.workspace.images import MAX_BYTES, MAX_SIDE_PIXELS
 
 MAX_IMAGES = 8
 """Images of one result. A tool that returns a film frame by frame would fill the storage and the model's window."""
@@ -22,7 +22,7 @@ MAX_IMAGES = 8
 log = logging.getLogger(__name__)
 
 
-async def with_images_kept(result: ToolResult, workspace: Workspace | None, context: ToolContext) -> ToolResult:
+async def store_images(result: ToolResult, workspace: Workspace | None, context: ToolContext) -> ToolResult:
     """The result with its images in the workspace. What is no image is left out, for the model too; one that is too
     large for a model is kept for the person."""
     if result.images or not any(isinstance(part, Image) for part in result.content):
@@ -35,33 +35,33 @@ async def with_images_kept(result: ToolResult, workspace: Workspace | None, cont
             content.append(part)
             continue
         found += 1
-        shown, image = await _checked(part, found, workspace, context)
+        shown, image = await _check_image(part, found, workspace, context)
         content.append(shown)
         kept += [image] if image is not None else []
     return replace(result, content=tuple(content), images=tuple(kept))
 
 
-async def _checked(
+async def _check_image(
     image: Image, number: int, workspace: Workspace | None, context: ToolContext
 ) -> tuple[Part, ToolImage | None]:
     """What the model gets in the place of an image, and where the image is kept."""
     if number > MAX_IMAGES:
         return Text(f"[An image was left out: a result may have {MAX_IMAGES}.]"), None
-    seen = look_at(image.data)
-    if isinstance(seen, Refused):
+    seen = inspect_image(image.data)
+    if isinstance(seen, JobRefused):
         return Text(f"[An image was left out: it {seen.reason}.]"), None
     if seen.kind == "svg":
         return Text("[An image was left out: it is an SVG, which no model can look at.]"), None
     media_type = f"image/{seen.kind}"
-    path = await _kept(image.data, f"-{number}.{seen.kind}", workspace, context)
+    path = await _store_image(image.data, f"-{number}.{seen.kind}", workspace, context)
     kept = ToolImage(path, media_type, seen.width, seen.height) if path else None
-    if len(image.data) > MOST_BYTES or max(seen.width, seen.height) > LONGEST_SIDE:
+    if len(image.data) > MAX_BYTES or max(seen.width, seen.height) > MAX_SIDE_PIXELS:
         said = "The user sees it; you cannot" if kept else "Nobody sees it"
         return Text(f"[An image is too large to be looked at by a model. {said}.]"), kept
     return Image(media_type, image.data), kept
 
 
-async def _kept(data: bytes, suffix: str, workspace: Workspace | None, context: ToolContext) -> str | None:
+async def _store_image(data: bytes, suffix: str, workspace: Workspace | None, context: ToolContext) -> str | None:
     """The path of the file; None: there is nowhere to keep it."""
     if workspace is None:
         return None

@@ -9,7 +9,7 @@ from footnote.protocol.errors import ToolFailed
 from footnote.protocol.messages import Text
 from footnote.protocol.tools import Progress, ToolResult
 from footnote.tools.base import Abilities, Outcome, ToolContext
-from footnote.web_search.pipeline import Answer, WebSearch
+from footnote.web_search.pipeline import SearchAnswer, WebSearch
 
 
 def is_on(abilities: Abilities) -> bool:
@@ -22,12 +22,12 @@ def web_of(context: ToolContext) -> WebSearch:
     return context.abilities.web
 
 
-async def outcomes(steps: AsyncGenerator[Progress | Answer, None]) -> AsyncIterator[Outcome]:
+async def outcomes(steps: AsyncGenerator[Progress | SearchAnswer, None]) -> AsyncIterator[Outcome]:
     async with aclosing(steps):
         async for step in steps:
-            yield step if isinstance(step, Progress) else result_of(step)
+            yield step if isinstance(step, Progress) else to_tool_result(step)
 
 
-def result_of(answer: Answer) -> ToolResult:
+def to_tool_result(answer: SearchAnswer) -> ToolResult:
     artifact = msgspec.json.decode(msgspec.json.encode(answer.artifact))  # plain JSON: lists, and no tuples
     return ToolResult((Text(answer.content),), is_error=answer.failed, artifact=artifact, usage=answer.usage)

@@ -14,26 +14,26 @@ from typing import Any
 
 import msgspec
 
-from footnote.models.wire import scrub
+from footnote.models.wire import replace_surrogates
 from footnote.protocol.errors import FootnoteError, ToolFailed, TransientFailure
 from footnote.protocol.tools import Progress, ToolResult, failed
 from footnote.tools.base import Outcome, Tool, ToolContext
-from footnote.tools.images import with_images_kept
-from footnote.tools.large import Spill, shortened, spill_to_workspace
+from footnote.tools.images import store_images
+from footnote.tools.large_results import Spill, shorten_result, spill_to_workspace
 from footnote.workspace.files import Workspace
 
 log = logging.getLogger(__name__)
 
-RETRIES = 2
-FIRST_PAUSE = 0.5
-OUTPUT_TOKENS = 20_000
+MAX_RETRIES = 2
+INITIAL_BACKOFF = 0.5
+MAX_OUTPUT_TOKENS = 20_000
 TRANSIENT = (TransientFailure, ConnectionError, TimeoutError, asyncio.IncompleteReadError)
 
 
-def standard(
+def wrap_tool(
     tool: Tool,
     *,
-    output_tokens: int = OUTPUT_TOKENS,
+    output_tokens: int = MAX_OUTPUT_TOKENS,
     spill: Spill = spill_to_workspace,
     files: Workspace | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -43,7 +43,7 @@ def standard(
     `files`: where the images of its results are kept, whether the tools of the run may use it or not.
     """
     tool = with_timeout(with_retry(tool, sleep=sleep))
-    return with_readable_errors(with_kept_images(with_output_cap(tool, output_tokens, spill), files))
+    return with_readable_errors(with_stored_images(with_output_cap(tool, output_tokens, spill), files))
 
 
 def with_timeout(tool: Tool) -> Tool:
@@ -75,7 +75,7 @@ def with_retry(tool: Tool, *, sleep: Callable[[float], Awaitable[None]] = asynci
         return tool
 
     async def run(params: Any, context: ToolContext) -> AsyncIterator[Outcome]:
-        for attempt in range(RETRIES):
+        for attempt in range(MAX_RETRIES):
             try:
                 async with _steps(tool, params, context) as steps:
                     async for outcome in steps:
@@ -84,8 +84,8 @@ def with_retry(tool: Tool, *, sleep: Callable[[float], Awaitable[None]] = asynci
                 log.info("%s failed and is tried again.", tool.name, extra={"error": type(error).__name__})
             else:
                 return
-            yield Progress("retrying", attempt + 1, RETRIES)
-            await sleep(FIRST_PAUSE * 2**attempt)
+            yield Progress("retrying", attempt + 1, MAX_RETRIES)
+            await sleep(INITIAL_BACKOFF * 2**attempt)
         async with _steps(tool, params, context) as steps:
             async for outcome in steps:
                 yield outcome
@@ -93,7 +93,7 @@ def with_retry(tool: Tool, *, sleep: Callable[[float], Awaitable[None]] = asynci
     return replace(tool, run=run)
 
 
-def with_output_cap(tool: Tool, tokens: int = OUTPUT_TOKENS, spill: Spill = spill_to_workspace) -> Tool:
+def with_output_cap(tool: Tool, tokens: int = MAX_OUTPUT_TOKENS, spill: Spill = spill_to_workspace) -> Tool:
     """Puts a text of more than `tokens` into a file and a preview in its place, unless the tool is `bounded`."""
     if tool.bounded:
         return tool
@@ -101,18 +101,22 @@ def with_output_cap(tool: Tool, tokens: int = OUTPUT_TOKENS, spill: Spill = spil
     async def run(params: Any, context: ToolContext) -> AsyncIterator[Outcome]:
         async with _steps(tool, params, context) as steps:
             async for outcome in steps:
-                yield await shortened(outcome, tokens, spill, context) if isinstance(outcome, ToolResult) else outcome
+                yield (
+                    await shorten_result(outcome, tokens, spill, context)
+                    if isinstance(outcome, ToolResult)
+                    else outcome
+                )
 
     return replace(tool, run=run)
 
 
-def with_kept_images(tool: Tool, files: Workspace | None) -> Tool:
+def with_stored_images(tool: Tool, files: Workspace | None) -> Tool:
     """Keeps the images of a result for the person who asked."""
 
     async def run(params: Any, context: ToolContext) -> AsyncIterator[Outcome]:
         async with _steps(tool, params, context) as steps:
             async for outcome in steps:
-                yield await with_images_kept(outcome, files, context) if isinstance(outcome, ToolResult) else outcome
+                yield await store_images(outcome, files, context) if isinstance(outcome, ToolResult) else outcome
 
     return replace(tool, run=run)
 
@@ -127,11 +131,11 @@ def with_readable_errors(tool: Tool) -> Tool:
             async with _steps(tool, params, context) as steps:
                 async for outcome in steps:
                     if isinstance(outcome, ToolResult):
-                        yield _sayable(outcome)
+                        yield _ensure_encodable(outcome)
                         return
                     yield outcome
         except FootnoteError as error:
-            problem = error.told
+            problem = error.public_message
         except Exception:  # foreign code may raise anything, and the run must go on
             log.exception("The tool %s failed", tool.name)
             problem = f"{tool.name} failed because of an internal error. Go on without it, or try it another way."
@@ -140,12 +144,12 @@ def with_readable_errors(tool: Tool) -> Tool:
     return replace(tool, run=run)
 
 
-def _sayable(result: ToolResult) -> ToolResult:
+def _ensure_encodable(result: ToolResult) -> ToolResult:
     """The result as it can travel: without half characters. What is not JSON at all raises, and is an error."""
     try:
         msgspec.json.encode(result)
     except UnicodeEncodeError:
-        return msgspec.convert(scrub(msgspec.to_builtins(result)), ToolResult)
+        return msgspec.convert(replace_surrogates(msgspec.to_builtins(result)), ToolResult)
     return result
 
 

@@ -13,7 +13,7 @@ SafeSearch: TypeAlias = Literal["off", "moderate", "strict"]
 """How much adult content a provider leaves out of its results."""
 
 _COUNTRY = re.compile("[A-Z]{2}")
-_DAYS = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})to([0-9]{4}-[0-9]{2}-[0-9]{2})")
+_DATE_RANGE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})to([0-9]{4}-[0-9]{2}-[0-9]{2})")
 """Python also knows days without hyphens and days of weeks; providers do not."""
 
 
@@ -84,25 +84,25 @@ def search_request(
         query=query,
         prompt=(prompt or "").strip() or query,
         count=min(count or limit, limit),
-        country=_country(country),
-        freshness=_freshness(freshness),
+        country=_parse_country(country),
+        freshness=_parse_freshness(freshness),
         safe_search=settings.safe_search,
         notes=notes,
     )
 
 
-def _country(country: str | None) -> str | None:
+def _parse_country(country: str | None) -> str | None:
     code = (country or "").strip().upper()
     if code and not _COUNTRY.fullmatch(code):
         raise InvalidArguments(f"country is {country!r}; it is a code of two letters, such as VN, US or CN.")
     return code or None
 
 
-def _freshness(freshness: str | None) -> str | None:
+def _parse_freshness(freshness: str | None) -> str | None:
     wanted = (freshness or "").strip()
     if not wanted or wanted.lower() in ("pd", "pw", "pm", "py"):
         return wanted.lower() or None
-    days = _DAYS.fullmatch(wanted)
+    days = _DATE_RANGE.fullmatch(wanted)
     try:
         first, last = (date.fromisoformat(day) for day in (days.groups() if days else ()))
     except ValueError:

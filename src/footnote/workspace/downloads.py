@@ -20,10 +20,10 @@ from footnote.db.engine import Database
 from footnote.protocol.errors import Unknown
 from footnote.workspace.blobs import Blobs
 
-SECONDS = 3600
+EXPIRY_SECONDS = 3600
 PATH = "/v2/downloads/"
 _SIGNATURE_BYTES = 32
-_LONGEST = 4000
+_MAX_TOKEN_CHARS = 4000
 _PACKED = {"gzip": "application/gzip", "bzip2": "application/x-bzip2", "xz": "application/x-xz"}
 """What a name such as `a.tar.gz` or `a.svgz` says is inside comes out only once it is unpacked."""
 _UNKNOWN = "application/octet-stream"
@@ -39,7 +39,7 @@ class _Ticket(Struct, frozen=True, array_like=True):
     expires: int
 
 
-_ticket = msgspec.json.Decoder(_Ticket)
+_ticket_decoder = msgspec.json.Decoder(_Ticket)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +60,24 @@ class Downloads:
         self._clock = clock
         self._key: bytes | None = None
 
-    async def url(self, user_id: str, session_id: str, content_hash: str, filename: str) -> str:
+    async def create_url(self, user_id: str, session_id: str, content_hash: str, filename: str) -> str:
         """The path and the name of an address on this server."""
-        ticket = _Ticket(user_id, session_id, content_hash, filename, int(self._clock()) + SECONDS)
+        ticket = _Ticket(user_id, session_id, content_hash, filename, int(self._clock()) + EXPIRY_SECONDS)
         body = msgspec.json.encode(ticket)
         token = base64.urlsafe_b64encode(await self._signature(body) + body).decode().rstrip("=")
         return f"{PATH}{token}/{quote(filename, safe='')}"
 
-    async def open(self, token: str, asker: str | None) -> Download:
+    async def open(self, token: str, requester_id: str | None) -> Download:
         """`Unknown`: it is not one of ours, it has expired, the content is gone, or `asker` is somebody else. A session
         or a user that is gone takes its addresses along."""
         ticket = await self._read(token)
         left = ticket.expires - int(self._clock())
-        if left <= 0 or asker not in (None, ticket.user_id):
+        if left <= 0 or requester_id not in (None, ticket.user_id):
             raise _unknown()
-        lying = await self._database.read(db.lying(ticket.hash))
-        if lying is None or not await self._database.read(db.holds(ticket.user_id, ticket.session_id, ticket.hash)):
+        lying = await self._database.read(db.blob_location(ticket.hash))
+        if lying is None or not await self._database.read(
+            db.has_content(ticket.user_id, ticket.session_id, ticket.hash)
+        ):
             raise _unknown()
         media_type = _media_type(ticket.filename)
         return Download(
@@ -93,13 +95,13 @@ class Downloads:
         except (binascii.Error, ValueError):
             raise _unknown() from None
         signature, body = raw[:_SIGNATURE_BYTES], raw[_SIGNATURE_BYTES:]
-        if len(token) > _LONGEST or not hmac.compare_digest(signature, await self._signature(body)):
+        if len(token) > _MAX_TOKEN_CHARS or not hmac.compare_digest(signature, await self._signature(body)):
             raise _unknown()
-        return _ticket.decode(body)
+        return _ticket_decoder.decode(body)
 
     async def _signature(self, body: bytes) -> bytes:
         if self._key is None:
-            self._key = await self._database.write(db.secret("downloads", secrets.token_bytes(32)))
+            self._key = await self._database.write(db.get_or_create_secret("downloads", secrets.token_bytes(32)))
         return hmac.digest(self._key, body, sha256)
 
 

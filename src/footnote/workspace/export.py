@@ -35,13 +35,13 @@ async def save_to(
 
     `message_id`: only those that this message made or changed. Where there are none, no folder is made.
     """
-    records = await (workspace.list() if message_id is None else workspace.written_by(message_id))
-    wanted = [record for record in records if is_for_the_user(record)]
+    records = await (workspace.list() if message_id is None else workspace.changed_files(message_id))
+    wanted = [record for record in records if is_user_facing(record)]
     files = [(record, await workspace.read(record.path)) for record in wanted]
     return await asyncio.to_thread(_save_all, directory, files) if files else []
 
 
-def is_for_the_user(record: FileRecord) -> bool:
+def is_user_facing(record: FileRecord) -> bool:
     """True of what the agent made on purpose, not of uploads and large tool results."""
     return record.source == "generated" and not record.path.startswith(LARGE_RESULTS)
 
@@ -79,18 +79,18 @@ def _save(directory: Path, key: str, content: bytes) -> Path:
     *folders, filename = key.strip("/").split("/")
     folder = directory
     for name in folders[:_MAX_FOLDERS]:
-        folder = _first(folder, safe_name(name), _is_own_folder)
-    return _first(folder, safe_name(filename), partial(_is_created, content=content))
+        folder = _first(folder, safe_name(name), _ensure_folder)
+    return _first(folder, safe_name(filename), partial(_create_file, content=content))
 
 
-def _first(folder: Path, name: str, fits: Callable[[Path], bool]) -> Path:
+def _first(folder: Path, name: str, is_free: Callable[[Path], bool]) -> Path:
     """The first of `report.md`, `report-2.md`, `report-3.md`, … that fits."""
     stem, dot, suffix = name.rpartition(".") if "." in name else (name, "", "")
     numbered = (f"{stem}-{number}{dot}{suffix}" for number in count(2))
-    return next(path for path in (folder / candidate for candidate in chain([name], numbered)) if fits(path))
+    return next(path for path in (folder / candidate for candidate in chain([name], numbered)) if is_free(path))
 
 
-def _is_own_folder(path: Path) -> bool:
+def _ensure_folder(path: Path) -> bool:
     """True if the folder was made just now, or is there and is no link to somewhere else."""
     try:
         path.mkdir()
@@ -99,7 +99,7 @@ def _is_own_folder(path: Path) -> bool:
     return True
 
 
-def _is_created(path: Path, content: bytes) -> bool:
+def _create_file(path: Path, content: bytes) -> bool:
     """True if the file was made just now; an exclusive creation replaces nothing and follows no link."""
     try:
         with path.open("xb") as file:

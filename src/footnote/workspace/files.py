@@ -15,12 +15,12 @@ from msgspec import Struct
 
 from footnote.protocol.errors import FileChanged, LimitReached, UsageError
 from footnote.protocol.files import Author, FileOrigin, FileRecord, FileVersion
-from footnote.protocol.times import written
+from footnote.protocol.times import format_time
 from footnote.workspace.paths import LARGE_RESULTS, UPLOADS, filename_of, key_of, upload_name, writable_key_of
 
 MAX_FILE_BYTES = 20_000_000
-_TRIES = 20
-_NEAREST_OF = 200
+_MAX_ATTEMPTS = 20
+_MAX_SUGGESTION_CANDIDATES = 200
 """Files whose names are looked at for one that may have been meant: each costs a fraction of a millisecond."""
 
 
@@ -32,7 +32,7 @@ class NotText(UsageError):
     type = "not_text"
 
 
-class Held(Struct, frozen=True):
+class CurrentFile(Struct, frozen=True):
     """A file and its newest version. `unseen`: a user has written one that the agent knows nothing of."""
 
     key: str
@@ -41,7 +41,7 @@ class Held(Struct, frozen=True):
     unseen: bool = False
 
 
-class Writing(Struct, frozen=True, kw_only=True):
+class FileWrite(Struct, frozen=True, kw_only=True):
     """A version to be added. `note` is what the call that writes it is told, also should it be carried out again."""
 
     content: bytes
@@ -53,20 +53,20 @@ class Writing(Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
-class Change(Struct, frozen=True):
+class FileChange(Struct, frozen=True):
     """What a file is to hold, and a note of whoever changes it."""
 
     content: str | bytes
     note: str = ""
 
 
-class Written(Struct, frozen=True):
+class WrittenFile(Struct, frozen=True):
     record: FileRecord
     note: str
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedFile:
     """A version of a file, and its bytes from one offset to before another."""
 
     record: FileRecord
@@ -74,42 +74,42 @@ class Opened:
     read: Callable[[int, int | None], AsyncGenerator[bytes, None]]
 
 
-class Outdated(Exception):
+class OutdatedVersion(Exception):
     """The newest version is not the one that the writer had before them."""
 
 
 class Files(Protocol):
     """Where the files of one workspace are, by their keys."""
 
-    async def find(self, key: str) -> Held | None: ...
+    async def find(self, key: str) -> CurrentFile | None: ...
 
-    async def all(self) -> tuple[Held, ...]:
+    async def all(self) -> tuple[CurrentFile, ...]:
         """By path."""
         ...
 
-    async def versions(self, held: Held) -> tuple[FileVersion, ...]:
+    async def versions(self, held: CurrentFile) -> tuple[FileVersion, ...]:
         """The newest first."""
         ...
 
     def content(self, version: FileVersion, start: int, end: int | None) -> AsyncGenerator[bytes, None]: ...
 
-    async def noted(self, key: str, message_id: str | None, call_id: str) -> str | None:
+    async def call_note(self, key: str, message_id: str | None, call_id: str) -> str | None:
         """What a call that has written the file already was told; None: it has not."""
         ...
 
-    async def written_by(self, message_id: str) -> frozenset[str]:
+    async def changed_file_ids(self, message_id: str) -> frozenset[str]:
         """The ids of the files of which a message wrote a version."""
         ...
 
-    async def add(self, key: str, writing: Writing, basis: FileVersion | None) -> Held:
+    async def add(self, key: str, writing: FileWrite, basis: FileVersion | None) -> CurrentFile:
         """`Outdated`: the newest version is not `basis`, or, where that is None, there is one."""
         ...
 
-    async def see(self, held: Held) -> None:
+    async def mark_seen(self, held: CurrentFile) -> None:
         """The agent knows the newest version."""
         ...
 
-    async def text(self, held: Held) -> str | None:
+    async def text(self, held: CurrentFile) -> str | None:
         """What an upload says; `NotText` says why it says nothing. None: it is no upload."""
         ...
 
@@ -135,19 +135,19 @@ class Workspace:
     ) -> FileRecord:
         """Create the file, or replace its content: the same path keeps its id, the time it was created and the message
         that made it."""
-        change = Change(content)
+        change = FileChange(content)
         done = await self.change(path, lambda _: change, message_id=message_id, call_id=call_id)
         return done.record
 
     async def change(
         self,
         path: str,
-        how: Callable[[bytes | None], Change],
+        transform: Callable[[bytes | None], FileChange],
         *,
         message_id: str | None,
         call_id: str | None = None,
-        blindly: bool = True,
-    ) -> Written:
+        allow_unseen: bool = True,
+    ) -> WrittenFile:
         """Make of the content, or of None where there is no such file, another one, in one step.
 
         A call that has written the file already, before a crash, does not write it again: it is told what it was told
@@ -155,19 +155,19 @@ class Workspace:
         Not `blindly`: `FileChanged` if a user has written something that the agent has not read.
         """
         key = key_of(path)
-        for _ in range(_TRIES):
+        for _ in range(_MAX_ATTEMPTS):
             held = await self._files.find(key)
-            note = await self._noted(held, message_id, call_id)
+            note = await self._previous_note(held, message_id, call_id)
             if held is not None and note is not None:
-                return Written(held.record, note)
-            if held is not None and held.unseen and not blindly:
+                return WrittenFile(held.record, note)
+            if held is not None and held.unseen and not allow_unseen:
                 raise FileChanged(
                     f"The user has changed {key} since you last read it. Read it with read_file, so that their changes"
                     " are not lost, and write it then."
                 )
             content = None if held is None else await self._bytes(held.version)
-            change = await asyncio.to_thread(how, content)
-            writing = Writing(
+            change = await asyncio.to_thread(transform, content)
+            writing = FileWrite(
                 content=_data(key, change.content),
                 author="agent",
                 created_at=self._moment(),
@@ -177,29 +177,29 @@ class Workspace:
             )
             try:
                 added = await self._files.add(key, writing, held and held.version)
-            except Outdated:
+            except OutdatedVersion:
                 continue
-            return Written(added.record, change.note)
+            return WrittenFile(added.record, change.note)
         raise _busy(key)
 
     async def edit(
-        self, path: str, how: Callable[[str], Change], *, message_id: str | None, call_id: str | None = None
-    ) -> Written:
+        self, path: str, transform: Callable[[str], FileChange], *, message_id: str | None, call_id: str | None = None
+    ) -> WrittenFile:
         """Change the text of a file that is there, in one step; see `change`."""
         key = key_of(path)
         if await self._files.find(key) is None:
             raise await self._missing(key)
 
-        def change(content: bytes | None) -> Change:
-            return how(_text(key, content or b""))
+        def change(content: bytes | None) -> FileChange:
+            return transform(_text(key, content or b""))
 
         return await self.change(key, change, message_id=message_id, call_id=call_id)
 
-    async def see(self, path: str) -> None:
+    async def mark_seen(self, path: str) -> None:
         """The agent has read the file as it is now."""
         held = await self._find(path)
         if held.unseen:
-            await self._files.see(held)
+            await self._files.mark_seen(held)
 
     # A user writes -------------------------------------------------------------------------------------------
 
@@ -209,17 +209,17 @@ class Workspace:
         key = writable_key_of(path)
         data = _data(key, content)
         held = await self._files.find(key)
-        _check_basis(key, held, base_hash)
-        return (await self._by_user(key, data, held)).record
+        _check_base_hash(key, held, base_hash)
+        return (await self._write_by_user(key, data, held)).record
 
     async def restore(self, path: str, number: int, *, base_hash: str | None = None) -> FileRecord:
         """An earlier version once more, as the newest one. `base_hash`, where it is given: as in `put`."""
         held = await self._find(path)
         writable_key_of(held.key)
         if base_hash is not None:
-            _check_basis(held.key, held, base_hash)
+            _check_base_hash(held.key, held, base_hash)
         version = await self._version(held, number)
-        return (await self._by_user(held.key, await self._bytes(version), held)).record
+        return (await self._write_by_user(held.key, await self._bytes(version), held)).record
 
     async def delete(self, path: str) -> None:
         """For good, with all versions."""
@@ -227,14 +227,14 @@ class Workspace:
         if not await self._files.remove(held.key):
             raise await self._missing(held.key)
 
-    async def _by_user(self, key: str, data: bytes, held: Held | None) -> Held:
+    async def _write_by_user(self, key: str, data: bytes, held: CurrentFile | None) -> CurrentFile:
         if held is not None and await self._bytes(held.version) == data:
             return held
-        writing = Writing(content=data, author="user", created_at=self._moment())
+        writing = FileWrite(content=data, author="user", created_at=self._moment())
         try:
             return await self._files.add(key, writing, held and held.version)
-        except Outdated:
-            raise _changed(key) from None
+        except OutdatedVersion:
+            raise _conflict_error(key) from None
 
     # Reading -------------------------------------------------------------------------------------------------
 
@@ -246,7 +246,7 @@ class Workspace:
         opened = await self.open(path, version)
         return await asyncio.to_thread(_text, opened.record.path, await self._bytes(opened.version))
 
-    async def text_of(self, path: str) -> str:
+    async def extracted_text(self, path: str) -> str:
         """What a file says, also an upload that is no text itself. `NotText`: it says nothing, and why."""
         held = await self._find(path)
         text = await self._files.text(held)
@@ -254,11 +254,11 @@ class Workspace:
             return text
         return await asyncio.to_thread(_text, held.record.path, await self._bytes(held.version))
 
-    async def open(self, path: str, version: int | None = None) -> Opened:
+    async def open(self, path: str, version: int | None = None) -> OpenedFile:
         """The newest version, or the one with this number."""
         held = await self._find(path)
         chosen = held.version if version is None else await self._version(held, version)
-        return Opened(held.record, chosen, lambda start, end: self._files.content(chosen, start, end))
+        return OpenedFile(held.record, chosen, lambda start, end: self._files.content(chosen, start, end))
 
     async def record(self, path: str) -> FileRecord:
         return (await self._find(path)).record
@@ -274,7 +274,7 @@ class Workspace:
         """The newest first: that is what the file holds."""
         return await self._files.versions(await self._find(path))
 
-    async def number_before(self, path: str, number: int) -> int:
+    async def previous_number(self, path: str, number: int) -> int:
         """The number of the version before this one; of the first, its own. Numbers have gaps where versions were
         written in other branches of the session."""
         numbers = [version.number for version in await self.versions(path)]
@@ -284,13 +284,13 @@ class Workspace:
         """All files, by path."""
         return tuple(held.record for held in await self._files.all())
 
-    async def shown(self) -> tuple[FileRecord, ...]:
+    async def list_visible(self) -> tuple[FileRecord, ...]:
         """What is for people, by path: all but tool results that were too large for a model."""
         return tuple(record for record in await self.list() if not record.path.startswith(LARGE_RESULTS))
 
-    async def written_by(self, message_id: str) -> tuple[FileRecord, ...]:
+    async def changed_files(self, message_id: str) -> tuple[FileRecord, ...]:
         """Files that a message made or changed, by path."""
-        ids = await self._files.written_by(message_id)
+        ids = await self._files.changed_file_ids(message_id)
         return tuple(record for record in await self.list() if record.id in ids)
 
     async def sizes(self) -> tuple[tuple[FileRecord, int], ...]:
@@ -300,19 +300,19 @@ class Workspace:
     async def _bytes(self, version: FileVersion) -> bytes:
         return b"".join([piece async for piece in self._files.content(version, 0, None)])
 
-    async def _noted(self, held: Held | None, message_id: str | None, call_id: str | None) -> str | None:
+    async def _previous_note(self, held: CurrentFile | None, message_id: str | None, call_id: str | None) -> str | None:
         if held is None or call_id is None:
             return None
-        return await self._files.noted(held.key, message_id, call_id)
+        return await self._files.call_note(held.key, message_id, call_id)
 
-    async def _version(self, held: Held, number: int) -> FileVersion:
+    async def _version(self, held: CurrentFile, number: int) -> FileVersion:
         versions = await self._files.versions(held)
         for version in versions:
             if version.number == number:
                 return version
         raise FileMissing(f"{held.record.path} has no version {number}; the newest is {versions[0].number}.")
 
-    async def _find(self, path: str) -> Held:
+    async def _find(self, path: str) -> CurrentFile:
         """By its path; an upload also by its name, with or without its folders, if only one has it."""
         key = key_of(path)
         held = await self._files.find(key)
@@ -331,26 +331,26 @@ class Workspace:
         return named[0]
 
     async def _missing(self, key: str) -> FileMissing:
-        some = (await self._files.all())[:_NEAREST_OF]
+        some = (await self._files.all())[:_MAX_SUGGESTION_CANDIDATES]
         paths = {filename_of(held.key): held.record.path for held in some}
         names = difflib.get_close_matches(filename_of(key), paths, n=3, cutoff=0.6)
         hint = f" Did you mean {' or '.join(paths[name] for name in names)}?" if names else ""
         return FileMissing(f"There is no file {key} in the workspace.{hint}")
 
     def _moment(self) -> str:
-        return written(self._clock().timestamp())
+        return format_time(self._clock().timestamp())
 
 
-def _check_basis(key: str, held: Held | None, base_hash: str | None) -> None:
+def _check_base_hash(key: str, held: CurrentFile | None, base_hash: str | None) -> None:
     if held is None and base_hash is not None:
         raise FileChanged(f"{key} is no longer there. Save it as a new file, or leave it deleted.")
     if held is not None and base_hash is None:
         raise FileChanged(f"{key} is there already. Give the hash of the version that you change, or another path.")
     if held is not None and held.version.hash != base_hash:
-        raise _changed(key)
+        raise _conflict_error(key)
 
 
-def _changed(key: str) -> FileChanged:
+def _conflict_error(key: str) -> FileChanged:
     return FileChanged(f"{key} was changed meanwhile. Look at the newest version, and make your change to that one.")
 
 

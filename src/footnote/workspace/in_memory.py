@@ -7,41 +7,41 @@ from uuid import uuid4
 from msgspec.structs import replace
 
 from footnote.protocol.files import FileVersion
-from footnote.workspace.files import Held, Outdated, Workspace, Writing
+from footnote.workspace.files import CurrentFile, FileWrite, OutdatedVersion, Workspace
 from footnote.workspace.records import record_of
 
 
 class FilesInMemory:
     def __init__(self, user_id: str = "local") -> None:
         self._user_id = user_id
-        self._files: dict[str, Held] = {}
+        self._files: dict[str, CurrentFile] = {}
         self._versions: dict[str, list[FileVersion]] = {}
         self._contents: dict[str, bytes] = {}
         self._notes: dict[tuple[str, str | None, str], str] = {}
 
-    async def find(self, key: str) -> Held | None:
+    async def find(self, key: str) -> CurrentFile | None:
         return self._files.get(key)
 
-    async def all(self) -> tuple[Held, ...]:
+    async def all(self) -> tuple[CurrentFile, ...]:
         return tuple(self._files[key] for key in sorted(self._files))
 
-    async def versions(self, held: Held) -> tuple[FileVersion, ...]:
+    async def versions(self, held: CurrentFile) -> tuple[FileVersion, ...]:
         return tuple(reversed(self._versions[held.record.id]))
 
     async def content(self, version: FileVersion, start: int, end: int | None) -> AsyncGenerator[bytes, None]:
         yield self._contents[version.hash][start:end]
 
-    async def noted(self, key: str, message_id: str | None, call_id: str) -> str | None:
+    async def call_note(self, key: str, message_id: str | None, call_id: str) -> str | None:
         return self._notes.get((key, message_id, call_id))
 
-    async def written_by(self, message_id: str) -> frozenset[str]:
+    async def changed_file_ids(self, message_id: str) -> frozenset[str]:
         versions = self._versions.items()
         return frozenset(file_id for file_id, them in versions if any(one.message_id == message_id for one in them))
 
-    async def add(self, key: str, writing: Writing, basis: FileVersion | None) -> Held:
+    async def add(self, key: str, writing: FileWrite, basis: FileVersion | None) -> CurrentFile:
         known = self._files.get(key)
         if (known and known.version) != basis:
-            raise Outdated
+            raise OutdatedVersion
         version = FileVersion(
             number=1 if known is None else known.version.number + 1,
             hash=hashlib.sha256(writing.content).hexdigest(),
@@ -66,13 +66,13 @@ class FilesInMemory:
         self._versions.setdefault(record.id, []).append(version)
         if writing.call_id is not None:
             self._notes[key, writing.message_id, writing.call_id] = writing.note
-        held = self._files[key] = Held(key, record, version, unseen)
+        held = self._files[key] = CurrentFile(key, record, version, unseen)
         return held
 
-    async def see(self, held: Held) -> None:
+    async def mark_seen(self, held: CurrentFile) -> None:
         self._files[held.key] = replace(self._files[held.key], unseen=False)
 
-    async def text(self, held: Held) -> str | None:  # noqa: ARG002 - nothing is uploaded here
+    async def text(self, held: CurrentFile) -> str | None:  # noqa: ARG002 - nothing is uploaded here
         return None
 
     async def remove(self, key: str) -> bool:
@@ -80,5 +80,5 @@ class FilesInMemory:
         return held is not None and bool(self._versions.pop(held.record.id))
 
 
-def workspace_in_memory(user_id: str = "local") -> Workspace:
+def in_memory_workspace(user_id: str = "local") -> Workspace:
     return Workspace(FilesInMemory(user_id))

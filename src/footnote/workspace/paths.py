@@ -47,11 +47,11 @@ def key_of(path: str) -> str:
     """The key of `path`: a leading slash, single slashes, no `.` parts, NFC; or that of an upload, by its address."""
     if upload := _UPLOAD.fullmatch(path):
         return upload_key(upload["user"], upload["file"], upload["name"])
-    _refuse_foreign_kinds(path)
+    _reject_foreign_paths(path)
     text = unicodedata.normalize("NFC", path)
     parts = [part for part in text.split("/") if part not in {"", "."}]
     if not parts or text.endswith("/"):
-        raise PathRefused(f"{_shown(path)} names no file. Write a path such as /report.md.")
+        raise PathRefused(f"{_quote_path(path)} names no file. Write a path such as /report.md.")
     if len(parts) > MAX_DEPTH:
         raise PathRefused(f"The path has {len(parts)} parts; at most {MAX_DEPTH} are allowed. Use fewer folders.")
     for part in parts:
@@ -86,26 +86,28 @@ def filename_of(key: str) -> str:
     return key.rpartition("/")[2]
 
 
-def _refuse_foreign_kinds(path: str) -> None:
+def _reject_foreign_paths(path: str) -> None:
     if _ADDRESS.match(path):
-        raise PathRefused(f"{_shown(path)} is an address, not a workspace path. Write a path such as /report.md.")
+        raise PathRefused(f"{_quote_path(path)} is an address, not a workspace path. Write a path such as /report.md.")
     if _DRIVE.match(path.lstrip("/")):
-        raise PathRefused(f"{_shown(path)} has a drive letter. Workspace paths start with a slash: /report.md.")
+        raise PathRefused(f"{_quote_path(path)} has a drive letter. Workspace paths start with a slash: /report.md.")
     if path.lstrip("/").startswith("~"):
-        raise PathRefused(f"{_shown(path)} starts with ~, but a workspace has no home folder. Write /report.md.")
+        raise PathRefused(f"{_quote_path(path)} starts with ~, but a workspace has no home folder. Write /report.md.")
     if "\\" in path:
-        raise PathRefused(f"{_shown(path)} has a backslash. Separate folders with a forward slash.")
+        raise PathRefused(f"{_quote_path(path)} has a backslash. Separate folders with a forward slash.")
 
 
 def _check_part(part: str, path: str) -> None:
     if not part.strip(". "):
-        raise PathRefused(f"{_shown(path)} has the part {part!r}. Write the whole path from the root: /folder/name.md.")
+        raise PathRefused(
+            f"{_quote_path(path)} has the part {part!r}. Write the whole path from the root: /folder/name.md."
+        )
     for at, character in enumerate(part):
         is_unseen = unicodedata.category(character) in _UNSEEN or character in _BLANK
         if is_unseen and not _joins(part, at):
-            raise PathRefused(f"{_shown(path)} has the invisible character U+{ord(character):04X}. Leave it out.")
+            raise PathRefused(f"{_quote_path(path)} has the invisible character U+{ord(character):04X}. Leave it out.")
     if part != part.strip():
-        raise PathRefused(f"{_shown(path)} has a name that starts or ends with a space. Leave the space out.")
+        raise PathRefused(f"{_quote_path(path)} has a name that starts or ends with a space. Leave the space out.")
     if (size := len(part.encode())) > MAX_NAME_BYTES:
         raise PathRefused(f"A name of {size} bytes is too long; at most {MAX_NAME_BYTES}. Choose a shorter one.")
 
@@ -124,6 +126,6 @@ def _joins(part: str, at: int) -> bool:
     return arabic or emoji or unicodedata.combining(after) == _VIRAMA
 
 
-def _shown(path: str) -> str:
+def _quote_path(path: str) -> str:
     """The path as it can stand in a message: short, and escaped so that nothing in it acts on a terminal."""
     return repr(path if len(path) <= 80 else path[:80] + "…")

@@ -13,7 +13,7 @@ from typing import IO
 from msgspec import Struct
 
 from footnote.protocol.errors import TooLarge
-from footnote.storage.failures import StorageFailed, StorageFull
+from footnote.storage.base import StorageFailed, StorageFull
 
 STALE_SECONDS = 3600.0
 """What is older was left behind by a process that was killed."""
@@ -33,7 +33,7 @@ class Spool:
         self._folder = folder
 
     @asynccontextmanager
-    async def hold(self, pieces: AsyncIterator[bytes], *, most: int) -> AsyncGenerator[Spooled, None]:
+    async def receive(self, pieces: AsyncIterator[bytes], *, max_bytes: int) -> AsyncGenerator[Spooled, None]:
         """All pieces, as a file that only this user of the machine can read, and that is gone at the end.
         `TooLarge`: they are more than `most` bytes."""
         file = await asyncio.to_thread(self._open)
@@ -41,9 +41,9 @@ class Spool:
             hashed, size = hashlib.sha256(), 0
             async for piece in pieces:
                 size += len(piece)
-                if size > most:
+                if size > max_bytes:
                     raise TooLarge(
-                        f"The file is larger than {most:,} bytes, the most that is taken here. Send a smaller one."
+                        f"The file is larger than {max_bytes:,} bytes, the most that is taken here. Send a smaller one."
                     )
                 hashed.update(piece)
                 await asyncio.to_thread(_write, file, piece)
@@ -52,7 +52,7 @@ class Spool:
         finally:
             await asyncio.to_thread(file.close)
 
-    def clear(self) -> None:
+    def remove_stale(self) -> None:
         """Removes what a process that was killed left behind."""
         before = time.time() - STALE_SECONDS
         for left in self._folder.glob(f"{_PREFIX}*") if self._folder is not None else ():
@@ -64,26 +64,26 @@ class Spool:
         try:
             if self._folder is not None:
                 self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self.clear()
+                self.remove_stale()
             return tempfile.NamedTemporaryFile(prefix=_PREFIX, dir=self._folder)
         except OSError as error:
-            raise _failed(error) from error
+            raise _storage_error(error) from error
 
 
 def _write(file: IO[bytes], piece: bytes) -> None:
     try:
         file.write(piece)
     except OSError as error:
-        raise _failed(error) from error
+        raise _storage_error(error) from error
 
 
 def _flush(file: IO[bytes]) -> None:
     try:
         file.flush()
     except OSError as error:
-        raise _failed(error) from error
+        raise _storage_error(error) from error
 
 
-def _failed(error: OSError) -> StorageFailed:
+def _storage_error(error: OSError) -> StorageFailed:
     kind = StorageFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StorageFailed
     return kind(f"What is sent cannot be written to {error.filename or 'the disk'}: {error.strerror}.")

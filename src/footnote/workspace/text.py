@@ -25,12 +25,12 @@ class EditRefused(UsageError):
     type = "invalid_edit"
 
 
-class Edited(Struct, frozen=True):
+class EditedText(Struct, frozen=True):
     text: str
     count: int
 
 
-class Lines(Struct, frozen=True):
+class NumberedLines(Struct, frozen=True):
     """Some lines of a text, without their line ends: `offset` counts from 0, `total` is of the whole text."""
 
     lines: tuple[str, ...]
@@ -38,15 +38,15 @@ class Lines(Struct, frozen=True):
     total: int
 
 
-class Page(Struct, frozen=True):
+class TextPage(Struct, frozen=True):
     """Numbered lines, ready to be read: how many of them stand here, and how much of the last one was cut off."""
 
     text: str
-    shown: int
-    cut: int = 0
+    line_count: int
+    omitted_chars: int = 0
 
 
-def replace(text: str, old: str, new: str, *, everywhere: bool = False) -> Edited:
+def replace(text: str, old: str, new: str, *, replace_all: bool = False) -> EditedText:
     """`text` with `old` replaced by `new`: the one occurrence, or all of them.
 
     In a file whose every line ends with CRLF, the line ends of `old` and `new` are read as CRLF: whoever saw the
@@ -56,20 +56,20 @@ def replace(text: str, old: str, new: str, *, everywhere: bool = False) -> Edite
         raise EditRefused("old_string is empty. Give the exact text to replace; write_file writes a whole file.")
     if old == new:
         raise EditRefused("old_string and new_string are equal, so nothing would change.")
-    if _only_crlf(text):
+    if _is_crlf(text):
         old, new = _with_crlf(old), _with_crlf(new)
     count = text.count(old)
     if count == 0:
-        raise EditRefused(_why_not_found(text, old))
-    if count > 1 and not everywhere:
+        raise EditRefused(_not_found_message(text, old))
+    if count > 1 and not replace_all:
         raise EditRefused(
             f"old_string occurs {count} times (lines {_places(text, old)}). Give more of the text around it so that"
             " it is unique, or set replace_all to change every one."
         )
-    return Edited(text.replace(old, new), count)
+    return EditedText(text.replace(old, new), count)
 
 
-def counted(number: int, thing: str) -> str:
+def pluralize(number: int, thing: str) -> str:
     """`1 line`, `2,000 lines`."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
@@ -80,7 +80,7 @@ def count_lines(text: str) -> int:
     return text.count("\n") + (not text.endswith("\n")) if text else 0
 
 
-def slice_lines(text: str, offset: int, limit: int) -> Lines:
+def slice_lines(text: str, offset: int, limit: int) -> NumberedLines:
     """At most `limit` lines from the line `offset` on."""
     chosen: list[str] = []
     total = 0
@@ -90,7 +90,7 @@ def slice_lines(text: str, offset: int, limit: int) -> Lines:
             start = max(0, offset - total)
             chosen += piece.split("\n")[start : start + limit - len(chosen)]
         total += lines
-    return Lines(tuple(line.removesuffix("\r") for line in chosen), offset, total)
+    return NumberedLines(tuple(line.removesuffix("\r") for line in chosen), offset, total)
 
 
 def line_pieces(text: str, size: int = PIECE) -> Iterator[str]:
@@ -105,7 +105,7 @@ def line_pieces(text: str, size: int = PIECE) -> Iterator[str]:
         position = end + 1
 
 
-def numbered(lines: Lines, column: int = 0) -> Page:
+def number_lines(lines: NumberedLines, column: int = 0) -> TextPage:
     """The lines with their numbers, which count from 1; of the first one, what stands from `column` on.
 
     A long line goes on in rows 5.1, 5.2, …, and the page ends early rather than pass `MAX_PAGE` characters; a single
@@ -117,12 +117,12 @@ def numbered(lines: Lines, column: int = 0) -> Page:
         start = 0 if shown else column
         more = len(line) - start - room
         if rows and more > 0:
-            return Page("\n".join(rows), shown)
+            return TextPage("\n".join(rows), shown)
         rows.extend(_rows(lines.offset + shown + 1, line, start, start + room))
         if more > 0:
-            return Page("\n".join(rows), shown + 1, more)
+            return TextPage("\n".join(rows), shown + 1, more)
         room = -more
-    return Page("\n".join(rows), len(lines.lines))
+    return TextPage("\n".join(rows), len(lines.lines))
 
 
 def _rows(number: int, line: str, start: int, end: int) -> list[str]:
@@ -133,7 +133,7 @@ def _rows(number: int, line: str, start: int, end: int) -> list[str]:
     return [f"{f'{number}.{row}' if row else number:>6}  {piece}" for row, piece in pieces]
 
 
-def _only_crlf(text: str) -> bool:
+def _is_crlf(text: str) -> bool:
     return "\r\n" in text and text.count("\n") == text.count("\r\n")
 
 
@@ -151,7 +151,7 @@ def _places(text: str, old: str) -> str:
     return ", ".join(numbers) + (", …" if position >= 0 else "")
 
 
-def _why_not_found(text: str, old: str) -> str:
+def _not_found_message(text: str, old: str) -> str:
     if (bare := old.rstrip("\r\n")) and bare in text:
         return "old_string was not found: the text is there, but without the line end after it. Leave that out."
     if (bare := old.strip()) and bare in text:

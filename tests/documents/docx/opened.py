@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from footnote.documents.docx import docx_of
-from footnote.documents.docx.markup import M, R, W
-from footnote.documents.markdown import document_of
+from footnote.documents.markdown import parse_document
+from footnote.documents.out.docx import render_docx
+from footnote.documents.out.docx.markup import M, R, W
 from footnote.documents.tree import Block, Document
-from footnote.sandbox.jobs import Conversion, Converted
+from footnote.sandbox.jobs import ConvertDocument, ConvertedDocument
 
 PACKAGE = "{http://schemas.openxmlformats.org/package/2006/relationships}"
 TYPES = "{http://schemas.openxmlformats.org/package/2006/content-types}"
@@ -19,7 +19,7 @@ w, r, m = f"{{{W}}}", f"{{{R}}}", f"{{{M}}}"
 
 
 class Opened:
-    def __init__(self, made: Converted) -> None:
+    def __init__(self, made: ConvertedDocument) -> None:
         self.made = made
         with zipfile.ZipFile(io.BytesIO(made.content)) as file:
             assert file.testzip() is None
@@ -49,22 +49,22 @@ class Opened:
         }
 
 
-def opened(markdown: str, images: Mapping[str, bytes] | None = None, **about: Any) -> Opened:
-    conversion = Conversion(target="docx", markdown=markdown, filename="report.md", images=images or {}, **about)
-    document = document_of(conversion)
+def open_docx(markdown: str, images: Mapping[str, bytes] | None = None, **about: Any) -> Opened:
+    conversion = ConvertDocument(target="docx", markdown=markdown, filename="report.md", images=images or {}, **about)
+    document = parse_document(conversion)
     assert isinstance(document, Document)
-    made = docx_of(document, conversion)
-    assert isinstance(made, Converted)
+    made = render_docx(document, conversion)
+    assert isinstance(made, ConvertedDocument)
     return Opened(made)
 
 
-def written(blocks: Sequence[Block], **about: Any) -> Opened:
+def docx_of_blocks(blocks: Sequence[Block], **about: Any) -> Opened:
     """Of a tree that no markdown makes."""
-    made = docx_of(
+    made = render_docx(
         Document(title="tree", language="en", blocks=tuple(blocks), **about),
-        Conversion(target="docx", markdown="", filename="tree.md"),
+        ConvertDocument(target="docx", markdown="", filename="tree.md"),
     )
-    assert isinstance(made, Converted)
+    assert isinstance(made, ConvertedDocument)
     return Opened(made)
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from documents.docx.opened import Opened, opened, style_of, text_of, w, written
+from documents.docx.opened import Opened, docx_of_blocks, open_docx, style_of, text_of, w
 from documents.samples import JPEG, SCRIPTS, SVG, VIETNAMESE_REPORT, long_report, png
-from footnote.documents.tree import Bullets, Item, Numbers, Paragraph, Text
+from footnote.documents.tree import Bullets, Item, Numbers, Paragraph, PlainText
 
 EVERYTHING = f"""\
 # Title
@@ -53,7 +53,7 @@ IMAGES = {"/chart.png": png(40, 20), "/curve.svg": SVG, "/photo.jpg": JPEG}
 
 @pytest.fixture(scope="module")
 def everything() -> Opened:
-    return opened(EVERYTHING, IMAGES)
+    return open_docx(EVERYTHING, IMAGES)
 
 
 def test_every_relation_of_every_part_leads_to_something(everything: Opened) -> None:
@@ -94,7 +94,7 @@ def test_every_style_that_is_used_is_defined(everything: Opened) -> None:
 
 
 def test_headings_are_real_ones_of_all_six_levels() -> None:
-    file = opened("\n\n".join(f"{'#' * level} Level {level}" for level in range(1, 7)))
+    file = open_docx("\n\n".join(f"{'#' * level} Level {level}" for level in range(1, 7)))
     assert file.paragraphs() == [(f"Heading{level}", f"Level {level}") for level in range(1, 7)]
     styles = {style.attrib[f"{w}styleId"]: style for style in file.parts["word/styles.xml"].iter(f"{w}style")}
     for level in range(1, 7):
@@ -142,20 +142,20 @@ def test_links_go_out_by_relations_and_inside_to_bookmarks(everything: Opened) -
     ],
 )
 def test_an_address_is_written_as_strictly_as_word_reads_it(written_as: str, linked: str) -> None:
-    file = opened(f"[words](<{written_as}>)")
+    file = open_docx(f"[words](<{written_as}>)")
     assert [target for target, outside in file.targets("word/document.xml").values() if outside] == [linked]
 
 
 @pytest.mark.parametrize("address", ["http://exa mple/", "http://a:b:c/", "http://[::1/", "https://x/" + "a" * 2500])
 def test_an_address_that_word_would_choke_on_is_left_as_words(address: str) -> None:
-    file = opened(f"[words](<{address}>)")
+    file = open_docx(f"[words](<{address}>)")
     assert [target for target, outside in file.targets("word/document.xml").values() if outside] == []
     assert file.paragraphs() == [("", "words")]
     assert len(file.made.notes) == 1
 
 
 def test_items_of_lists_have_their_level_and_lists_their_own_count() -> None:
-    file = opened("- a\n  1. b\n  2. c\n     - d\n- e\n\n7. f\n8. g\n\nText\n\n1. h\n")
+    file = open_docx("- a\n  1. b\n  2. c\n     - d\n- e\n\n7. f\n8. g\n\nText\n\n1. h\n")
     items = [
         (text_of(p), level.attrib[f"{w}val"], count.attrib[f"{w}val"])
         for p in file.all(f"{w}p")
@@ -181,28 +181,28 @@ def test_items_of_lists_have_their_level_and_lists_their_own_count() -> None:
 
 
 def test_tasks_are_items_with_boxes() -> None:
-    file = opened("- [ ] open\n- [x] done\n")
+    file = open_docx("- [ ] open\n- [x] done\n")
     assert file.paragraphs() == [("ListParagraph", "☐\topen"), ("ListParagraph", "☒\tdone")]
     assert len(file.all(f"{w}numPr")) == 2
 
 
 def test_more_numbered_lists_than_word_can_count_have_their_numbers_as_text() -> None:
-    one = Numbers((Item((Paragraph((Text("x"),)),)),), start=3)
-    file = written([one] * 2002)
+    one = Numbers((Item((Paragraph((PlainText("x"),)),)),), start=3)
+    file = docx_of_blocks([one] * 2002)
     assert [text for _, text in file.paragraphs()] == ["x"] * 2000 + ["3.\tx"] * 2
 
 
 def test_an_item_without_words_has_its_mark_all_the_same() -> None:
-    file = written([Bullets((Item(()), Item((Bullets((Item((Paragraph((Text("in"),)),)),)),))))])
+    file = docx_of_blocks([Bullets((Item(()), Item((Bullets((Item((Paragraph((PlainText("in"),)),)),)),))))])
     assert len(file.all(f"{w}numPr")) == 3
 
 
 def test_code_keeps_every_sign_and_has_colours() -> None:
     code = 'def f():\n\treturn "<&>"  # ế\n\n\nx = 1'
-    file = opened(f"```python\n{code}\n```")
+    file = open_docx(f"```python\n{code}\n```")
     assert file.paragraphs() == [("SourceCode", code)]
     assert len({colour.attrib[f"{w}val"] for colour in file.all(f"{w}color")}) >= 3
-    plain = opened(f"```nosuchlanguage\n{code}\n```")
+    plain = open_docx(f"```nosuchlanguage\n{code}\n```")
     assert (plain.paragraphs(), plain.all(f"{w}color")) == ([("SourceCode", code)], [])
 
 
@@ -223,19 +223,19 @@ def test_pictures_are_kept_once_and_described(everything: Opened) -> None:
 
 
 def test_a_picture_of_two_names_is_kept_once() -> None:
-    file = opened("![a](a.png) ![b](b.png)", {"/a.png": png(3, 3), "/b.png": png(3, 3)})
+    file = open_docx("![a](a.png) ![b](b.png)", {"/a.png": png(3, 3), "/b.png": png(3, 3)})
     assert [name for name in file.files if "media" in name] == ["word/media/picture1.png"]
     assert len(file.all(f"{w}drawing")) == 2
 
 
 def test_a_picture_is_no_wider_than_the_text() -> None:
-    file = opened("![wide](wide.png)", {"/wide.png": png(2000, 10)})
+    file = open_docx("![wide](wide.png)", {"/wide.png": png(2000, 10)})
     (size,) = file.all("{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}extent")
     assert size.attrib == {"cx": str(604 * 9525), "cy": str(3 * 9525)}
 
 
 def test_what_is_written_from_the_right_is_marked_so() -> None:
-    file = opened(f"{SCRIPTS['ar']}\n\n{SCRIPTS['en']} {SCRIPTS['he']} end\n", language="ar")
+    file = open_docx(f"{SCRIPTS['ar']}\n\n{SCRIPTS['en']} {SCRIPTS['he']} end\n", language="ar")
     marked = [paragraph.find(f"{w}pPr/{w}bidi") is not None for paragraph in file.all(f"{w}p")]
     assert marked == [True, False]
     stretches = [(text_of(run), run.find(f"{w}rPr/{w}rtl") is not None) for run in file.all(f"{w}r")]
@@ -260,7 +260,7 @@ def test_what_is_written_from_the_right_is_marked_so() -> None:
     ],
 )
 def test_the_language_of_the_document_is_told(language: str, tags: tuple[str, str, str], font: str) -> None:
-    file = opened("words", language=language)
+    file = open_docx("words", language=language)
     (told,) = file.parts["word/styles.xml"].iter(f"{w}lang")
     assert (told.attrib[f"{w}val"], told.attrib[f"{w}eastAsia"], told.attrib[f"{w}bidi"]) == tags
     fonts = next(file.parts["word/styles.xml"].iter(f"{w}rFonts"))
@@ -269,7 +269,7 @@ def test_the_language_of_the_document_is_told(language: str, tags: tuple[str, st
 
 
 def test_the_file_says_what_it_is() -> None:
-    file = opened(VIETNAMESE_REPORT, made_at=1_700_000_000)
+    file = open_docx(VIETNAMESE_REPORT, made_at=1_700_000_000)
     about = {part.tag.rpartition("}")[2]: part.text for part in file.parts["docProps/core.xml"]}
     assert about == {
         "title": "Điện mặt trời mái nhà ở Việt Nam",
@@ -281,12 +281,12 @@ def test_the_file_says_what_it_is() -> None:
 
 
 def test_a_title_that_no_heading_says_and_the_author_stand_above_the_text() -> None:
-    file = opened("---\ntitle: The title\nauthor: Ann\ndate: 2026-01-02\n---\n\nWords.\n")
+    file = open_docx("---\ntitle: The title\nauthor: Ann\ndate: 2026-01-02\n---\n\nWords.\n")
     assert file.paragraphs() == [("Title", "The title"), ("Subtitle", "Ann · 2026-01-02"), ("", "Words.")]
 
 
 def test_what_is_not_shown_is_told_but_not_endlessly() -> None:
-    file = opened(" ".join(f"![a](p{number}.png)" for number in range(30)))
+    file = open_docx(" ".join(f"![a](p{number}.png)" for number in range(30)))
     assert len(file.made.notes) == 21
     assert (
         file.made.notes[0] == "The picture /p0.png is not among the files of the workspace: its description is shown."
@@ -296,31 +296,31 @@ def test_what_is_not_shown_is_told_but_not_endlessly() -> None:
 
 def test_a_long_report_has_a_table_of_contents_that_asks_the_reader_nothing() -> None:
     markdown, images = long_report(20)
-    file = opened(markdown, images)
+    file = open_docx(markdown, images)
     headings = [text for style, text in file.paragraphs() if style in ("Heading2", "Heading3")]
     assert [text for style, text in file.paragraphs() if style.startswith("TOC")] == ["Contents", *headings]
     bookmarks = {mark.attrib[f"{w}name"] for mark in file.all(f"{w}bookmarkStart")}
     assert {link.attrib[f"{w}anchor"] for link in file.all(f"{w}hyperlink") if f"{w}anchor" in link.attrib} <= bookmarks
     assert file.all(f"{w}instrText")[0].text == ' TOC \\o "2-4" \\h \\z \\u '
     assert file.all(f"{w}updateFields", file.parts["word/settings.xml"]) == []
-    assert not any(style.startswith("TOC") for style, _ in opened("# Short\n\n## One\n").paragraphs())
+    assert not any(style.startswith("TOC") for style, _ in open_docx("# Short\n\n## One\n").paragraphs())
 
 
 def test_the_page_numbers_stand_at_the_foot() -> None:
-    file = opened("words")
+    file = open_docx("words")
     fields = [(field.text or "").strip() for field in file.parts["word/footer1.xml"].iter(f"{w}instrText")]
     assert fields == ["PAGE", "NUMPAGES"]
 
 
 def test_the_same_document_makes_the_same_bytes_at_any_time() -> None:
-    made = opened(EVERYTHING, IMAGES).made
-    assert made == opened(EVERYTHING, IMAGES).made
+    made = open_docx(EVERYTHING, IMAGES).made
+    assert made == open_docx(EVERYTHING, IMAGES).made
     with zipfile.ZipFile(io.BytesIO(made.content)) as file:
         assert {entry.date_time for entry in file.infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
 
 def test_a_document_of_nothing_is_a_file_of_nothing() -> None:
-    assert opened("").paragraphs() == []
+    assert open_docx("").paragraphs() == []
 
 
 def test_a_process_that_is_ready_can_still_be_copied() -> None:
@@ -328,7 +328,8 @@ def test_a_process_that_is_ready_can_still_be_copied() -> None:
     if not Path("/proc/self/task").exists():
         pytest.skip("threads are counted in /proc, which is not there")
     ready = (
-        "import os; from footnote.documents.docx import prepare; prepare(); print(len(os.listdir('/proc/self/task')))"
+        "import os; from footnote.documents.out.docx import prepare; "
+        "prepare(); print(len(os.listdir('/proc/self/task')))"
     )
     done = subprocess.run([sys.executable, "-c", ready], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "1\n"

@@ -4,9 +4,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from documents.docx.opened import m, opened, text_of
-from footnote.documents.docx.formulas import formula
-from footnote.documents.docx.markup import NAMESPACES
+from documents.docx.opened import m, open_docx, text_of
+from footnote.documents.out.docx.formulas import latex_to_omml
+from footnote.documents.out.docx.markup import NAMESPACES
 
 WELL_KNOWN = (
     r"E = mc^2",
@@ -28,7 +28,7 @@ WELL_KNOWN = (
 
 @pytest.mark.parametrize("latex", WELL_KNOWN)
 def test_a_formula_is_written_without_its_source(latex: str) -> None:
-    made = formula(latex)
+    made = latex_to_omml(latex)
     assert made is not None
     math = ET.fromstring(f"<x {NAMESPACES}>{made}</x>")
     assert "\\" not in text_of(math)
@@ -46,12 +46,12 @@ def test_a_formula_is_written_without_its_source(latex: str) -> None:
     ],
 )
 def test_a_formula_says_what_its_source_says(latex: str, said: str) -> None:
-    math = ET.fromstring(f"<x {NAMESPACES}>{formula(latex)}</x>")
+    math = ET.fromstring(f"<x {NAMESPACES}>{latex_to_omml(latex)}</x>")
     assert text_of(math).replace("\u2009", "") == said
 
 
 def kinds(latex: str) -> list[str]:
-    made = formula(latex)
+    made = latex_to_omml(latex)
     assert made is not None
     return [part.tag.removeprefix(m) for part in ET.fromstring(f"<x {NAMESPACES}>{made}</x>")[0]]
 
@@ -75,11 +75,11 @@ def test_brackets_grow_with_what_they_hold() -> None:
     [r"\nosuchmacro{x}", "{", r"\frac{1}", "a & b", "{" * 3000, "x" * 6000, r"a \\ b", "", r"\input{/etc/passwd}"],
 )
 def test_what_cannot_be_written_is_not_guessed(latex: str) -> None:
-    assert formula(latex) is None
+    assert latex_to_omml(latex) is None
 
 
 def test_a_formula_that_cannot_be_written_stands_as_its_source_and_is_told() -> None:
-    file = opened("Here $\\nosuchmacro{<x>}$ and\n\n$$\n\\nosuchmacro{y}\n$$\n")
+    file = open_docx("Here $\\nosuchmacro{<x>}$ and\n\n$$\n\\nosuchmacro{y}\n$$\n")
     assert file.paragraphs() == [("", "Here \\nosuchmacro{<x>} and"), ("SourceCode", "\\nosuchmacro{y}")]
     assert file.made.notes == (
         "The formula \\nosuchmacro{<x>} could not be set: its source is shown.",
@@ -88,5 +88,5 @@ def test_a_formula_that_cannot_be_written_stands_as_its_source_and_is_told() -> 
 
 
 def test_formulas_in_a_line_and_on_their_own_are_told_apart() -> None:
-    file = opened("Here $a$ and\n\n$$\nb\n$$\n")
+    file = open_docx("Here $a$ and\n\n$$\nb\n$$\n")
     assert (len(file.all(f"{m}oMath")), len(file.all(f"{m}oMathPara"))) == (2, 1)

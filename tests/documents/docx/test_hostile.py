@@ -5,25 +5,25 @@ import time
 
 import pytest
 
-from documents.docx.opened import Opened, opened, text_of, w, written
+from documents.docx.opened import Opened, docx_of_blocks, open_docx, text_of, w
 from documents.samples import png
 from footnote.documents.tree import (
     Bullets,
     Code,
     CodeBlock,
     Heading,
+    Hyperlink,
     Inline,
     Item,
-    Link,
     Maths,
     MathsBlock,
     NoteMark,
     Paragraph,
-    Picture,
+    PlainText,
     Quotation,
     Strong,
     Table,
-    Text,
+    TreeImage,
 )
 
 HOSTILE = (
@@ -41,11 +41,13 @@ HOSTILE = (
 
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_markup_in_any_place_comes_out_as_text(hostile: str) -> None:
-    words: tuple[Inline, ...] = (Text(hostile), Code(hostile), Strong((Text(hostile),)), NoteMark(hostile))
-    file = written(
+    words: tuple[Inline, ...] = (PlainText(hostile), Code(hostile), Strong((PlainText(hostile),)), NoteMark(hostile))
+    file = docx_of_blocks(
         [
             Heading(1, words, anchor=hostile),
-            Paragraph((*words, Link(f"#{hostile}", (Text(hostile),)), Picture(hostile, hostile), Maths(hostile))),
+            Paragraph(
+                (*words, Hyperlink(f"#{hostile}", (PlainText(hostile),)), TreeImage(hostile, hostile), Maths(hostile))
+            ),
             Quotation((Paragraph(words),)),
             Bullets((Item((Paragraph(words),)), Item((Paragraph(words),), checked=True))),
             CodeBlock(hostile, hostile),
@@ -53,7 +55,7 @@ def test_markup_in_any_place_comes_out_as_text(hostile: str) -> None:
             MathsBlock(f"\\text{{{hostile}}}"),
             Table(head=(words,), rows=((words,),), alignments=(None,)),
         ],
-        notes={hostile: (Paragraph((Text(hostile),)),)},
+        notes={hostile: (Paragraph((PlainText(hostile),)),)},
         author=hostile,
         date=hostile,
     )
@@ -66,10 +68,16 @@ def test_markup_in_any_place_comes_out_as_text(hostile: str) -> None:
 
 def test_characters_that_no_xml_may_hold_are_left_out() -> None:
     bad = "".join(map(chr, (*range(9), 0xB, 0xC, *range(0xE, 0x20), 0xD800, 0xDFFF, 0xFFFE, 0xFFFF)))
-    file = written(
+    file = docx_of_blocks(
         [
-            Heading(1, (Text(f"a{bad}b"),), anchor=bad),
-            Paragraph((Code(f"c{bad}d"), Link(f"https://example.org/{bad}", (Text("e"),)), Picture(bad, f"f{bad}"))),
+            Heading(1, (PlainText(f"a{bad}b"),), anchor=bad),
+            Paragraph(
+                (
+                    Code(f"c{bad}d"),
+                    Hyperlink(f"https://example.org/{bad}", (PlainText("e"),)),
+                    TreeImage(bad, f"f{bad}"),
+                )
+            ),
             CodeBlock(f"g{bad}h\tx", bad),
             CodeBlock(f"g{bad}h", "python"),
         ]
@@ -81,7 +89,7 @@ def test_pictures_from_elsewhere_are_never_fetched_nor_read() -> None:
     with socket.create_server(("127.0.0.1", 0)) as trap:
         host = f"127.0.0.1:{trap.getsockname()[1]}"
         svg = f'<svg xmlns="http://www.w3.org/2000/svg"><image href="http://{host}/x.png"/></svg>'.encode()
-        file = opened(
+        file = open_docx(
             f"![a](file:///etc/passwd) ![b](/etc/passwd) ![c](../../../../etc/passwd) ![d](http://{host}/x.png) "
             f"![e](//{host}/x.png) ![f](bad.svg) <img src='http://{host}/y.png'>",
             {"/bad.svg": svg},
@@ -102,19 +110,19 @@ def test_a_file_that_only_claims_to_be_a_picture_is_not_embedded() -> None:
         "/e.svg": b"<!DOCTYPE svg [<!ENTITY a 'b'>]><svg xmlns='http://www.w3.org/2000/svg'>&a;</svg>",
         "/f.svg": b"<svg xmlns='http://www.w3.org/2000/svg'><broken</svg>",
     }
-    file = opened(" ".join(f"![{name}]({name})" for name in images), images)
+    file = open_docx(" ".join(f"![{name}]({name})" for name in images), images)
     assert file.paragraphs() == [("", " ".join(images))]
     assert [name for name in file.files if "media" in name] == []
     assert len(file.made.notes) == len(images)
 
 
 def test_a_thousand_levels_are_written() -> None:
-    quoted: Quotation | Paragraph = Paragraph((Text("deep"),))
-    listed: Bullets | Paragraph = Paragraph((Text("deeper"),))
+    quoted: Quotation | Paragraph = Paragraph((PlainText("deep"),))
+    listed: Bullets | Paragraph = Paragraph((PlainText("deeper"),))
     for _ in range(1000):
         quoted = Quotation((quoted,))
         listed = Bullets((Item((listed,)),))
-    file = written([quoted, listed, Paragraph((Text("after"),))])
+    file = docx_of_blocks([quoted, listed, Paragraph((PlainText("after"),))])
     assert [text for _, text in file.paragraphs()] == ["deep", "deeper", "after"]
     assert max(int(level.attrib[f"{w}val"]) for level in file.all(f"{w}ilvl")) == 8
     del quoted, listed
@@ -122,19 +130,19 @@ def test_a_thousand_levels_are_written() -> None:
 
 @pytest.mark.parametrize("mark", ["> ", "- ", "1. "])
 def test_a_thousand_marks_of_markdown_are_written(mark: str) -> None:
-    file = opened(f"{mark * 1000}deep\n\nafter\n")
+    file = open_docx(f"{mark * 1000}deep\n\nafter\n")
     assert [text for _, text in file.paragraphs()][-2:] == ["deep", "after"]
 
 
 def test_emphasis_in_emphasis_is_written() -> None:
-    ((_, text),) = opened("**_" * 500 + "deep" + "_**" * 500).paragraphs()
+    ((_, text),) = open_docx("**_" * 500 + "deep" + "_**" * 500).paragraphs()
     assert text.strip("*_") == "deep"
 
 
 @pytest.mark.slow
 def test_a_table_of_five_thousand_rows_is_written_whole_and_fast() -> None:
     start = time.process_time()
-    file = opened("| a | b | c | d | e |\n|---|---|---|---|---|\n" + "| one | 2 | three | **4** | five |\n" * 6000)
+    file = open_docx("| a | b | c | d | e |\n|---|---|---|---|---|\n" + "| one | 2 | three | **4** | five |\n" * 6000)
     # A hundred times what it takes; what is to be caught is a cost that grows with the square.
     assert time.process_time() - start < 60
     assert len(file.all(f"{w}tr")) == 5001
@@ -145,7 +153,7 @@ def test_a_table_of_five_thousand_rows_is_written_whole_and_fast() -> None:
 def test_code_that_no_lexer_could_bear_is_of_one_colour(repeated: str) -> None:
     text = repeated * (100_000 // len(repeated))
     start = time.process_time()
-    file = written([CodeBlock(text, "c"), CodeBlock(text, "html")])
+    file = docx_of_blocks([CodeBlock(text, "c"), CodeBlock(text, "html")])
     # Some of these take a lexer minutes.
     assert time.process_time() - start < 10
     assert file.all(f"{w}color") == []
@@ -153,5 +161,5 @@ def test_code_that_no_lexer_could_bear_is_of_one_colour(repeated: str) -> None:
 
 
 def test_a_line_of_two_million_letters_is_written() -> None:
-    file: Opened = opened("a" * 1_999_000)
+    file: Opened = open_docx("a" * 1_999_000)
     assert file.paragraphs() == [("", "a" * 1_999_000)]

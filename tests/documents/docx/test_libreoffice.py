@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from documents.docx.opened import opened
+from documents.docx.opened import open_docx
 from documents.samples import SCRIPTS, VIETNAMESE_REPORT
 
 pytestmark = [
@@ -19,7 +19,7 @@ pytestmark = [
 def read(folder: Path, *markdowns: str) -> list[str]:
     """What LibreOffice finds in the files of these texts."""
     for number, markdown in enumerate(markdowns):
-        (folder / f"{number}.docx").write_bytes(opened(markdown).made.content)
+        (folder / f"{number}.docx").write_bytes(open_docx(markdown).made.content)
     convert(folder, "txt:Text (encoded):UTF8", *(f"{number}.docx" for number in range(len(markdowns))))
     return [(folder / f"{number}.txt").read_text("utf-8-sig") for number in range(len(markdowns))]
 
@@ -69,7 +69,7 @@ def test_libreoffice_reads_a_whole_report(tmp_path: Path) -> None:
 
 
 def test_libreoffice_finds_the_headings_and_the_notes(tmp_path: Path) -> None:
-    (tmp_path / "report.docx").write_bytes(opened(VIETNAMESE_REPORT).made.content)
+    (tmp_path / "report.docx").write_bytes(open_docx(VIETNAMESE_REPORT).made.content)
     convert(tmp_path, "fodt", "report.docx")
     read_back = (tmp_path / "report.fodt").read_text("utf-8")
     headings = re.findall(r'<text:h [^>]*text:outline-level="(\d)"', read_back)

@@ -7,7 +7,7 @@ SONG = (
 )
 
 
-def paper(*pages: list[tuple[float, float, float, str]], facts: str = "", trailer: str = "") -> bytes:
+def make_pdf(*pages: list[tuple[float, float, float, str]], facts: str = "", trailer: str = "") -> bytes:
     kids = " ".join(f"{6 + 2 * number} 0 R" for number in range(len(pages)))
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
@@ -17,7 +17,7 @@ def paper(*pages: list[tuple[float, float, float, str]], facts: str = "", traile
         f"<< {facts} >>",
     ]
     for number, lines in enumerate(pages):
-        drawn = "\n".join(_drawn(*line) for line in lines)
+        drawn = "\n".join(_draw_text(*line) for line in lines)
         look = "/MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R /F2 4 0 R >> >>"
         objects += [
             f"<< /Type /Page /Parent 2 0 R {look} /Contents {7 + 2 * number} 0 R >>",
@@ -36,7 +36,7 @@ def lines(*texts: str, top: float = 700, left: float = 72, size: float = 11) -> 
     return [(left, top - LEADING * number, size, text) for number, text in enumerate(texts)]
 
 
-def _drawn(x: float, y: float, size: float, text: str) -> str:
+def _draw_text(x: float, y: float, size: float, text: str) -> str:
     if any(character > "\u2e80" for character in text):
         return f"BT /F2 {size} Tf {x} {y} Td <{text.encode('utf-16-be').hex()}> Tj ET"
     escaped = text.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")

@@ -12,62 +12,62 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-from footnote.sandbox.jobs import Extracted, Extraction, Job, NotExtracted, Result
+from footnote.sandbox.jobs import ExtractedPage, ExtractionFailed, ExtractPage, Job, Result
 
-_WITNESS = Path(os.environ.get("TMPDIR", "/nowhere"), "witness")
-_witness = os.open(_WITNESS, os.O_WRONLY) if _WITNESS.is_fifo() else -1
+_FIFO_PATH = Path(os.environ.get("TMPDIR", "/nowhere"), "witness")
+_fifo = os.open(_FIFO_PATH, os.O_WRONLY) if _FIFO_PATH.is_fifo() else -1
 
 _seen: list[bytes] = []
 """What documents before this one left in memory."""
 
 
 def work(job: Job, _: object = None) -> Result:
-    assert isinstance(job, Extraction)
+    assert isinstance(job, ExtractPage)
     name, _, argument = job.url.partition("#")
     if name == "unreadable":
-        return NotExtracted("consent_wall", "it asks for consent first")
-    if name in DEEDS:
-        return Extracted(text=DEEDS[name](job, argument))
-    return Extracted(text=f"{job.url} {len(job.content)}", title=str(os.getpid()), author=str(os.getppid()))
+        return ExtractionFailed("consent_wall", "it asks for consent first")
+    if name in ACTIONS:
+        return ExtractedPage(text=ACTIONS[name](job, argument))
+    return ExtractedPage(text=f"{job.url} {len(job.content)}", title=str(os.getpid()), author=str(os.getppid()))
 
 
-def _hang(_: Extraction, __: str) -> NoReturn:
+def _hang(_: ExtractPage, __: str) -> NoReturn:
     left = Path(tempfile.mkdtemp(), "left")
     left.write_text("over")
-    os.write(_witness, f"{os.getpid()} {left}\n".encode())
+    os.write(_fifo, f"{os.getpid()} {left}\n".encode())
     while True:
         pass
 
 
-def _abort(_: Extraction, __: str) -> NoReturn:
+def _abort(_: ExtractPage, __: str) -> NoReturn:
     os.abort()
 
 
-def _killed(_: Extraction, __: str) -> NoReturn:
+def _killed(_: ExtractPage, __: str) -> NoReturn:
     signal.raise_signal(signal.SIGKILL)
     raise AssertionError
 
 
-def _memory(_: Extraction, __: str) -> str:
+def _memory(_: ExtractPage, __: str) -> str:
     return str(len(bytearray(8_000_000_000)))
 
 
-def _mistake(_: Extraction, __: str) -> NoReturn:
+def _mistake(_: ExtractPage, __: str) -> NoReturn:
     raise ValueError("of ours")
 
 
-def _noise(_: Extraction, __: str) -> str:
+def _noise(_: ExtractPage, __: str) -> str:
     sys.stdout.write("noise")
     sys.stdout.flush()
     os.write(1, b"more noise")
     return "quiet"
 
 
-def _environment(_: Extraction, __: str) -> str:
+def _environment(_: ExtractPage, __: str) -> str:
     return "\n".join(sorted(os.environ))
 
 
-def _remember(job: Extraction, _: str) -> str:
+def _remember(job: ExtractPage, _: str) -> str:
     """Says what earlier documents left, and leaves this one."""
     seen = b" ".join(_seen).decode()
     _seen.append(job.content)
@@ -77,12 +77,12 @@ def _remember(job: Extraction, _: str) -> str:
     return seen + found
 
 
-def _stay(_: Extraction, __: str) -> str:
+def _stay(_: ExtractPage, __: str) -> str:
     """Tries to be there for the next document."""
     return _outcome(os.fork)
 
 
-def _break_out(_: Extraction, home: str) -> str:
+def _break_out(_: ExtractPage, home: str) -> str:
     """All that a broken parser would be used for, and what came of it."""
     folder = Path(home)
     deeds: dict[str, Callable[[], object]] = {
@@ -98,15 +98,15 @@ def _break_out(_: Extraction, home: str) -> str:
     return "\n".join(f"{name}: {_outcome(deed)}" for name, deed in deeds.items())
 
 
-def _outcome(deed: Callable[[], object]) -> str:
+def _outcome(action: Callable[[], object]) -> str:
     try:
-        deed()
+        action()
     except (PermissionError, sqlite3.OperationalError, BlockingIOError):
         return "refused"
     return "done"
 
 
-DEEDS: dict[str, Callable[[Extraction, str], str]] = {
+ACTIONS: dict[str, Callable[[ExtractPage, str], str]] = {
     "hang": _hang,
     "abort": _abort,
     "killed": _killed,

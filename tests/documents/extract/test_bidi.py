@@ -4,7 +4,7 @@ import pytest
 
 from documents.pdf.printing import converted
 from footnote.documents.extract import extract
-from footnote.documents.extract.bidi import order, with_brackets
+from footnote.documents.extract.bidi import mirror_brackets, reading_order
 
 MIXED = {
     "a name and numbers in Arabic": "وجد الباحثون أن نموذج GPT-4 حقق 85.5% في اختبار MMLU عام 2023، وهو أفضل من سابقه.",
@@ -59,15 +59,15 @@ SHOWN = {
 @pytest.mark.parametrize("written", SHOWN)
 def test_the_order_of_reading_follows_from_what_is_shown_from_left_to_right(written: str) -> None:
     shown, from_right = SHOWN[written]
-    assert "".join(shown[at] for at in order(shown, from_right=from_right)) == written
+    assert "".join(shown[at] for at in reading_order(shown, is_rtl=from_right)) == written
 
 
 @pytest.mark.parametrize("text", ["של (בני 18) כי", "של )בני 18( כי"])
 def test_brackets_open_before_what_they_hold_however_a_maker_named_them(text: str) -> None:
-    assert with_brackets(text) == "של (בני 18) כי"
+    assert mirror_brackets(text) == "של (בני 18) כי"
 
 
 def test_ordering_is_linear() -> None:
     shown = "אב ab (12) " * 5_000 + "(" * 50_000
-    assert sorted(order(shown, from_right=True)) == [*range(len(shown))]
-    assert len(with_brackets(shown)) == len(shown)
+    assert sorted(reading_order(shown, is_rtl=True)) == [*range(len(shown))]
+    assert len(mirror_brackets(shown)) == len(shown)

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from footnote.documents.extract import Extracted, Unreadable
+from footnote.documents.extract import ExtractedPage, UnreadableDocument
 from footnote.documents.extract.extractor import Extractor
 from footnote.sandbox.pool import SandboxPool
 from sandbox.test_confine import landlock
-from sandbox.witness import LONG, Witness, exists
+from sandbox.witness import TIMEOUT_SECONDS, Witness, is_running
 
 WORKER = "documents.extract.readers:work"
 BROKEN = ("unreadable", "it could not be taken apart")
@@ -37,22 +37,24 @@ async def witness(tmp_path: Path) -> AsyncIterator[Witness]:
     witness.close()
 
 
-async def extracted(extractor: Extractor, url: str, body: bytes = b"body", seconds: float = LONG) -> Extracted:
+async def extract_page(
+    extractor: Extractor, url: str, body: bytes = b"body", seconds: float = TIMEOUT_SECONDS
+) -> ExtractedPage:
     return await extractor.extract(body, "text/html", url, seconds=seconds)
 
 
-async def failure(extractor: Extractor, url: str, seconds: float = LONG) -> tuple[str, str]:
-    with pytest.raises(Unreadable) as raised:
-        await extracted(extractor, url, seconds=seconds)
+async def failure(extractor: Extractor, url: str, seconds: float = TIMEOUT_SECONDS) -> tuple[str, str]:
+    with pytest.raises(UnreadableDocument) as raised:
+        await extract_page(extractor, url, seconds=seconds)
     return raised.value.failure, raised.value.reason
 
 
 async def test_a_document_is_taken_apart_by_the_real_parser_in_another_process() -> None:
     async with SandboxPool() as sandbox:
         read = await Extractor(sandbox).extract(
-            "# Sông Hồng\n\nĐỏ.".encode(), "text/markdown", "https://a.test/", seconds=LONG
+            "# Sông Hồng\n\nĐỏ.".encode(), "text/markdown", "https://a.test/", seconds=TIMEOUT_SECONDS
         )
-    assert read == Extracted(text="# Sông Hồng\n\nĐỏ.", title="Sông Hồng", media_type="text/markdown")
+    assert read == ExtractedPage(text="# Sông Hồng\n\nĐỏ.", title="Sông Hồng", media_type="text/markdown")
 
 
 @LINUX
@@ -63,7 +65,7 @@ async def test_a_broken_parser_reads_no_settings_opens_no_database_connects_nowh
     (tmp_path / "config.json").write_text(settings)
     with sqlite3.connect(tmp_path / "footnote.db") as database:
         database.execute("CREATE TABLE secret (value TEXT)")
-    said = dict(line.split(": ") for line in (await extracted(extractor, f"break-out#{tmp_path}")).text.splitlines())
+    said = dict(line.split(": ") for line in (await extract_page(extractor, f"break-out#{tmp_path}")).text.splitlines())
     if not landlock():
         said = {name: outcome for name, outcome in said.items() if name in ("connect", "start a program")}
     assert set(said.values()) == {"refused"}
@@ -72,10 +74,10 @@ async def test_a_broken_parser_reads_no_settings_opens_no_database_connects_nowh
 
 @LINUX
 async def test_a_broken_parser_sees_no_other_document_and_does_not_survive_its_own(extractor: Extractor) -> None:
-    assert (await extracted(extractor, "remember", b"of the first user")).text == ""
-    assert (await extracted(extractor, "remember", b"of the second user")).text == ""
-    assert (await extracted(extractor, "stay")).text == "refused"
-    one, other = [await extracted(extractor, "page") for _ in range(2)]
+    assert (await extract_page(extractor, "remember", b"of the first user")).text == ""
+    assert (await extract_page(extractor, "remember", b"of the second user")).text == ""
+    assert (await extract_page(extractor, "stay")).text == "refused"
+    one, other = [await extract_page(extractor, "page") for _ in range(2)]
     assert one.title != other.title
     assert one.author == other.author
 
@@ -85,7 +87,7 @@ async def test_a_process_knows_no_key_of_the_environment(monkeypatch: pytest.Mon
     for name, value in keys.items():
         monkeypatch.setenv(name, value)
     async with SandboxPool(worker=WORKER, environ=keys) as sandbox:
-        known = (await extracted(Extractor(sandbox), "environment")).text.split()
+        known = (await extract_page(Extractor(sandbox), "environment")).text.split()
     assert not {*known} & {*keys}
 
 
@@ -94,7 +96,7 @@ async def test_what_makes_a_document_unreadable_comes_back_as_it_was_said(extrac
 
 
 async def test_twenty_documents_at_once_get_each_its_own_answer(extractor: Extractor) -> None:
-    jobs = (extracted(extractor, f"page-{number}", b"x" * number * 50_000) for number in range(20))
+    jobs = (extract_page(extractor, f"page-{number}", b"x" * number * 50_000) for number in range(20))
     answers = await asyncio.gather(*jobs)
     assert [answer.text for answer in answers] == [f"page-{number} {number * 50_000}" for number in range(20)]
     assert len({answer.title for answer in answers}) == 20, "each in a process of its own"
@@ -103,49 +105,49 @@ async def test_twenty_documents_at_once_get_each_its_own_answer(extractor: Extra
 async def test_a_document_that_hangs_holds_up_no_other_and_is_killed_when_its_time_is_over(witness: Witness) -> None:
     async with SandboxPool(worker=WORKER, environ=witness.environ) as sandbox:
         extractor = Extractor(sandbox)
-        await extracted(extractor, "page")  # the start of the fork server takes as long as it takes
+        await extract_page(extractor, "page")  # the start of the fork server takes as long as it takes
         job = asyncio.create_task(failure(extractor, "hang", seconds=3.0))
-        await witness.begun()
-        assert (await extracted(extractor, "next")).text == "next 4"
+        await witness.wait_started()
+        assert (await extract_page(extractor, "next")).text == "next 4"
         assert await job == ("timeout", "it could not be taken apart within 3 seconds")
-        await witness.gone()
+        await witness.wait_gone()
 
 
 async def test_a_document_whose_turn_does_not_come_says_so(witness: Witness) -> None:
-    async with SandboxPool(worker=WORKER, environ=witness.environ, at_once=1) as sandbox:
+    async with SandboxPool(worker=WORKER, environ=witness.environ, max_processes=1) as sandbox:
         extractor = Extractor(sandbox)
-        job = asyncio.create_task(extracted(extractor, "hang"))
-        await witness.begun()
+        job = asyncio.create_task(extract_page(extractor, "hang"))
+        await witness.wait_started()
         assert await failure(extractor, "page", seconds=0.05) == (
             "timeout",
             "its turn to be taken apart did not come within 0.05 seconds",
         )
         job.cancel()
         await asyncio.gather(job, return_exceptions=True)
-        await witness.gone()
+        await witness.wait_gone()
 
 
 async def test_a_search_that_is_given_up_kills_the_processes_of_its_documents(witness: Witness) -> None:
     async with SandboxPool(worker=WORKER, environ=witness.environ) as sandbox:
-        job = asyncio.create_task(extracted(Extractor(sandbox), "hang"))
-        await witness.begun()
-        assert exists(witness.pid)
+        job = asyncio.create_task(extract_page(Extractor(sandbox), "hang"))
+        await witness.wait_started()
+        assert is_running(witness.pid)
         job.cancel()
         with pytest.raises(asyncio.CancelledError):
             await job
-        await witness.gone()
+        await witness.wait_gone()
 
 
 @pytest.mark.parametrize("crash", ["abort", "killed"])
 async def test_a_crash_costs_one_document(extractor: Extractor, crash: str) -> None:
     assert await failure(extractor, crash) == BROKEN
-    assert (await extracted(extractor, "next")).text == "next 4"
+    assert (await extract_page(extractor, "next")).text == "next 4"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of a process")
 async def test_a_document_that_eats_memory_costs_one_document(extractor: Extractor) -> None:
     assert await failure(extractor, "memory") == BROKEN
-    assert (await extracted(extractor, "next")).text == "next 4"
+    assert (await extract_page(extractor, "next")).text == "next 4"
 
 
 async def test_a_mistake_of_ours_is_logged_and_costs_one_document(
@@ -153,20 +155,20 @@ async def test_a_mistake_of_ours_is_logged_and_costs_one_document(
 ) -> None:
     with caplog.at_level(logging.WARNING):
         assert await failure(extractor, "mistake") == BROKEN
-    assert (await extracted(extractor, "next")).text == "next 4"
+    assert (await extract_page(extractor, "next")).text == "next 4"
     assert caplog.messages == ["A file could not be read: ValueError: of ours"]
 
 
 async def test_what_a_library_prints_does_not_come_between_the_answers(extractor: Extractor) -> None:
-    assert [(await extracted(extractor, url)).text for url in ("noise", "next")] == ["quiet", "next 4"]
+    assert [(await extract_page(extractor, url)).text for url in ("noise", "next")] == ["quiet", "next 4"]
 
 
 async def test_closing_ends_a_document_that_is_under_way(witness: Witness) -> None:
     sandbox = SandboxPool(worker=WORKER, environ=witness.environ)
     extractor = Extractor(sandbox)
     job = asyncio.create_task(failure(extractor, "hang"))
-    await witness.begun()
+    await witness.wait_started()
     await sandbox.close()
-    await witness.gone()
+    await witness.wait_gone()
     assert await job == BROKEN
     assert await failure(extractor, "next") == BROKEN

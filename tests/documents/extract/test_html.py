@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footnote.documents.extract import Extracted, Unreadable, extract
-from footnote.documents.extract.document import composed
+from footnote.documents.extract import ExtractedPage, UnreadableDocument, extract
+from footnote.documents.extract.document import normalize_nfc
 from footnote.protocol.sources import Link
 
 PROSE = "This paragraph says a good deal about the subject, with commas, and comes to an end at last."
 URL = "https://site.example/articles/one"
 
 
-def read(body: str, head: str = "", attributes: str = 'lang="en"') -> Extracted:
+def read(body: str, head: str = "", attributes: str = 'lang="en"') -> ExtractedPage:
     page = f"<!doctype html><html {attributes}><head><meta charset=utf-8>{head}</head><body>{body}</body></html>"
     return extract(page.encode(), "text/html; charset=utf-8", URL)
 
@@ -166,7 +166,7 @@ def test_a_language_that_is_not_told_is_guessed_by_its_letters(text: str, langua
     ],
 )
 def test_pages_that_hold_nothing_say_why(body: str, failure: str):
-    with pytest.raises(Unreadable) as raised:
+    with pytest.raises(UnreadableDocument) as raised:
         read(body)
     assert raised.value.failure == failure
 
@@ -192,7 +192,7 @@ def test_a_short_page_with_a_notice_about_cookies_is_no_wall(body: str, text: st
 
 
 def test_a_notice_about_cookies_with_nothing_beside_it_is_a_wall():
-    with pytest.raises(Unreadable) as raised:
+    with pytest.raises(UnreadableDocument) as raised:
         read(f"<header>The Daily Planet</header>{NOTICE}{FOOTER}")
     assert raised.value.failure == "consent_wall"
 
@@ -251,7 +251,7 @@ def test_links_and_text_agree_whatever_the_markup(parts: list[str]):
 def test_hostile_pages_end(page: str):
     try:
         found = extract(page.encode(), "text/html", URL)
-    except Unreadable:
+    except UnreadableDocument:
         return
     assert len(found.text) <= 400_000
 
@@ -290,7 +290,7 @@ def test_a_mark_behind_a_link_joins_its_last_letter() -> None:
 def test_offsets_stay_in_order_and_in_the_text_whatever_is_composed(text: str, data: st.DataObject) -> None:
     offsets = st.lists(st.integers(0, len(text)), max_size=6).map(sorted)
     pages = data.draw(offsets)
-    found = composed(Extracted(text=text, pages=tuple(pages)))
+    found = normalize_nfc(ExtractedPage(text=text, pages=tuple(pages)))
     assert found.text == unicodedata.normalize("NFC", text)
     assert list(found.pages) == sorted(found.pages)
     assert all(0 <= page <= len(found.text) for page in found.pages)

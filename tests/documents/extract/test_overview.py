@@ -2,7 +2,7 @@
 
 import pytest
 
-from footnote.documents.extract import Extracted, Unreadable, extract
+from footnote.documents.extract import ExtractedPage, UnreadableDocument, extract
 
 NAVIGATION = "<nav><ul>" + "".join(f"<li><a href=/n{n}>Section number {n}</a></li>" for n in range(9)) + "</ul></nav>"
 FOOTER = "<footer><p>All rights are reserved, in all countries, by the company and its partners.</p></footer>"
@@ -17,7 +17,7 @@ INDEX = "".join(
 )
 
 
-def page(source: str, url: str = "https://page.test/list", head: str = "") -> Extracted:
+def page(source: str, url: str = "https://page.test/list", head: str = "") -> ExtractedPage:
     return extract(f"<head>{head}</head><body>{source}</body>".encode(), "text/html; charset=utf-8", url)
 
 
@@ -103,7 +103,7 @@ def test_a_part_that_is_sent_late_is_read_where_the_script_of_the_page_is_in_ano
 
 def test_a_page_that_is_hidden_until_a_script_has_run_is_read() -> None:
     assert "built by a gardener" in page(f"<div style='visibility:hidden'>{PROSE}</div>").text
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableDocument):
         page("<div style='visibility:hidden'><p>Nothing of note.</p></div>")
 
 

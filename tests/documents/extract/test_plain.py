@@ -2,7 +2,7 @@ import zlib
 
 import pytest
 
-from footnote.documents.extract import Extracted, Unreadable, extract
+from footnote.documents.extract import ExtractedPage, UnreadableDocument, extract
 from footnote.documents.extract.document import MAX_CHARACTERS
 from footnote.documents.extract.feeds import MAX_ITEMS
 from footnote.documents.extract.plain import MAX_ROWS
@@ -11,25 +11,25 @@ from footnote.protocol.sources import Link
 URL = "https://page.test/data"
 
 
-def read(body: str | bytes, content_type: str, url: str = URL) -> Extracted:
+def read(body: str | bytes, content_type: str, url: str = URL) -> ExtractedPage:
     return extract(body.encode() if isinstance(body, str) else body, content_type, url)
 
 
 def failure(body: str | bytes, content_type: str, url: str = URL) -> tuple[str, str]:
-    with pytest.raises(Unreadable) as raised:
+    with pytest.raises(UnreadableDocument) as raised:
         read(body, content_type, url)
     return raised.value.failure, raised.value.reason
 
 
 def test_text_stays_as_it_is_but_for_line_ends_and_control_characters() -> None:
-    assert read("\ufeffA note\r\n\r\nof \x1b[31mtwo\x00 lines  \rend\u2028.\n\n", "text/plain") == Extracted(
+    assert read("\ufeffA note\r\n\r\nof \x1b[31mtwo\x00 lines  \rend\u2028.\n\n", "text/plain") == ExtractedPage(
         text="A note\n\nof [31mtwo lines\nend\n.", title="A note", media_type="text/plain"
     )
 
 
 def test_a_long_first_line_is_no_title() -> None:
     text = "A sentence that goes on. " * 20
-    assert read(text, "text/plain") == Extracted(text=text.strip(), media_type="text/plain")
+    assert read(text, "text/plain") == ExtractedPage(text=text.strip(), media_type="text/plain")
 
 
 def test_long_text_is_cut() -> None:
@@ -62,18 +62,18 @@ def test_text_of_unseen_characters_is_empty() -> None:
     ],
 )
 def test_the_title_of_markdown_is_its_first_heading(text: str, title: str) -> None:
-    assert read(text, "text/markdown") == Extracted(text=text, title=title, media_type="text/markdown")
+    assert read(text, "text/markdown") == ExtractedPage(text=text, title=title, media_type="text/markdown")
 
 
 def test_front_matter_names_the_title_and_is_no_text() -> None:
     text = '---\ntitle: "The Red River"\ndate: 2024-05-01\n---\n\nIt is red.\n'
-    assert read(text, "text/x-markdown") == Extracted(
+    assert read(text, "text/x-markdown") == ExtractedPage(
         text="It is red.", title="The Red River", media_type="text/markdown"
     )
 
 
 def test_json_has_a_line_for_each_value() -> None:
-    assert read('{"name":"Hà Nội","rivers":["Red",1.50]}', "application/json") == Extracted(
+    assert read('{"name":"Hà Nội","rivers":["Red",1.50]}', "application/json") == ExtractedPage(
         text='{\n  "name": "Hà Nội",\n  "rivers": [\n    "Red",\n    1.5\n  ]\n}',
         title="Hà Nội",
         media_type="application/json",
@@ -82,7 +82,7 @@ def test_json_has_a_line_for_each_value() -> None:
 
 @pytest.mark.parametrize("text", ['{"a": 1', '{"a": 1}\n{"a": 2}', "[" * 100_000, "1" * 10_000])
 def test_json_that_is_broken_or_many_stands_as_it_is(text: str) -> None:
-    assert read(text, "application/vnd.api+json") == Extracted(text=text, media_type="application/json")
+    assert read(text, "application/vnd.api+json") == ExtractedPage(text=text, media_type="application/json")
 
 
 def test_half_a_character_in_json_does_not_spoil_the_rest() -> None:
@@ -90,7 +90,7 @@ def test_half_a_character_in_json_does_not_spoil_the_rest() -> None:
 
 
 def test_a_csv_becomes_a_table() -> None:
-    assert read('city,"river, main"\r\nHà Nội,Red\nParis,"Seine | ""la"""\nRome\n\n', "text/csv") == Extracted(
+    assert read('city,"river, main"\r\nHà Nội,Red\nParis,"Seine | ""la"""\nRome\n\n', "text/csv") == ExtractedPage(
         text='| city | river, main |\n| --- | --- |\n| Hà Nội | Red |\n| Paris | Seine \\| "la" |\n| Rome |  |',
         media_type="text/csv",
     )
@@ -101,7 +101,9 @@ def test_a_csv_becomes_a_table() -> None:
     [("a;b\n1,5;2", "text/csv"), ("a\tb\n1,5\t2", "text/tab-separated-values")],
 )
 def test_other_separators_are_seen(text: str, content_type: str) -> None:
-    assert read(text, content_type) == Extracted(text="| a | b |\n| --- | --- |\n| 1,5 | 2 |", media_type=content_type)
+    assert read(text, content_type) == ExtractedPage(
+        text="| a | b |\n| --- | --- |\n| 1,5 | 2 |", media_type=content_type
+    )
 
 
 def test_a_long_table_is_cut_after_a_whole_row() -> None:
@@ -136,7 +138,7 @@ ATOM = """<feed xmlns="http://www.w3.org/2005/Atom"><title>Rivers</title>
 def test_rss_becomes_a_list_of_its_items(content_type: str) -> None:
     text = "# Новости рек\n\nAll about rivers\n\n## Волга & Ока\n\n2024-05-01\n\nThe whole text here.\n\n## Second"
     start = text.index("Волга")
-    assert read(RSS.encode("cp1251"), content_type) == Extracted(
+    assert read(RSS.encode("cp1251"), content_type) == ExtractedPage(
         text=text,
         title="Новости рек",
         language="ru",
@@ -147,7 +149,7 @@ def test_rss_becomes_a_list_of_its_items(content_type: str) -> None:
 
 def test_atom_becomes_a_list_of_its_entries() -> None:
     text = "# Rivers\n\n## The Red River\n\n2024-05-02\n\nIt is red."
-    assert read(ATOM, "application/atom+xml") == Extracted(
+    assert read(ATOM, "application/atom+xml") == ExtractedPage(
         text=text,
         title="Rivers",
         media_type="application/atom+xml",
@@ -166,9 +168,9 @@ def test_a_long_feed_is_cut() -> None:
 
 
 def test_of_other_xml_the_text_is_kept() -> None:
-    assert read("<?xml version='1.0'?><a><b>One</b><c d='no'>two &lt; three</c></a>", "application/xml") == Extracted(
-        text="One\n\ntwo < three", media_type="application/xml"
-    )
+    assert read(
+        "<?xml version='1.0'?><a><b>One</b><c d='no'>two &lt; three</c></a>", "application/xml"
+    ) == ExtractedPage(text="One\n\ntwo < three", media_type="application/xml")
 
 
 BOMB = '<!DOCTYPE a [<!ENTITY b "ha"><!ENTITY c "&b;&b;&b;">]><a>&c;</a>'

@@ -2,11 +2,11 @@
 
 import pytest
 
-from citations.reading import read as sources_of
-from documents.extract.papers import paper
+from citations.reading import sources_of
+from documents.extract.papers import make_pdf
 from documents.pdf.printing import converted
-from footnote.citations.check import check
 from footnote.documents.extract import extract
+from footnote.evidence.check import check_citations
 from footnote.sandbox.jobs import SourceNote
 
 SIZE = 12.0
@@ -45,7 +45,7 @@ def line(*parts: str, size: float = SIZE, top: float = 700) -> list[tuple[float,
     ids=["a number", "a sentence", "several", "exponents", "a negative exponent", "a letter"],
 )
 def test_a_raised_figure_does_not_run_into_the_word_before_it(parts: tuple[str, ...], said: str) -> None:
-    assert text_of(paper(line(*parts))) == said
+    assert text_of(make_pdf(line(*parts))) == said
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_raised_figure_does_not_run_into_the_word_before_it(parts: tuple[str, 
     ids=["below the line", "ordinals", "words", "none"],
 )
 def test_what_is_no_raised_figure_stays_as_it_is(parts: tuple[str, ...], said: str) -> None:
-    assert text_of(paper(line(*parts))) == said
+    assert text_of(make_pdf(line(*parts))) == said
 
 
 def test_a_note_at_the_foot_of_a_page_is_a_paragraph_that_begins_with_its_figure() -> None:
@@ -69,7 +69,7 @@ def test_a_note_at_the_foot_of_a_page_is_a_paragraph_that_begins_with_its_figure
         *line("what came after it", size=8, top=110),
         *line("^2", " Another one", size=8, top=100),
     ]
-    assert text_of(paper(page)).split("\n\n") == [
+    assert text_of(make_pdf(page)).split("\n\n") == [
         "It recovered by the end of 2027¹, and went on until 2031².",
         "¹ A long report about the economy of 2026 and what came after it",
         "² Another one",
@@ -77,7 +77,7 @@ def test_a_note_at_the_foot_of_a_page_is_a_paragraph_that_begins_with_its_figure
 
 
 def test_a_line_that_is_turned_has_no_raised_figures() -> None:
-    upright = paper(line("In 1875 and 2027"))
+    upright = make_pdf(line("In 1875 and 2027"))
     turned = upright.replace(b"72.0 700.0 Td", b"0 1 -1 0 99 99 Tm").replace(b"/Length 52", b"/Length 56")
     assert (turned != upright, text_of(turned)) == (True, "In 1875 and 2027")
 
@@ -116,5 +116,5 @@ def test_a_report_that_we_exported_reads_as_it_was_written() -> None:
 )
 def test_footnotes_to_a_text_with_reference_marks_are_judged_as_without_them(claim: str, verdict: str) -> None:
     page = "The economy recovered by the end of 2027³.\n\nInflation¹² was 3.5 percent in May 2026⁴, they said."
-    [citation] = check(claim, sources_of(page))
+    [citation] = check_citations(claim, sources_of(page))
     assert citation.verdict == verdict

@@ -2,22 +2,22 @@
 
 import pytest
 
-from footnote.documents.extract.tree import Node, parse
+from footnote.documents.extract.tree import HtmlNode, parse_html
 
 
 def outline(source: str) -> str:
     """`p[a b[c]]`: tags with what is in them, spaces as they come."""
-    return " ".join(_outline(kid) for kid in parse(source).root.kids if not _is_blank(kid))
+    return " ".join(_outline(kid) for kid in parse_html(source).root.kids if not _is_blank(kid))
 
 
-def _outline(part: Node | str) -> str:
+def _outline(part: HtmlNode | str) -> str:
     if isinstance(part, str):
         return part.strip()
     inside = " ".join(_outline(kid) for kid in part.kids if not _is_blank(kid))
     return f"{part.tag}[{inside}]"
 
 
-def _is_blank(part: Node | str) -> bool:
+def _is_blank(part: HtmlNode | str) -> bool:
     return isinstance(part, str) and not part.strip()
 
 
@@ -102,13 +102,13 @@ def test_a_part_that_a_script_of_the_page_shows_is_not_hidden():
     ],
 )
 def test_attributes_are_read_as_they_are_meant(source: str, href: str):
-    [link] = parse(source).root.kids
-    assert isinstance(link, Node)
+    [link] = parse_html(source).root.kids
+    assert isinstance(link, HtmlNode)
     assert (link.attributes["href"], link.kids) == (href, ["x"])
 
 
 def test_what_a_page_says_of_itself_is_kept_beside_the_tree():
-    document = parse(
+    document = parse_html(
         "<html lang=vi><head><title> A &amp; B\n</title><meta name=author content=C><link rel=canonical href=/d>"
         "<script type=application/ld+json>{}</script><script>1</script></head>"
         "<body class=e><noscript><p>f</p></noscript><svg><title>g</title></svg>"

@@ -8,8 +8,8 @@ import pytest
 
 from documents.extract.test_charset import TEXTS as NARROW
 from documents.extract.test_plain import failure, read
-from footnote.documents.media import seen_type
-from footnote.documents.wide import wide_encoding
+from footnote.documents.media import sniff_type
+from footnote.documents.wide_encodings import detect_wide_encoding
 
 TEXTS = {
     "vi": "Giá thép hôm nay tăng mạnh trên thị trường thế giới. Đây là một đoạn văn bản dài để đọc và trích dẫn.",
@@ -23,7 +23,7 @@ ENCODINGS = ["utf-16", "utf-16-le", "utf-16-be", "utf-32"]
 NO_TEXT = ("media_type", "it is no text: an image, an archive or a program")
 
 
-def told(kind: str, encoding: str, *, charset: bool) -> str:
+def sniffed_type(kind: str, encoding: str, *, charset: bool) -> str:
     return f"{kind}; charset={encoding.upper().replace('16-', '16')}" if charset else kind
 
 
@@ -32,7 +32,7 @@ def test_plain_text_is_read(language: str, subtests: pytest.Subtests) -> None:
     text = TEXTS[language]
     for encoding, charset in itertools.product(ENCODINGS, [True, False]):
         with subtests.test(encoding=encoding, charset=charset):
-            assert read(text.encode(encoding), told("text/plain", encoding, charset=charset)).text == text
+            assert read(text.encode(encoding), sniffed_type("text/plain", encoding, charset=charset)).text == text
 
 
 @pytest.mark.parametrize("language", TEXTS)
@@ -41,7 +41,7 @@ def test_a_page_is_read(language: str, subtests: pytest.Subtests) -> None:
     page = f"<html><head><title>Tháp 塔</title></head><body><article><p>{text}</p></article></body></html>"
     for encoding, charset in itertools.product(ENCODINGS, [True, False]):
         with subtests.test(encoding=encoding, charset=charset):
-            found = read(page.encode(encoding), told("text/html", encoding, charset=charset))
+            found = read(page.encode(encoding), sniffed_type("text/html", encoding, charset=charset))
             assert (found.title, found.text, found.media_type) == ("Tháp 塔", text, "text/html")
 
 
@@ -50,8 +50,8 @@ def test_the_kind_is_seen_where_nobody_says_it(language: str, subtests: pytest.S
     text = TEXTS[language]
     for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
         with subtests.test(encoding=encoding):
-            assert seen_type("", text.encode(encoding)) == "text/plain"
-            assert seen_type("", f"<p>{text}</p>".encode(encoding)) == "text/html"
+            assert sniff_type("", text.encode(encoding)) == "text/plain"
+            assert sniff_type("", f"<p>{text}</p>".encode(encoding)) == "text/html"
 
 
 @pytest.mark.parametrize("charset", ["utf-16", "utf-16le", "utf-16be", "unicode"])
@@ -65,7 +65,7 @@ def test_no_other_encoding_is_taken_for_it(encoding: str, subtests: pytest.Subte
     for text in NARROW.values():
         pieces = [text[start : start + length] for start in range(0, 60, 5) for length in (3, 12, 60)]
         with subtests.test(text=text):
-            found = {piece: wide_encoding(piece.encode(encoding, "ignore"), "text/plain") for piece in pieces}
+            found = {piece: detect_wide_encoding(piece.encode(encoding, "ignore"), "text/plain") for piece in pieces}
             assert {piece: name for piece, name in found.items() if name} == {}
 
 

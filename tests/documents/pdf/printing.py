@@ -7,24 +7,24 @@ from collections.abc import Mapping
 import pypdfium2
 import pypdfium2.raw as raw
 
-from footnote.documents.markdown import document_of
-from footnote.documents.pdf import pdf_of
+from footnote.documents.markdown import parse_document
+from footnote.documents.out.pdf import render_pdf
 from footnote.documents.tree import Document
-from footnote.sandbox.jobs import Conversion, Converted, SourceNote
+from footnote.sandbox.jobs import ConvertDocument, ConvertedDocument, SourceNote
 
 
-def conversion(markdown: str, **given: object) -> Conversion:
-    return Conversion(target="pdf", markdown=markdown, filename="report.md", made_at=1_700_000_000, **given)
+def make_job(markdown: str, **given: object) -> ConvertDocument:
+    return ConvertDocument(target="pdf", markdown=markdown, filename="report.md", made_at=1_700_000_000, **given)
 
 
 def converted(
     markdown: str, *, images: Mapping[str, bytes] | None = None, sources: Mapping[int, SourceNote] | None = None
-) -> Converted:
-    work = conversion(markdown, images=images or {}, sources=sources or {})
-    document = document_of(work)
+) -> ConvertedDocument:
+    work = make_job(markdown, images=images or {}, sources=sources or {})
+    document = parse_document(work)
     assert isinstance(document, Document)
-    result = pdf_of(document, work)
-    assert isinstance(result, Converted), result
+    result = render_pdf(document, work)
+    assert isinstance(result, ConvertedDocument), result
     return result
 
 
@@ -64,7 +64,7 @@ class Pages:
                     found[buffer.value.decode()] = None
         return list(found)
 
-    def about(self) -> dict[str, str]:
+    def metadata(self) -> dict[str, str]:
         return {key: value for key, value in self.file.get_metadata_dict().items() if value}
 
     def is_tagged(self) -> bool:

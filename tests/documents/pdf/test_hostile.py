@@ -34,7 +34,7 @@ def test_markup_of_the_typesetter_is_text_in_titles_names_and_addresses_too():
         f'---\ntitle: {evil}\nauthor: {evil}\nlang: x"#panic()\n---\n![{evil}](x.png) <https://e.example/"#panic()>'
     )
     result = converted(markdown, images={"/x.png": samples.png(4, 4)})
-    assert Pages(result.content).about()["Title"] == "] #panic() \\"
+    assert Pages(result.content).metadata()["Title"] == "] #panic() \\"
     assert Pages(result.content).addresses() == ["https://e.example/%22#panic()"]
 
 

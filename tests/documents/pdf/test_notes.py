@@ -1,9 +1,9 @@
 """Notes at the foot of the page, wherever their marks stand."""
 
-from documents.pdf.printing import Pages, conversion, converted
-from footnote.documents.pdf import pdf_of
-from footnote.documents.tree import Block, Document, Heading, Item, Link, NoteMark, Numbers, Paragraph, Text
-from footnote.sandbox.jobs import Converted, Refused, SourceNote
+from documents.pdf.printing import Pages, converted, make_job
+from footnote.documents.out.pdf import render_pdf
+from footnote.documents.tree import Block, Document, Heading, Hyperlink, Item, NoteMark, Numbers, Paragraph, PlainText
+from footnote.sandbox.jobs import ConvertedDocument, JobRefused, SourceNote
 
 _SOURCES = {
     1: SourceNote("One", "https://one.example"),
@@ -49,33 +49,33 @@ def test_a_note_of_the_text_that_has_the_number_of_a_source_gets_another():
 # Trees that cannot be set as they are -----------------------------------------------------------------------------
 
 
-def _made(*blocks: Block, **about: object) -> Converted | Refused:
+def _render_with_notes(*blocks: Block, **about: object) -> ConvertedDocument | JobRefused:
     document = Document(title="report", language="en", blocks=blocks, **about)
-    return pdf_of(document, conversion(""))
+    return render_pdf(document, make_job(""))
 
 
 def test_notes_that_cannot_stand_at_the_foot_are_listed_at_the_end():
-    result = _made(
-        Paragraph((Text("Words"), NoteMark("a"), Text(" again"), NoteMark("a"))),
+    result = _render_with_notes(
+        Paragraph((PlainText("Words"), NoteMark("a"), PlainText(" again"), NoteMark("a"))),
         notes={
-            "a": (Paragraph((Text("See"), NoteMark("b"))),),
-            "b": (Paragraph((Text("This."),)),),
+            "a": (Paragraph((PlainText("See"), NoteMark("b"))),),
+            "b": (Paragraph((PlainText("This."),)),),
         },
     )
-    assert isinstance(result, Converted)
+    assert isinstance(result, ConvertedDocument)
     assert Pages(result.content).text() == "Words [1] again [1] [1] See [2] [2] This."
     assert result.notes == ("The notes stand at the end: they could not be set at the foot of the pages.",)
 
 
 def test_a_part_that_cannot_be_set_is_left_out_and_the_rest_is_set():
-    listed = Numbers((Item((Paragraph((Text("item"),)),)),), start=10**30)
-    result = _made(Paragraph((Text("Before."),)), listed, Paragraph((Text("After."),)))
-    assert isinstance(result, Converted)
+    listed = Numbers((Item((Paragraph((PlainText("item"),)),)),), start=10**30)
+    result = _render_with_notes(Paragraph((PlainText("Before."),)), listed, Paragraph((PlainText("After."),)))
+    assert isinstance(result, ConvertedDocument)
     assert Pages(result.content).text() == "Before. After."
     assert result.notes == ("One part of the document could not be set, and had to be left out.",)
 
 
 def test_a_document_that_cannot_be_set_at_all_is_refused_in_plain_words():
-    heading = Heading(1, (Text("Twice"),), "twice")
-    result = _made(heading, heading, Paragraph((Link("#twice", (Text("where"),)),)))
-    assert result == Refused("report.md cannot be set as a PDF: try it as a Word file.")
+    heading = Heading(1, (PlainText("Twice"),), "twice")
+    result = _render_with_notes(heading, heading, Paragraph((Hyperlink("#twice", (PlainText("where"),)),)))
+    assert result == JobRefused("report.md cannot be set as a PDF: try it as a Word file.")

@@ -28,7 +28,7 @@ def test_levels_that_a_text_leaves_out_are_closed_up():
 def test_a_document_says_of_itself_what_its_front_matter_says():
     result = converted(samples.VIETNAMESE_REPORT)
     pages = Pages(result.content)
-    about = pages.about()
+    about = pages.metadata()
     assert (about["Title"], about["Author"], about["CreationDate"]) == (
         "Điện mặt trời mái nhà ở Việt Nam",
         "Nguyễn Thị Ánh",
@@ -53,7 +53,7 @@ def test_a_title_that_no_heading_says_stands_above_the_text():
 
 def test_the_name_of_a_file_is_no_title_on_the_page():
     pages = Pages(converted("only text").content)
-    assert (pages.text(), pages.about()["Title"]) == ("only text", "report")
+    assert (pages.text(), pages.metadata()["Title"]) == ("only text", "report")
 
 
 def test_links_lead_to_the_web_and_to_mailboxes_only():
@@ -187,4 +187,4 @@ print([*result.notes, "Tiếng Việt, " in Pages(result.content).text()])
 
 def test_an_empty_text_is_an_empty_page():
     pages = Pages(converted("").content)
-    assert (len(pages.file), pages.text(), pages.about()["Title"]) == (1, "", "report")
+    assert (len(pages.file), pages.text(), pages.metadata()["Title"]) == (1, "", "report")

@@ -8,7 +8,7 @@ from documents.pdf.printing import Pages, converted
 _EQUAL = [language for language in samples.SCRIPTS if language != "bn"]
 
 
-def _said(text: str, language: str) -> str:
+def _read_text(text: str, language: str) -> str:
     """What was read, where a line may have ended within a word of a language that has no spaces."""
     return text.replace(" ", "") if language in ("zh-Hans", "zh-Hant", "ja", "th") else text
 
@@ -18,7 +18,7 @@ def test_text_copied_from_a_page_is_the_text_that_was_written(language):
     text = samples.SCRIPTS[language]
     result = converted(f"{text}\n\n**{text}**\n\n- {text}")
     # The sign of the list, and nothing else, is ours.
-    assert _said(Pages(result.content).text(), language) == _said(f"{text} {text} • {text}", language)
+    assert _read_text(Pages(result.content).text(), language) == _read_text(f"{text} {text} • {text}", language)
     assert result.notes == ()
 
 
@@ -54,7 +54,7 @@ def test_spaces_and_wrapped_lines_are_one_space_but_none_in_chinese():
 
 def test_arabic_bookmarks_and_titles_are_the_letters_themselves():
     pages = Pages(converted("# تقرير الطاقة الشمسية\n\nنص.").content)
-    assert (pages.bookmarks(), pages.about()["Title"]) == ([(1, "تقرير الطاقة الشمسية")], "تقرير الطاقة الشمسية")
+    assert (pages.bookmarks(), pages.metadata()["Title"]) == ([(1, "تقرير الطاقة الشمسية")], "تقرير الطاقة الشمسية")
 
 
 @pytest.mark.parametrize(

@@ -2,19 +2,19 @@ import time
 
 import pytest
 
-from documents.office import LAUGHS, OUTSIDE, S, cells, xlsx, zipped
+from documents.office import BILLION_LAUGHS, EXTERNAL_ENTITY, S, cells, make_zip, xlsx
 from footnote.documents.inspection.inspection import ODS, XLSX
-from footnote.documents.reading import text_of
-from footnote.sandbox.jobs import Reading, Refused, TextOf
+from footnote.documents.reading import read_text
+from footnote.sandbox.jobs import DocumentText, JobRefused, ReadText
 
 
-def read(content: bytes, media_type: str = XLSX) -> TextOf | Refused:
-    return text_of(Reading(content=content, filename="a.xlsx", media_type=media_type))
+def read(content: bytes, media_type: str = XLSX) -> DocumentText | JobRefused:
+    return read_text(ReadText(content=content, filename="a.xlsx", media_type=media_type))
 
 
 def text(content: bytes) -> str:
     said = read(content)
-    assert isinstance(said, TextOf)
+    assert isinstance(said, DocumentText)
     return said.text or ""
 
 
@@ -65,18 +65,18 @@ def test_a_table_far_from_the_corner_is_read() -> None:
     assert text(xlsx({"Far": cells(1_000_000, "a", 1, columns=("XFC", "XFD"))})) == "## Far\n\n| a | 1 |\n| --- | --- |"
 
 
-@pytest.mark.parametrize("beginning", [LAUGHS, OUTSIDE], ids=["laughs", "outside"])
+@pytest.mark.parametrize("beginning", [BILLION_LAUGHS, EXTERNAL_ENTITY], ids=["laughs", "outside"])
 def test_strings_that_declare_entities_are_refused(beginning: str) -> None:
     strings = f"{beginning}<sst {S}><si><t>&j;&x;</t></si></sst>"
     sheet = '<row r="1"><c r="A1" t="s"><v>0</v></c></row>'
-    assert read(xlsx({"One": sheet}, sharedStrings=strings)) == Refused(
+    assert read(xlsx({"One": sheet}, sharedStrings=strings)) == JobRefused(
         "a.xlsx declares entities, which can be made to expand without end.", is_hostile=True
     )
 
 
-@pytest.mark.parametrize("content", [b"PK", zipped({"a": "b"}), xlsx({"A": cells(1, 1)})[:-50]])
+@pytest.mark.parametrize("content", [b"PK", make_zip({"a": "b"}), xlsx({"A": cells(1, 1)})[:-50]])
 def test_a_damaged_workbook_is_refused(content: bytes) -> None:
-    assert isinstance(read(content), Refused)
+    assert isinstance(read(content), JobRefused)
 
 
 def test_an_open_spreadsheet_is_read_too() -> None:
@@ -91,4 +91,4 @@ def test_an_open_spreadsheet_is_read_too() -> None:
     )
     manifest = '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
     parts = {"mimetype": ODS, "content.xml": content, "META-INF/manifest.xml": manifest}
-    assert read(zipped(parts, packed=False), ODS) == TextOf(text="## One\n\n| a | 2 |\n| --- | --- |")
+    assert read(make_zip(parts, packed=False), ODS) == DocumentText(text="## One\n\n| a | 2 |\n| --- | --- |")

@@ -4,11 +4,11 @@ from io import BytesIO
 
 import pytest
 
-from documents.office import LAUGHS, OUTSIDE, TYPES, W, docx, paragraph, relations, zipped
+from documents.office import BILLION_LAUGHS, EXTERNAL_ENTITY, TYPES, W, docx, make_zip, paragraph, relationships_xml
 from footnote.documents.inspection.inspection import DOCX, ODT
-from footnote.documents.reading import MOST_CHARACTERS, text_of
+from footnote.documents.reading import MAX_CHARACTERS, read_text
 from footnote.protocol.sources import Link
-from footnote.sandbox.jobs import Reading, Refused, TextOf
+from footnote.sandbox.jobs import DocumentText, JobRefused, ReadText
 
 STYLES = f"""<w:styles {W}>
 <w:style w:type="paragraph" w:styleId="Titel"><w:name w:val="Title"/></w:style>
@@ -31,13 +31,13 @@ NUMBERING = f"""<w:numbering {W}>
 </w:numbering>"""
 
 
-def read(content: bytes, media_type: str = DOCX) -> TextOf | Refused:
-    return text_of(Reading(content=content, filename="a.docx", media_type=media_type))
+def read(content: bytes, media_type: str = DOCX) -> DocumentText | JobRefused:
+    return read_text(ReadText(content=content, filename="a.docx", media_type=media_type))
 
 
 def text(body: str, *links: tuple[str, str, str], **parts: str) -> str:
     said = read(docx(body, *links, **parts))
-    assert isinstance(said, TextOf)
+    assert isinstance(said, DocumentText)
     return said.text or ""
 
 
@@ -120,7 +120,7 @@ def test_links_stand_beside_the_text_and_only_those_that_may_be_followed() -> No
         '<w:tc><w:p><w:hyperlink r:id="rId1"><w:r><w:t>c|d</w:t></w:r></w:hyperlink></w:p></w:tc></w:tr></w:tbl>'
     )
     said = read(docx(body, ("rId1", "hyperlink", "https://a.test/"), ("rId2", "hyperlink", "file:///etc/passwd")))
-    assert said == TextOf(
+    assert said == DocumentText(
         text="See the page, not this\n\n| a\\|b | c\\|d |\n| --- | --- |",
         links=(Link("https://a.test/", 4, 12), Link("https://a.test/", 33, 37)),
     )
@@ -219,18 +219,18 @@ def test_a_document_says_who_wrote_it_when() -> None:
         "docProps/core.xml": core,
         "word/document.xml": f"<w:document {W}><w:body>{paragraph('x')}</w:body></w:document>",
     }
-    said = read(zipped({"[Content_Types].xml": TYPES, **parts}))
-    assert said == TextOf(text="x", title="Báo cáo", author="Anh", published="2024-03-17")
+    said = read(make_zip({"[Content_Types].xml": TYPES, **parts}))
+    assert said == DocumentText(text="x", title="Báo cáo", author="Anh", published="2024-03-17")
 
 
 def test_parts_are_found_by_what_refers_to_them() -> None:
     parts = {
-        "_rels/.rels": relations(("rId1", "officeDocument", "word/document2.xml")),
-        "word/_rels/document2.xml.rels": relations(("rId1", "styles", "styles2.xml")),
+        "_rels/.rels": relationships_xml(("rId1", "officeDocument", "word/document2.xml")),
+        "word/_rels/document2.xml.rels": relationships_xml(("rId1", "styles", "styles2.xml")),
         "word/document2.xml": f"<w:document {W}><w:body>{styled('One', 'Titel')}</w:body></w:document>",
         "word/styles2.xml": STYLES,
     }
-    assert read(zipped(parts)) == TextOf(text="# One")
+    assert read(make_zip(parts)) == DocumentText(text="# One")
 
 
 def test_letters_are_in_one_piece() -> None:
@@ -238,24 +238,24 @@ def test_letters_are_in_one_piece() -> None:
 
 
 def test_a_document_without_text_says_so() -> None:
-    assert read(docx(paragraph(""))) == TextOf(text=None, reason="there is no text in it")
+    assert read(docx(paragraph(""))) == DocumentText(text=None, reason="there is no text in it")
 
 
 def test_a_long_document_is_cut() -> None:
     said = read(docx(paragraph("word " * 100_000) * 5))
-    assert isinstance(said, TextOf)
-    assert (len(said.text or ""), said.cut) == (MOST_CHARACTERS, True)
+    assert isinstance(said, DocumentText)
+    assert (len(said.text or ""), said.cut) == (MAX_CHARACTERS, True)
 
 
-@pytest.mark.parametrize("beginning", [LAUGHS, OUTSIDE], ids=["laughs", "outside"])
+@pytest.mark.parametrize("beginning", [BILLION_LAUGHS, EXTERNAL_ENTITY], ids=["laughs", "outside"])
 def test_a_document_that_declares_entities_is_refused(beginning: str) -> None:
-    assert read(docx(paragraph("&x;&j;"), beginning=beginning)) == Refused(
+    assert read(docx(paragraph("&x;&j;"), beginning=beginning)) == JobRefused(
         "a.docx declares entities, which can be made to expand without end.", is_hostile=True
     )
 
 
 def test_a_document_that_nests_without_end_is_refused() -> None:
-    assert read(docx("<w:sdt><w:sdtContent>" * 5_000)) == Refused("a.docx is nested too deeply.")
+    assert read(docx("<w:sdt><w:sdtContent>" * 5_000)) == JobRefused("a.docx is nested too deeply.")
 
 
 @pytest.mark.parametrize(
@@ -269,22 +269,22 @@ def test_a_document_that_nests_without_end_is_refused() -> None:
     ],
 )
 def test_a_damaged_document_is_refused(content: bytes) -> None:
-    assert read(content) == Refused("a.docx is damaged.")
+    assert read(content) == JobRefused("a.docx is damaged.")
 
 
 def test_a_zip_file_without_a_document_is_refused() -> None:
-    assert read(zipped({"a": "b"})) == Refused("a.docx is damaged: there is nothing in it.")
+    assert read(make_zip({"a": "b"})) == JobRefused("a.docx is damaged: there is nothing in it.")
 
 
 def test_a_document_that_unpacks_to_too_much_is_refused() -> None:
     file = BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("_rels/.rels", relations(("rId1", "officeDocument", "word/document.xml")))
+        archive.writestr("_rels/.rels", relationships_xml(("rId1", "officeDocument", "word/document.xml")))
         with archive.open("word/document.xml", "w") as part:
             part.write(f"<w:document {W}><w:body>".encode())
             for _ in range(210):
                 part.write(b" " * 1_000_000)
-    assert read(file.getvalue()) == Refused("a.docx unpacks to more than 200 MB.", is_hostile=True)
+    assert read(file.getvalue()) == JobRefused("a.docx unpacks to more than 200 MB.", is_hostile=True)
 
 
 def test_an_open_document_is_read_too() -> None:
@@ -301,7 +301,7 @@ def test_an_open_document_is_read_too() -> None:
         '<table:table-cell table:number-columns-repeated="2"><text:p>B</text:p></table:table-cell></table:table-row>'
         "</table:table></office:text></office:body></office:document-content>"
     )
-    assert read(zipped({"mimetype": ODT, "content.xml": content}), ODT) == TextOf(
+    assert read(make_zip({"mimetype": ODT, "content.xml": content}), ODT) == DocumentText(
         text="## Phần\n\nSee the page  here[^1]\n\n- one\n  - in one\n\n"
         "| A | B | B |\n| --- | --- | --- |\n\n[^1]: a note",
         links=(Link("https://a.test/", 13, 21),),

@@ -10,15 +10,15 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from footnote.tools.base import Tool
-from footnote.tools.mcp import McpServer, McpSource
+from footnote.tools.mcp import McpServerSettings, McpSource
 
 _HERE = Path(__file__).parent
-EXAMPLE = McpServer("demo", command=sys.executable, args=(str(_HERE / "example.py"),))
-ODD = McpServer("odd", command=sys.executable, args=(str(_HERE / "odd.py"),))
+EXAMPLE = McpServerSettings("demo", command=sys.executable, args=(str(_HERE / "example.py"),))
+ODD = McpServerSettings("odd", command=sys.executable, args=(str(_HERE / "odd.py"),))
 
 
 @asynccontextmanager
-async def served(port: int = 0, **environment: str) -> AsyncIterator[McpServer]:
+async def serve_example(port: int = 0, **environment: str) -> AsyncIterator[McpServerSettings]:
     """The example over HTTP; port 0 takes a free one."""
     environment = {"PATH": os.environ["PATH"], **environment}
     program = [sys.executable, str(_HERE / "example.py"), str(port)]
@@ -26,15 +26,15 @@ async def served(port: int = 0, **environment: str) -> AsyncIterator[McpServer]:
     assert process.stdout is not None
     port = int(await process.stdout.readline())
     try:
-        yield McpServer("demo", url=f"http://127.0.0.1:{port}/mcp")
+        yield McpServerSettings("demo", url=f"http://127.0.0.1:{port}/mcp")
     finally:
         if process.returncode is None:
             process.kill()
         await process.wait()
 
 
-def port_of(server: McpServer) -> int:
-    return urlsplit(server.place).port or 0
+def port_of(server: McpServerSettings) -> int:
+    return urlsplit(server.location).port or 0
 
 
 def tool(source: McpSource, name: str) -> Tool:

@@ -3,7 +3,7 @@
 import { wordsNow } from "../lib/i18n";
 import type {
   About,
-  Agents,
+  AgentList,
   ConvertedFile,
   ConvertType,
   ErrorBody,
@@ -18,16 +18,16 @@ import type {
   History,
   ImportedSession,
   IssuedToken,
-  Models,
+  ModelList,
   Principal,
   RunView,
   SessionHead,
   SessionPage,
   SourceView,
-  Started,
+  StartedRun,
   TokenHead,
   User,
-  Users,
+  UserList,
 } from "./events.gen";
 import { words } from "./words";
 
@@ -140,15 +140,15 @@ export const api = {
   issueToken: (name: string, days: number | null) =>
     json<IssuedToken>("POST", "/v2/tokens", { body: { name, expires_in_days: days } }),
   revokeToken: (id: string) => send("DELETE", `/v2/tokens/${encodeURIComponent(id)}`),
-  users: () => json<Users>("GET", "/v2/users"),
+  users: () => json<UserList>("GET", "/v2/users"),
   addUser: (user: { name: string; password: string; role: User["role"] }) =>
     json<User>("POST", "/v2/users", { body: user }),
   changeUser: (id: string, changes: { password?: string; role?: User["role"]; disabled?: boolean }) =>
     json<User>("PATCH", `/v2/users/${encodeURIComponent(id)}`, { body: changes }),
   removeUser: (id: string) => send("DELETE", `/v2/users/${encodeURIComponent(id)}`),
   about: () => json<About>("GET", "/v2/about"),
-  agents: () => json<Agents>("GET", "/v2/agents"),
-  models: () => json<Models>("GET", "/v2/models"),
+  agents: () => json<AgentList>("GET", "/v2/agents"),
+  models: () => json<ModelList>("GET", "/v2/models"),
 
   sessions: (query: string, cursor: string | null, limit?: number) =>
     json<SessionPage>("GET", "/v2/sessions", { query: { query: query || null, cursor, limit } }),
@@ -169,11 +169,11 @@ export const api = {
       },
     ),
 
-  ask: (id: string, question: Question) => json<Started>("POST", session(id, "/messages"), { body: question }),
+  ask: (id: string, question: Question) => json<StartedRun>("POST", session(id, "/messages"), { body: question }),
   edit: (id: string, messageId: string, question: Question) =>
-    json<Started>("POST", session(id, `/messages/${messageId}/edit`), { body: question }),
+    json<StartedRun>("POST", session(id, `/messages/${messageId}/edit`), { body: question }),
   retry: (id: string, messageId: string, again: { model: string | null; locale: string }) =>
-    json<Started>("POST", session(id, `/messages/${messageId}/retry`), { body: again }),
+    json<StartedRun>("POST", session(id, `/messages/${messageId}/retry`), { body: again }),
   cancel: (runId: string) => json<RunView>("POST", `/v2/runs/${runId}/cancel`),
   decide: (runId: string, callId: string, decision: Decision) =>
     json<RunView>("POST", `/v2/runs/${runId}/approvals/${encodeURIComponent(callId)}`, { body: { decision } }),

@@ -24,12 +24,16 @@ export interface About {
   version: string;
   search_provider: string | null;
   upload_bytes: number;
-  storage: Storage;
+  storage: StorageView;
   keyless: boolean;
 }
 
 export interface ActiveRun {
   run_id: string;
+}
+
+export interface AgentList {
+  agents: readonly AgentView[];
 }
 
 export interface AgentView {
@@ -39,10 +43,6 @@ export interface AgentView {
   model: string | null;
   web_search: boolean;
   workspace: boolean;
-}
-
-export interface Agents {
-  agents: readonly AgentView[];
 }
 
 export interface ApprovalReason {
@@ -308,15 +308,15 @@ export interface MessageStop {
   type: "message_stop";
 }
 
+export interface ModelList {
+  models: readonly ModelView[];
+}
+
 export interface ModelView {
   id: string;
   provider: string;
   available: boolean;
   default: boolean;
-}
-
-export interface Models {
-  models: readonly ModelView[];
 }
 
 export interface PageReport {
@@ -529,7 +529,7 @@ export interface SourceView {
   snapshots: readonly SourceSnapshot[];
 }
 
-export interface Started {
+export interface StartedRun {
   run_id: string;
   session_id: string;
   message_id: string;
@@ -537,7 +537,7 @@ export interface Started {
   timestamp?: string;
 }
 
-export interface Storage {
+export interface StorageView {
   used: number;
   limit: number;
 }
@@ -575,6 +575,10 @@ export interface ToolImage {
   media_type: string;
   width: number;
   height: number;
+}
+
+export interface ToolList {
+  tools: readonly ToolView[];
 }
 
 export interface ToolProgress {
@@ -617,10 +621,6 @@ export interface ToolView {
   approval: boolean;
 }
 
-export interface Tools {
-  tools: readonly ToolView[];
-}
-
 export interface TurnUsage {
   input_tokens: number;
   output_tokens: number;
@@ -638,7 +638,7 @@ export interface User {
   created_at: string;
 }
 
-export interface Users {
+export interface UserList {
   users: readonly User[];
 }
 

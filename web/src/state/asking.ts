@@ -2,7 +2,7 @@
 
 import { locale } from "../lib/i18n";
 import { api, type Decision, RequestFailed } from "../protocol/client";
-import type { FileRecord, Started } from "../protocol/events.gen";
+import type { FileRecord, StartedRun } from "../protocol/events.gen";
 import { EMPTY_ANSWER, isActive } from "./answer";
 import { adopt, changeTurns, conversation, followRun, here, refresh, whilePosting } from "./conversation";
 import { rest } from "./following";
@@ -107,8 +107,8 @@ function pending({ text, attachments }: Asked): Turn {
   return { key: `asked-${count}`, text, askedAt: null, attachments, ...ids, answer: EMPTY_ANSWER };
 }
 
-async function begin(turn: Turn, post: () => Promise<Started>, before?: readonly Turn[]): Promise<void> {
-  let started: Started;
+async function begin(turn: Turn, post: () => Promise<StartedRun>, before?: readonly Turn[]): Promise<void> {
+  let started: StartedRun;
   const place = here();
   const known = new Set((before ?? conversation.get().turns).map((one) => one.questionId));
   try {
@@ -123,7 +123,7 @@ async function begin(turn: Turn, post: () => Promise<Started>, before?: readonly
   taken(turn, started, place);
 }
 
-function taken(turn: Turn, started: Started, place: AbortSignal): void {
+function taken(turn: Turn, started: StartedRun, place: AbortSignal): void {
   const { run_id, message_id, question_id, session_id, timestamp } = started;
   const known: Turn = {
     ...turn,

@@ -69,7 +69,7 @@ class PlainAnswer:
 
     def _write(self, text: str) -> None:
         if text:
-            self._screen.stream(self._gap + text)
+            self._screen.write_text(self._gap + text)
             self._last = text
             self._gap = ""
 
@@ -97,14 +97,14 @@ class PaintedAnswer:
 
     def add(self, lines: Sequence[Line]) -> None:
         if lines:
-            self._screen.block([self._paint.line(line) for line in lines])
+            self._screen.write_block([self._paint.line(line) for line in lines])
 
     def tail(self, columns: int, rows: int) -> list[str]:
         lines = self._paint.markdown(self._splitter.preview(columns, rows), columns)[-rows:]
-        return ["", *lines] if lines and self._screen.gap_before_answer else lines
+        return ["", *lines] if lines and self._screen.has_gap_before_answer else lines
 
     def _finish(self, blocks: list[str]) -> None:
         columns, _ = self._screen.size
         for block in blocks:
             if lines := self._paint.markdown(block, columns):
-                self._screen.block(lines)
+                self._screen.write_block(lines)

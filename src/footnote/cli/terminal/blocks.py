@@ -23,9 +23,9 @@ class BlockSplitter:
 
     def __init__(self) -> None:
         self._rest: list[str] = []
-        self._begin()
+        self._reset()
 
-    def _begin(self) -> None:
+    def _reset(self) -> None:
         self._lines: list[str] = []
         self._fence = ""
         self._fence_line = 0
@@ -42,21 +42,21 @@ class BlockSplitter:
         self._rest = [rest]
         blocks: list[str] = []
         for line in lines:
-            self._line(line, blocks)
+            self._push_line(line, blocks)
         return blocks
 
     def flush(self) -> str:
         """The tail, now that nothing follows: a block too."""
         tail = self.tail
         self._rest = []
-        self._begin()
+        self._reset()
         return tail
 
     @property
     def tail(self) -> str:
         return "".join(f"{line}\n" for line in self._lines) + "".join(self._rest)
 
-    def _line(self, line: str, blocks: list[str]) -> None:
+    def _push_line(self, line: str, blocks: list[str]) -> None:
         if self._fence:
             self._lines.append(line)
             if self._closes_fence(line):
@@ -90,7 +90,7 @@ class BlockSplitter:
 
     def _cut(self) -> str:
         block = "".join(f"{line}\n" for line in self._lines)
-        self._begin()
+        self._reset()
         return block
 
     def preview(self, columns: int, rows: int) -> str:
@@ -111,9 +111,9 @@ class BlockSplitter:
         shown.reverse()
         if first and self._in_list and not self._fence:
             shown = _from_item(shown)
-        return "\n".join([*self._opening(first), *shown])
+        return "\n".join([*self._context_lines(first), *shown])
 
-    def _opening(self, first: int) -> list[str]:
+    def _context_lines(self, first: int) -> list[str]:
         """The lines that give their meaning to those shown, if they stand before the first of them."""
         if self._fence:
             return [self._lines[self._fence_line].lstrip()] if self._fence_line < first else []

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from footnote.cli.terminal.lines import Line, Span, Symbols, Tone
-from footnote.cli.terminal.receipt import detour
+from footnote.cli.terminal.lines import Line, StyledText, Symbols, Tone
+from footnote.cli.terminal.receipt import deviations
 from footnote.protocol.events import CallStatus, ToolProgress, ToolResultBlock, ToolStatus, ToolUseBlock
 from footnote.protocol.receipts import Receipt
 
@@ -15,7 +15,7 @@ _DETAIL_LENGTH = 60
 _RESULT_LENGTH = 120
 
 
-class _Call:
+class _CallLine:
     """One call that has no result yet."""
 
     def __init__(self, title: str, detail: str = "") -> None:
@@ -28,13 +28,13 @@ class _Call:
         self.ended: float | None = None
 
 
-class Calls:
+class CallLines:
     """Fed the events about calls; each method gives the line to print where lines cannot be redrawn."""
 
     def __init__(self, symbols: Symbols, clock: Callable[[], float] = time.monotonic) -> None:
         self._symbols = symbols
         self._clock = clock
-        self._open: dict[str, _Call] = {}
+        self._open: dict[str, _CallLine] = {}
 
     def __bool__(self) -> bool:
         return bool(self._open)
@@ -42,8 +42,8 @@ class Calls:
     def begin(self, block: ToolUseBlock) -> None:
         detail = _detail(block.input)
         title = block.tool_content_message or block.name
-        shown = _shortened(detail, _DETAIL_LENGTH, self._symbols.ellipsis)
-        self._open[block.id] = _Call(self._joined(title, shown), detail)
+        shown = _truncate(detail, _DETAIL_LENGTH, self._symbols.ellipsis)
+        self._open[block.id] = _CallLine(self._join(title, shown), detail)
 
     def status(self, event: ToolStatus) -> Line | None:
         call = self._open.get(event.tool_use_id)
@@ -69,42 +69,42 @@ class Calls:
         call.stage = event.stage
         return self._line(call) if is_new else None
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """The calls that are under way will be asked for again."""
         self._open.clear()
 
     def finish(self, block: ToolResultBlock) -> Line:
         """The last line about a call."""
-        call = self._open.pop(block.tool_use_id, None) or _Call(block.name)
+        call = self._open.pop(block.tool_use_id, None) or _CallLine(block.name)
         call.ended = call.ended or self._clock()
         failed = block.status == "error"
-        results = [_shortened(part, _RESULT_LENGTH, self._symbols.ellipsis) for part in _result(block)]
-        rest = self._joined("", self._duration(call), *results)
+        results = [_truncate(part, _RESULT_LENGTH, self._symbols.ellipsis) for part in _result_parts(block)]
+        rest = self._join("", self._duration(call), *results)
         return (
             self._symbol("error" if failed else "done"),
-            Span(f" {call.title}"),
-            Span(rest, "bad" if failed else "dim"),
+            StyledText(f" {call.title}"),
+            StyledText(rest, "bad" if failed else "dim"),
         )
 
     def lines(self) -> list[Line]:
         """The calls that are under way, in the order in which they were asked for."""
         return [self._line(call, self._duration(call)) for call in self._open.values()]
 
-    def _line(self, call: _Call, duration: str = "") -> Line:
+    def _line(self, call: _CallLine, duration: str = "") -> Line:
         tone: Tone = "normal" if call.status == "running" else "dim"
-        rest = self._joined("", call.progress, duration)
-        return (self._symbol(call.status), Span(f" {call.title}", tone), Span(rest, "dim"))
+        rest = self._join("", call.progress, duration)
+        return (self._symbol(call.status), StyledText(f" {call.title}", tone), StyledText(rest, "dim"))
 
-    def _symbol(self, status: CallStatus) -> Span:
+    def _symbol(self, status: CallStatus) -> StyledText:
         match status:
             case "done":
-                return Span(self._symbols.done, "good")
+                return StyledText(self._symbols.done, "good")
             case "error":
-                return Span(self._symbols.failed, "bad")
+                return StyledText(self._symbols.failed, "bad")
             case _:
-                return Span(self._symbols.waiting)
+                return StyledText(self._symbols.waiting)
 
-    def _duration(self, call: _Call) -> str:
+    def _duration(self, call: _CallLine) -> str:
         if call.started is None:
             return ""
         if call.ended is None:
@@ -112,7 +112,7 @@ class Calls:
             return f"{int(self._clock() - call.started)}s"
         return f"{call.ended - call.started:.1f}s"
 
-    def _joined(self, first: str, *rest: str) -> str:
+    def _join(self, first: str, *rest: str) -> str:
         return self._symbols.dot.join([first, *(part for part in rest if part)])
 
 
@@ -122,22 +122,22 @@ def _detail(arguments: dict[str, Any]) -> str:
     return next((value.strip() for value in values if value.strip() and "\n" not in value), "")
 
 
-def _result(block: ToolResultBlock) -> list[str]:
+def _result_parts(block: ToolResultBlock) -> list[str]:
     """What came of it: sources and what went another way with them, or the first line of what it said."""
     artifact = block.artifact or {}
     sources: Any = artifact.get("sources")
     if isinstance(sources, list) and block.status == "success":
         count = len(sources)  # pyright: ignore[reportUnknownArgumentType] - an artifact is foreign JSON
-        return ["1 source" if count == 1 else f"{count} sources", *_detour(artifact.get("receipt"))]
+        return ["1 source" if count == 1 else f"{count} sources", *_deviations(artifact.get("receipt"))]
     return [block.content.strip().partition("\n")[0]]
 
 
-def _detour(receipt: Any) -> list[str]:
+def _deviations(receipt: Any) -> list[str]:
     try:
-        return detour(msgspec.convert(receipt, Receipt))
+        return deviations(msgspec.convert(receipt, Receipt))
     except msgspec.ValidationError:
         return []
 
 
-def _shortened(text: str, length: int, ellipsis: str) -> str:
+def _truncate(text: str, length: int, ellipsis: str) -> str:
     return text if len(text) <= length else text[: length - len(ellipsis)].rstrip() + ellipsis

@@ -8,18 +8,18 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from footnote.cli.terminal.clean import clean_line
-from footnote.cli.terminal.lines import Line, Span
+from footnote.cli.terminal.lines import Line, StyledText
 
 
 @lru_cache(maxsize=4096)
-def _cells(character: str) -> int:
+def _char_width(character: str) -> int:
     if unicodedata.category(character) in ("Mn", "Me", "Cf") or "\u1160" <= character <= "\u11ff":
         return 0
     return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
 
 
 def width(text: str) -> int:
-    return sum(map(_cells, text))
+    return sum(map(_char_width, text))
 
 
 def one_line(text: str) -> str:
@@ -27,14 +27,14 @@ def one_line(text: str) -> str:
     return " ".join(clean_line(text).split())
 
 
-def cut(text: str, cells: int, ellipsis: str) -> str:
+def truncate(text: str, cells: int, ellipsis: str) -> str:
     """The text, or as much of it as fits with the ellipsis; at the end of a word where one is near."""
     if width(text) <= cells:
         return text
     room = max(cells - width(ellipsis), 0)
     end = used = 0
     for end, character in enumerate(text):  # noqa: B007 - where it stopped is what is wanted
-        used += _cells(character)
+        used += _char_width(character)
         if used > room:
             break
     word = text[:end] if text[end].isspace() else text[:end].rpartition(" ")[0]
@@ -42,62 +42,62 @@ def cut(text: str, cells: int, ellipsis: str) -> str:
     return kept.rstrip() + ellipsis[:cells]
 
 
-def padded(text: str, cells: int) -> str:
+def pad(text: str, cells: int) -> str:
     return text + " " * (cells - width(text))
 
 
-def wrapped(line: Line, columns: int, *, first: int = 0, indent: int = 0) -> list[Line]:
+def wrap(line: Line, columns: int, *, first: int = 0, indent: int = 0) -> list[Line]:
     """A line of ours on as many rows as it takes: the first indented by `first`, the others by `indent`."""
-    spans = [Span(clean_line(span.text), span.tone) for span in line]
+    spans = [StyledText(clean_line(span.text), span.tone) for span in line]
     text = "".join(span.text for span in spans)
     deepest = max(columns - 2, 0) // 2  # a character of two cells must still fit
     first, indent = min(first, deepest), min(indent, deepest)
     rows: list[Line] = []
     for start, end in _rows(text, columns - first, columns - indent):
-        space = Span(" " * (indent if rows else first))
-        rows.append((*([space] if space.text else []), *_between(spans, start, end)))
+        space = StyledText(" " * (indent if rows else first))
+        rows.append((*([space] if space.text else []), *_slice_spans(spans, start, end)))
     return rows
 
 
 def _rows(text: str, first: int, following: int) -> Iterator[tuple[int, int]]:
     """Where each row begins and ends. A word that is longer than a row is broken, any other is not."""
     start, room = 0, first
-    while (most := _fitting(text, start, room)) < len(text):
-        end = next((at for at in range(most, start, -1) if _may_break_before(text, at)), most)
+    while (most := _row_end(text, start, room)) < len(text):
+        end = next((at for at in range(most, start, -1) if _can_break_before(text, at)), most)
         yield start, start + len(text[start:end].rstrip())
         start, room = end, following
     yield start, len(text.rstrip())
 
 
-def _fitting(text: str, start: int, room: int) -> int:
+def _row_end(text: str, start: int, room: int) -> int:
     """How far a row reaches; at least one character is in it, and spaces at its end take no room."""
     used = 0
     for at in range(start, len(text)):
-        used += _cells(text[at])
+        used += _char_width(text[at])
         if used > room and at > start and not text[at].isspace():
             return at
     return len(text)
 
 
-def _may_break_before(text: str, at: int) -> bool:
+def _can_break_before(text: str, at: int) -> bool:
     """After a space, and on both sides of a wide character; but a bracket or a comma stays with what it belongs to."""
     if at == 0 or text[at].isspace():
         return False
     before, after = text[at - 1], text[at]
     if before.isspace():
         return True
-    is_beside_a_wide_one = 2 in (_cells(before), _cells(after)) and _cells(after) > 0
+    is_beside_a_wide_one = 2 in (_char_width(before), _char_width(after)) and _char_width(after) > 0
     opens = unicodedata.category(before) in ("Ps", "Pi")
     closes = unicodedata.category(after) in ("Pe", "Pf", "Po", "Pd")
     return is_beside_a_wide_one and not opens and not closes
 
 
-def _between(spans: list[Span], start: int, end: int) -> Line:
-    parts: list[Span] = []
+def _slice_spans(spans: list[StyledText], start: int, end: int) -> Line:
+    parts: list[StyledText] = []
     position = 0
     for span in spans:
         piece = span.text[max(start - position, 0) : max(end - position, 0)]
         if piece:
-            parts.append(Span(piece, span.tone))
+            parts.append(StyledText(piece, span.tone))
         position += len(span.text)
     return tuple(parts)

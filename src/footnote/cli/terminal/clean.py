@@ -26,23 +26,23 @@ _breaks = re.compile(r"[\t\n\u2028\u2029]+")
 class Cleaner:
     """Cleans a text that comes in pieces; the result does not depend on where it was cut."""
 
-    __slots__ = ("_held",)
+    __slots__ = ("_pending",)
 
     def __init__(self) -> None:
-        self._held = ""
+        self._pending = ""
 
     def push(self, text: str) -> str:
         """What can be shown of the text so far. The beginning of a sequence is held back until it is whole."""
-        if not self._held and not _suspect.search(text):
+        if not self._pending and not _suspect.search(text):
             return text
-        text = self._held + text
+        text = self._pending + text
         unfinished = _unfinished.search(text)
-        self._held = unfinished.group() if unfinished else ""
-        return _harmful.sub("", text[: len(text) - len(self._held)])
+        self._pending = unfinished.group() if unfinished else ""
+        return _harmful.sub("", text[: len(text) - len(self._pending)])
 
     def flush(self) -> str:
         """What was held back, now that nothing follows."""
-        held, self._held = self._held, ""
+        held, self._pending = self._pending, ""
         return _harmful.sub("", held)
 
 
@@ -56,6 +56,6 @@ def clean_line(text: str) -> str:
     return _breaks.sub(" ", clean(text))
 
 
-def escaped_json(data: bytes) -> bytes:
+def escape_json(data: bytes) -> bytes:
     """The same JSON, with every character that would steer a terminal written as its escape."""
     return _harmful_in_json.sub(lambda found: b"\\u%04x" % ord(found.group().decode()), data)

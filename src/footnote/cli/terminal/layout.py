@@ -2,12 +2,12 @@
 
 from msgspec import Struct
 
-from footnote.cli.terminal.cells import cut, one_line, wrapped
-from footnote.cli.terminal.lines import FULL, Line, Span, Symbols, as_text
+from footnote.cli.terminal.cells import one_line, truncate, wrap
+from footnote.cli.terminal.lines import UNICODE, Line, StyledText, Symbols, as_text
 from footnote.protocol.tools import Locale
 
 
-class Words(Struct, frozen=True):
+class LayoutMessages(Struct, frozen=True):
     """What is said about sources. `{count}` stands for a number of 2 or more."""
 
     sources: str
@@ -25,8 +25,8 @@ class Words(Struct, frozen=True):
     none_cited: str
 
 
-WORDS: dict[Locale, Words] = {
-    "en": Words(
+MESSAGES: dict[Locale, LayoutMessages] = {
+    "en": LayoutMessages(
         sources="Sources:",
         partial="partly supported",
         unsupported="not supported",
@@ -41,7 +41,7 @@ WORDS: dict[Locale, Words] = {
         one_none_cited="1 source was found; the answer does not cite it.",
         none_cited="{count} sources were found; the answer cites none of them.",
     ),
-    "vi": Words(
+    "vi": LayoutMessages(
         sources="Nguồn:",
         partial="chỉ có căn cứ một phần",
         unsupported="không có căn cứ",
@@ -56,7 +56,7 @@ WORDS: dict[Locale, Words] = {
         one_none_cited="Đã tìm thấy 1 nguồn; câu trả lời không trích dẫn nguồn này.",
         none_cited="Đã tìm thấy {count} nguồn; câu trả lời không trích dẫn nguồn nào.",
     ),
-    "zh": Words(
+    "zh": LayoutMessages(
         sources="来源：",  # noqa: RUF001 - a Chinese colon
         partial="部分有依据",
         unsupported="没有依据",
@@ -77,25 +77,25 @@ WORDS: dict[Locale, Words] = {
 class Layout:
     """`columns` None: nothing is wrapped, because what reads a pipe wraps by itself."""
 
-    def __init__(self, columns: int | None = None, symbols: Symbols = FULL, locale: Locale = "en") -> None:
+    def __init__(self, columns: int | None = None, symbols: Symbols = UNICODE, locale: Locale = "en") -> None:
         self.columns = columns
         self.symbols = symbols
-        self.words = WORDS[locale]
+        self.messages = MESSAGES[locale]
 
     def rows(self, line: Line, *, first: int = 0, indent: int = 0) -> list[Line]:
         """The line on its rows: the first indented by `first`, the others by `indent`."""
         if self.columns is None:
-            return [(Span(" " * first), *line)] if first else [line]
-        return wrapped(line, self.columns, first=first, indent=indent)
+            return [(StyledText(" " * first), *line)] if first else [line]
+        return wrap(line, self.columns, first=first, indent=indent)
 
-    def address(self, url: str, *, first: int = 0) -> Line:
+    def url_line(self, url: str, *, first: int = 0) -> Line:
         """Never wrapped by us: a terminal that wraps it by itself still knows where it ends."""
-        return (Span(" " * first), Span(as_text((Span(url),)), "dim"))
+        return (StyledText(" " * first), StyledText(as_text((StyledText(url),)), "dim"))
 
-    def quoted(self, text: str, cells: int) -> str:
+    def quote(self, text: str, cells: int) -> str:
         """Somebody's words between quotation marks, shortened to that many cells."""
-        opening, closing = ("“", "”") if self.symbols is FULL else ('"', '"')
-        return f"{opening}{cut(one_line(text), cells, self.symbols.ellipsis)}{closing}"
+        opening, closing = ("“", "”") if self.symbols is UNICODE else ('"', '"')
+        return f"{opening}{truncate(one_line(text), cells, self.symbols.ellipsis)}{closing}"
 
-    def counted(self, count: int, one: str, more: str) -> str:
+    def pluralize(self, count: int, one: str, more: str) -> str:
         return one if count == 1 else more.format(count=count)

@@ -7,12 +7,12 @@ from footnote.cli.terminal.clean import clean_line
 Tone: TypeAlias = Literal["normal", "dim", "good", "doubtful", "bad"]
 
 
-class Span(NamedTuple):
+class StyledText(NamedTuple):
     text: str
     tone: Tone = "normal"
 
 
-Line: TypeAlias = tuple[Span, ...]
+Line: TypeAlias = tuple[StyledText, ...]
 
 
 class Symbols(NamedTuple):
@@ -26,16 +26,16 @@ class Symbols(NamedTuple):
     bar: str
 
 
-FULL = Symbols(waiting="⏳", done="✓", failed="✗", dot=" · ", ellipsis="…", bar="│ ")
+UNICODE = Symbols(waiting="⏳", done="✓", failed="✗", dot=" · ", ellipsis="…", bar="│ ")
 ASCII = Symbols(waiting="...", done="ok", failed="FAILED", dot=" - ", ellipsis="...", bar="| ")
 
 
 def symbols_for(encoding: str) -> Symbols:
     try:
-        "".join(FULL).encode(encoding)
+        "".join(UNICODE).encode(encoding)
     except (UnicodeEncodeError, LookupError):
         return ASCII
-    return FULL
+    return UNICODE
 
 
 def as_text(line: Line) -> str:

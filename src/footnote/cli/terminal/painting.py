@@ -58,7 +58,7 @@ class _PlainCodeBlock(CodeBlock):
         )
 
 
-class _Answer(Markdown):
+class _PaintedMarkdown(Markdown):
     elements: ClassVar[dict[str, type[MarkdownElement]]] = {
         **Markdown.elements,
         "heading_open": _LeftHeading,
@@ -68,16 +68,16 @@ class _Answer(Markdown):
 
     def __init__(self, text: str) -> None:
         super().__init__("", code_theme="ansi_dark", hyperlinks=False)
-        self.parsed = [_tidied(token) for token in _parser.parse(text)]
+        self.parsed = [_tidy(token) for token in _parser.parse(text)]
 
 
-def _tidied(token: Token) -> Token:
+def _tidy(token: Token) -> Token:
     if token.children:
-        return token.copy(children=list(_tidied_inline(token.children)))
+        return token.copy(children=list(_tidy_inline(token.children)))
     return token
 
 
-def _tidied_inline(children: Sequence[Token]) -> Iterable[Token]:
+def _tidy_inline(children: Sequence[Token]) -> Iterable[Token]:
     """Inline content in kinds that rich shows where they stand.
 
     A link is followed by its address, so that a person sees where it leads; an image is its description and
@@ -120,8 +120,8 @@ class Painter:
         """A block as painted lines of at most `columns` cells, without empty lines around it."""
         self._console.width = columns
         with self._console.capture() as capture:
-            self._console.print(_Answer(text))
-        lines = [_without_trailing_space(line) for line in capture.get().split("\n")]
+            self._console.print(_PaintedMarkdown(text))
+        lines = [_strip_trailing_space(line) for line in capture.get().split("\n")]
         shown = [at for at, line in enumerate(lines) if line]
         return lines[shown[0] : shown[-1] + 1] if shown else []
 
@@ -142,7 +142,7 @@ class Painter:
         return max(-(-cell_len(_sgr.sub("", painted)) // columns), 1)
 
 
-def _without_trailing_space(line: str) -> str:
+def _strip_trailing_space(line: str) -> str:
     found = _upto_last_sign.match(line)
     end = found.end() if found else 0
     return line[:end] + ("\x1b[0m" if end and "\x1b" in line[end:] else "")

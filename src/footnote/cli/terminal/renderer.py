@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from footnote.cli.terminal.answer import AnswerWriter
-from footnote.cli.terminal.calls import Calls
-from footnote.cli.terminal.clean import escaped_json
+from footnote.cli.terminal.calls import CallLines
+from footnote.cli.terminal.clean import escape_json
 from footnote.cli.terminal.footnotes import Footnotes
 from footnote.cli.terminal.layout import Layout
-from footnote.cli.terminal.lines import Line, Span, symbols_for
-from footnote.cli.terminal.screen import Screen, Sink
-from footnote.cli.terminal.thinking import Thinking
+from footnote.cli.terminal.lines import Line, StyledText, symbols_for
+from footnote.cli.terminal.screen import OutputSink, Screen
+from footnote.cli.terminal.thinking import ThinkingLine
 from footnote.protocol.events import (
     BlockDelta,
     BlockStart,
@@ -40,7 +40,7 @@ class Renderer(Protocol):
 
     def feed(self, event: Event) -> None: ...
 
-    def know(self, sources: Iterable[Source]) -> None:
+    def add_earlier_sources(self, sources: Iterable[Source]) -> None:
         """Sources of earlier turns, which this one may cite."""
         ...
 
@@ -56,15 +56,15 @@ class Renderer(Protocol):
 class JsonRenderer:
     """Every event as one line of JSON; `on_terminal`: also its strings steer nothing."""
 
-    def __init__(self, out: Sink, *, on_terminal: bool) -> None:
+    def __init__(self, out: OutputSink, *, on_terminal: bool) -> None:
         self._out = out
         self._on_terminal = on_terminal
 
     def feed(self, event: Event) -> None:
         line = encode(event)
-        self._out.write_bytes((escaped_json(line) if self._on_terminal else line) + b"\n")
+        self._out.write_bytes((escape_json(line) if self._on_terminal else line) + b"\n")
 
-    def know(self, sources: Iterable[Source]) -> None:
+    def add_earlier_sources(self, sources: Iterable[Source]) -> None:
         pass
 
     def tick(self) -> None:
@@ -93,16 +93,16 @@ class TerminalRenderer:
         self._screen = screen
         self._answer = answer
         self._quiet = quiet
-        self._thinking = Thinking(screen, in_full=show_thinking)
-        self._calls = Calls(screen.symbols, clock)
+        self._thinking = ThinkingLine(screen, show_text=show_thinking)
+        self._calls = CallLines(screen.symbols, clock)
         self._footnotes = Footnotes()
         self._locale: Locale = locale
         self._open: dict[int, ContentBlock] = {}
-        self._awaited = ""
-        self._changed = False
+        self._awaited_model = ""
+        self._needs_redraw = False
 
     def feed(self, event: Event) -> None:
-        self._changed = True
+        self._needs_redraw = True
         self._footnotes.feed(event)
         match event:
             case BlockDelta(delta=TextGrowth(text)):
@@ -116,27 +116,27 @@ class TerminalRenderer:
             case BlockStop(index):
                 self._end(self._open.pop(index, None))
             case ToolStatus():
-                self._say(self._calls.status(event))
+                self._note_progress(self._calls.status(event))
             case ToolProgress():
-                self._say(self._calls.progress(event))
+                self._note_progress(self._calls.progress(event))
             case MessageStart(message):
-                self._awaited = message.model
+                self._awaited_model = message.model
             case MessageDelta():
-                self._awaited = ""
+                self._awaited_model = ""
             case RoundRestart():
                 self._restart()
             case _:
                 pass
 
-    def know(self, sources: Iterable[Source]) -> None:
-        self._footnotes.know(sources)
+    def add_earlier_sources(self, sources: Iterable[Source]) -> None:
+        self._footnotes.add_earlier_sources(sources)
 
     def _restart(self) -> None:
         """What was printed stays, since a terminal takes nothing back; what follows says it again."""
         self._end_all()
-        self._calls.forget()
+        self._calls.clear()
         if not self._quiet:
-            self._screen.note((Span("The server was interrupted. This part of the answer begins again:"),))
+            self._screen.note((StyledText("The server was interrupted. This part of the answer begins again:"),))
 
     def _push(self, text: str) -> None:
         if self._answer.push(text):
@@ -170,26 +170,26 @@ class TerminalRenderer:
             self._end(block)
         self._open.clear()
 
-    def _say(self, line: Line | None) -> None:
+    def _note_progress(self, line: Line | None) -> None:
         """A step on the way, where it is not shown live."""
         if line is not None and not self._screen.live_notes and not self._quiet:
             self._screen.note(line)
 
     def tick(self) -> None:
-        if self._screen.region is None or not (self._changed or self._calls):
+        if self._screen.region is None or not (self._needs_redraw or self._calls):
             return
-        self._changed = False
+        self._needs_redraw = False
         columns, rows = self._screen.size
         status = self._status(columns) if self._screen.live_notes and not self._quiet else []
         tail = self._answer.tail(columns, rows)
-        gap = [""] if status and (tail or self._screen.gap_before_note) else []
+        gap = [""] if status and (tail or self._screen.has_gap_before_note) else []
         self._screen.show(tail, [*gap, *status])
 
     def _status(self, columns: int) -> list[str]:
         paint = self._screen.region.paint if self._screen.region else None
         lines = [*self._thinking.lines(), *self._calls.lines()]
-        if not lines and not self._open and self._awaited:
-            lines = [(Span(f"waiting for {self._awaited}{self._screen.symbols.ellipsis}", "dim"),)]
+        if not lines and not self._open and self._awaited_model:
+            lines = [(StyledText(f"waiting for {self._awaited_model}{self._screen.symbols.ellipsis}", "dim"),)]
         return [paint.line(line, columns) for line in lines] if paint else []
 
     def close(self) -> None:

@@ -9,14 +9,14 @@ import os
 from collections.abc import Callable
 from typing import Protocol, TextIO, TypeAlias
 
-from footnote.cli.terminal.lines import FULL, Line, Symbols, as_text, symbols_for
+from footnote.cli.terminal.lines import UNICODE, Line, Symbols, as_text, symbols_for
 
 Size: TypeAlias = Callable[[], tuple[int, int]]
-_USUAL_SIZE = (80, 24)
+_DEFAULT_SIZE = (80, 24)
 _NO_WRAP, _WRAP = "\x1b[?7l", "\x1b[?7h"
 
 
-class Sink:
+class OutputSink:
     """A stream that may fail, because its reader left or the disk is full: from then on it swallows what it gets.
 
     A run is not torn apart in the middle for that; whoever follows it sees `failure` and ends it in order.
@@ -58,7 +58,7 @@ class Sink:
             os.dup2(nowhere.fileno(), self._stream.fileno())
 
 
-class Paint(Protocol):
+class Painting(Protocol):
     """What the screen needs of a painter."""
 
     def line(self, line: Line, columns: int | None = None) -> str: ...
@@ -66,10 +66,10 @@ class Paint(Protocol):
     def rows(self, painted: str, columns: int) -> int: ...
 
 
-class Region:
+class LiveRegion:
     """The lines at the bottom of a terminal that are redrawn."""
 
-    def __init__(self, sink: Sink, paint: Paint, size: Size) -> None:
+    def __init__(self, sink: OutputSink, paint: Painting, size: Size) -> None:
         self.sink = sink
         self.paint = paint
         self._size = size
@@ -86,10 +86,10 @@ class Region:
             return
         # Where the terminal thinks that a character is wider than we do, the line is clipped and does not wrap.
         drawing = f"{_NO_WRAP}{chr(10).join(lines)}{_WRAP}\n" if lines else ""
-        self.sink.write(self._erasing() + above + drawing)
+        self.sink.write(self._erase_sequence() + above + drawing)
         self._drawn = lines
 
-    def _erasing(self) -> str:
+    def _erase_sequence(self) -> str:
         if not self._drawn:
             return ""
         # Terminals wrap what is drawn anew when they become narrower.
@@ -104,21 +104,23 @@ class Screen:
     `region` None: nothing is redrawn. `live_notes`: stderr is a terminal that shows the region too, or has it.
     """
 
-    def __init__(self, out: Sink, err: Sink, *, region: Region | None = None, live_notes: bool = False) -> None:
+    def __init__(
+        self, out: OutputSink, err: OutputSink, *, region: LiveRegion | None = None, live_notes: bool = False
+    ) -> None:
         self.out = out
         self.err = err
         self.region = region
         self.live_notes = live_notes and region is not None
-        self.symbols: Symbols = FULL if self.live_notes else symbols_for(err.encoding)
+        self.symbols: Symbols = UNICODE if self.live_notes else symbols_for(err.encoding)
         self._tail: list[str] = []
         self._status: list[str] = []
-        self._answered = False
+        self._has_answer = False
         self._last_was_answer: bool | None = None
-        self._held: list[Callable[[], None]] | None = None
+        self._deferred: list[Callable[[], None]] | None = None
 
     @property
     def size(self) -> tuple[int, int]:
-        return self.region.size if self.region else _USUAL_SIZE
+        return self.region.size if self.region else _DEFAULT_SIZE
 
     @property
     def answer_columns(self) -> int | None:
@@ -126,48 +128,48 @@ class Screen:
         is_drawn_on = self.region is not None and self.region.sink is self.out
         return self.size[0] if is_drawn_on else self.out.columns
 
-    def stream(self, text: str) -> None:
+    def write_text(self, text: str) -> None:
         """Permanent text on stdout, as it is."""
-        if self._hold(lambda: self.stream(text)):
+        if self._defer(lambda: self.write_text(text)):
             return
         self.out.write(text)
 
-    def block(self, lines: list[str]) -> None:
+    def write_block(self, lines: list[str]) -> None:
         """A permanent painted block on stdout, with an empty line before it where something stands above.
 
         It takes the place of the tail in the live region.
         """
-        if self._hold(lambda: self.block(lines)) or self.region is None:
+        if self._defer(lambda: self.write_block(lines)) or self.region is None:
             return
-        above = "".join(f"{line}\n" for line in ([""] if self.gap_before_answer else []) + lines)
-        self._answered = self._last_was_answer = True
+        above = "".join(f"{line}\n" for line in ([""] if self.has_gap_before_answer else []) + lines)
+        self._has_answer = self._last_was_answer = True
         self._tail = []
-        self.region.draw(self._live, above=above)
+        self.region.draw(self._live_lines, above=above)
 
     def note(self, line: Line, *, cut: bool = False) -> None:
         """A permanent line on stderr. `cut`: on a terminal it takes one row, whatever its length."""
-        if self._hold(lambda: self.note(line, cut=cut)):
+        if self._defer(lambda: self.note(line, cut=cut)):
             return
         if self.region is None or not self.live_notes:
             self.err.write(f"{as_text(line)}\n")
             return
-        gap = "\n" if self.gap_before_note else ""
+        gap = "\n" if self.has_gap_before_note else ""
         text = f"{gap}{self.region.paint.line(line, self.size[0] if cut else None)}\n"
         self._last_was_answer = False
         if self.region.sink is self.err:
-            self.region.draw(self._live, above=text)
+            self.region.draw(self._live_lines, above=text)
         else:
             self.region.draw([])
             self.err.write(text)
-            self.region.draw(self._live)
+            self.region.draw(self._live_lines)
 
     @property
-    def gap_before_answer(self) -> bool:
+    def has_gap_before_answer(self) -> bool:
         notes_above = self._last_was_answer is False and self._is_shared
-        return self._answered or notes_above
+        return self._has_answer or notes_above
 
     @property
-    def gap_before_note(self) -> bool:
+    def has_gap_before_note(self) -> bool:
         return self._last_was_answer is True and self._is_shared
 
     @property
@@ -178,11 +180,11 @@ class Screen:
     def show(self, tail: list[str], status: list[str]) -> None:
         """What the live region shows from now on: the unfinished part of the answer, and lines of ours."""
         self._tail, self._status = tail, status
-        if self.region is not None and self._held is None:
-            self.region.draw(self._live)
+        if self.region is not None and self._deferred is None:
+            self.region.draw(self._live_lines)
 
     @property
-    def _live(self) -> list[str]:
+    def _live_lines(self) -> list[str]:
         _, rows = self.size
         lines = [*self._tail, *self._status]
         return lines[max(len(lines) - rows + 1, 0) :]
@@ -191,18 +193,18 @@ class Screen:
         """Keep everything back, and the region away, while somebody types an answer to a question."""
         if self.region is not None:
             self.region.draw([])
-        self._held = []
+        self._deferred = []
 
     def release(self) -> None:
-        held, self._held = self._held or [], None
+        held, self._deferred = self._deferred or [], None
         for write in held:
             write()
         self.show(self._tail, self._status)
 
-    def _hold(self, write: Callable[[], None]) -> bool:
-        if self._held is None:
+    def _defer(self, write: Callable[[], None]) -> bool:
+        if self._deferred is None:
             return False
-        self._held.append(write)
+        self._deferred.append(write)
         return True
 
 
@@ -214,8 +216,8 @@ def size_of(stream: TextIO) -> Size:
         try:
             columns, rows = os.get_terminal_size(descriptor)
         except OSError:
-            return _USUAL_SIZE
+            return _DEFAULT_SIZE
         # A terminal that nobody gave a size says 0.
-        return columns or _USUAL_SIZE[0], rows or _USUAL_SIZE[1]
+        return columns or _DEFAULT_SIZE[0], rows or _DEFAULT_SIZE[1]
 
     return size

@@ -6,7 +6,7 @@ from itertools import chain
 from pathlib import Path
 
 from footnote.cli import Exit
-from footnote.cli.terminal.lines import Line, Span, Symbols
+from footnote.cli.terminal.lines import Line, StyledText, Symbols
 from footnote.protocol.events import (
     AttachmentsBlock,
     BlockDelta,
@@ -24,12 +24,12 @@ from footnote.protocol.events import (
     TurnUsage,
 )
 from footnote.protocol.files import FileRecord
-from footnote.workspace.text import counted
+from footnote.workspace.text import pluralize
 
 # Chinese and Japanese are written without spaces: there a character counts as a word.
 _word = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 
-_ENDINGS: dict[TurnStopReason, str] = {
+_STOP_MESSAGES: dict[TurnStopReason, str] = {
     "length": "The answer reached the longest that the model may write and was cut there. Ask for a shorter "
     "answer, or ask about one part at a time.",
     "max_rounds": "The agent used all its tool rounds and answered with what it had by then. For more, raise "
@@ -37,7 +37,7 @@ _ENDINGS: dict[TurnStopReason, str] = {
 }
 
 
-class Summary:
+class RunSummary:
     """Fed every event of a run."""
 
     def __init__(self) -> None:
@@ -85,15 +85,17 @@ class Summary:
         """What the person must know and can act on."""
         if self._error is not None:
             again = " This may pass: try again in a moment." if self._error.retryable else ""
-            return [(Span(f"Error: {self._error.message}{again}", "bad"),)]
+            return [(StyledText(f"Error: {self._error.message}{again}", "bad"),)]
         if self._stop_reason == "error":
-            return [(Span("Error: the model gave up without saying why. Try again, or try another model.", "bad"),)]
+            return [
+                (StyledText("Error: the model gave up without saying why. Try again, or try another model.", "bad"),)
+            ]
         if self._stop_reason is None:
-            return [(Span("Error: the run broke off before its end. Try again.", "bad"),)]
+            return [(StyledText("Error: the run broke off before its end. Try again.", "bad"),)]
         if self._stop_reason != "aborted" and self.is_empty:
-            return [(Span("The model answered with nothing. Ask again, or try another model.", "bad"),)]
-        ending = _ENDINGS.get(self._stop_reason)
-        return [(Span(ending, "bad"),)] if ending else []
+            return [(StyledText("The model answered with nothing. Ask again, or try another model.", "bad"),)]
+        ending = _STOP_MESSAGES.get(self._stop_reason)
+        return [(StyledText(ending, "bad"),)] if ending else []
 
     def usage(self, symbols: Symbols) -> list[Line]:
         """One line about what it took, one about what was left out to fit into the model's window."""
@@ -108,32 +110,32 @@ class Summary:
             parts.append(_dollars(self._usage.cost))
         if self._stop_reason not in ("stop", None):
             parts.append(f"ended: {self._stop_reason}")
-        lines: list[Line] = [(Span(symbols.dot.join(part for part in parts if part), "dim"),)]
-        if trimmed := _trimmed(self._context):
-            lines.append((Span(f"To fit into the model's window: {trimmed}.", "dim"),))
+        lines: list[Line] = [(StyledText(symbols.dot.join(part for part in parts if part), "dim"),)]
+        if trimmed := _trimmed_text(self._context):
+            lines.append((StyledText(f"To fit into the model's window: {trimmed}.", "dim"),))
         return lines
 
-    def kept(self, files: int) -> Line:
+    def stopped_line(self, files: int) -> Line:
         """What a stopped run leaves behind."""
         words = len(_word.findall(self._text))
-        parts = [f"{counted(words, 'word')} of the answer"] if words else []
+        parts = [f"{pluralize(words, 'word')} of the answer"] if words else []
         if files:
-            parts.append(counted(files, "file"))
-        return (Span(f"Stopped. Kept: {', '.join(parts)}." if parts else "Stopped. Nothing had come yet."),)
+            parts.append(pluralize(files, "file"))
+        return (StyledText(f"Stopped. Kept: {', '.join(parts)}." if parts else "Stopped. Nothing had come yet."),)
 
 
 def file_lines(saved: Sequence[tuple[str, Path]]) -> list[Line]:
     """Where the files went: the agent's name of each and its place on this machine."""
-    return [(Span(f"Saved {name} as "), Span(str(path), "good")) for name, path in saved]
+    return [(StyledText(f"Saved {name} as "), StyledText(str(path), "good")) for name, path in saved]
 
 
-def _trimmed(context: ContextReport | None) -> str:
+def _trimmed_text(context: ContextReport | None) -> str:
     if context is None:
         return ""
     parts = [
-        f"{counted(context.shortened_results, 'old tool result')} shortened" if context.shortened_results else "",
-        f"{counted(context.shortened_texts, 'long text')} cut in the middle" if context.shortened_texts else "",
-        f"{counted(context.summarised_turns, 'old turn')} summarised" if context.summarised_turns else "",
+        f"{pluralize(context.shortened_results, 'old tool result')} shortened" if context.shortened_results else "",
+        f"{pluralize(context.shortened_texts, 'long text')} cut in the middle" if context.shortened_texts else "",
+        f"{pluralize(context.summarised_turns, 'old turn')} summarised" if context.summarised_turns else "",
     ]
     return ", ".join(part for part in parts if part)
 

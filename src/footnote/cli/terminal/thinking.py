@@ -1,28 +1,28 @@
 """What the model thinks before it speaks: one line that it does, or, if wanted, the text itself."""
 
 from footnote.cli.terminal.clean import Cleaner
-from footnote.cli.terminal.lines import Line, Span
+from footnote.cli.terminal.lines import Line, StyledText
 from footnote.cli.terminal.screen import Screen
 
 
-class Thinking:
+class ThinkingLine:
     """Fed the thinking of a turn. `in_full`: the text goes to stderr line by line."""
 
-    def __init__(self, screen: Screen, *, in_full: bool) -> None:
+    def __init__(self, screen: Screen, *, show_text: bool) -> None:
         self._screen = screen
-        self._in_full = in_full
+        self._show_text = show_text
         self._cleaner = Cleaner()
         self._rest: list[str] = []
         self._length: int | None = None
 
     def begin(self) -> None:
         self._length = 0
-        if not self._in_full and not self._screen.live_notes:
-            self._screen.note((Span(f"thinking{self._screen.symbols.ellipsis}", "dim"),))
+        if not self._show_text and not self._screen.live_notes:
+            self._screen.note((StyledText(f"thinking{self._screen.symbols.ellipsis}", "dim"),))
 
     def push(self, text: str) -> None:
         self._length = (self._length or 0) + len(text)
-        if not self._in_full:
+        if not self._show_text:
             return
         text = self._cleaner.push(text)
         if "\n" in text:
@@ -46,7 +46,7 @@ class Thinking:
             return []
         length = f"{self._length}" if self._length < 1000 else f"{self._length / 1000:.1f}k"
         counted = f" {length} chars" if self._length else ""
-        return [(Span(f"thinking{self._screen.symbols.ellipsis}{counted}", "dim"),)]
+        return [(StyledText(f"thinking{self._screen.symbols.ellipsis}{counted}", "dim"),)]
 
     def _note(self, line: str) -> None:
-        self._screen.note((Span(f"{self._screen.symbols.bar}{line}", "dim"),))
+        self._screen.note((StyledText(f"{self._screen.symbols.bar}{line}", "dim"),))

@@ -8,29 +8,84 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, TypeVar
 
-from footnote.db.failures import DatabaseFailed
-from footnote.db.postgresql.address import address_of
-from footnote.db.postgresql.connecting import Connection, Pool, closed, lent, open_pool
-from footnote.db.postgresql.explaining import explained, is_away, is_forbidden, is_passing
+from footnote.db.errors import DatabaseFailed
+from footnote.db.postgresql.errors import is_read_only_violation, is_retryable, is_unavailable, translate_error
 from footnote.db.postgresql.migrate import migrate
-from footnote.db.postgresql.playing import NeedsTransaction, play, play_one
-from footnote.db.script import Script
+from footnote.db.postgresql.pool import AsyncpgConnection, Pool, borrow, close_gracefully, open_pool, parse_address
+from footnote.db.script import Either, Row, Rows, Script, Statement
 
 T = TypeVar("T")
+
+
+async def run_script(script: Script[T], connection: AsyncpgConnection) -> T:
+    """Runs the statements of a script, inside whatever transaction there is."""
+    steps = iter(script)
+    try:
+        statement = next(steps)
+        while True:
+            statement = steps.send(await _rows(statement, connection))
+    except StopIteration as end:
+        return end.value
+    finally:
+        steps.close()
+
+
+class NeedsTransaction(Exception):
+    """A script that was taken for one of a single statement has more."""
+
+
+async def run_single_statement(script: Script[T], connection: AsyncpgConnection) -> T:
+    """The same for a script of one statement, without a transaction around it."""
+    steps = iter(script)
+    try:
+        steps.send(await _rows(next(steps), connection))
+    except StopIteration as end:
+        return end.value
+    finally:
+        steps.close()
+    raise NeedsTransaction
+
+
+async def _rows(statement: Statement | Either | None, connection: AsyncpgConnection) -> Rows:
+    if isinstance(statement, Either):
+        statement = statement.postgresql
+    if statement is None:
+        return []
+    text = _number_placeholders(statement.text)
+    if statement.many is not None:
+        await connection.executemany(text, [_replace_nul(row) for row in statement.many])
+        return []
+    return [tuple(record) for record in await connection.fetch(text, *_replace_nul(statement.values))]
+
+
+@lru_cache(maxsize=1000)
+def _number_placeholders(text: str) -> str:
+    """`$1`, `$2`, … for each `?`. None of our texts has one inside a string."""
+    first, *others = text.split("?")
+    return first + "".join(f"${number}{other}" for number, other in enumerate(others, 1))
+
+
+def _replace_nul(values: Row) -> Row:
+    """A text in PostgreSQL has no NUL; SQLite keeps it, and nobody means anything by it."""
+    if any(isinstance(value, str) and "\0" in value for value in values):
+        return tuple(value.replace("\0", "\ufffd") if isinstance(value, str) else value for value in values)
+    return values
+
 
 READERS = 6
 WRITERS = 6
 """Apart from each other: a thousand who read do not keep those waiting who hold on to their runs."""
 CLOSE_SECONDS = 5.0
-PATIENCE_SECONDS = 8.0
+RETRY_SECONDS = 8.0
 """How long a server that is away is waited for."""
-_FIRST_PAUSE = 0.05
-_LONGEST_PAUSE = 1.0
+_INITIAL_BACKOFF = 0.05
+_MAX_BACKOFF = 1.0
 
 
-class _InDoubt(Exception):
+class _CommitUncertain(Exception):
     """The connection broke while a transaction was being committed."""
 
     def __init__(self, number: str, value: Any) -> None:
@@ -40,33 +95,33 @@ class _InDoubt(Exception):
 
 
 class PostgresDriver:
-    def __init__(self, url: str, *, patience: float = PATIENCE_SECONDS) -> None:
-        self._address = address_of(url)
-        self._patience = patience
-        self._opening = asyncio.Lock()
+    def __init__(self, url: str, *, retry_seconds: float = RETRY_SECONDS) -> None:
+        self._address = parse_address(url)
+        self._retry_seconds = retry_seconds
+        self._open_lock = asyncio.Lock()
         self._pools: tuple[Pool, Pool] | None = None
-        self._going = 0
-        self._quiet = asyncio.Event()
-        self._longer: set[Callable[..., Any]] = set()
+        self._in_flight = 0
+        self._idle = asyncio.Event()
+        self._multi_statement: set[Callable[..., Any]] = set()
         """Scripts that read with more than one statement."""
 
     async def read(self, script: Script[T]) -> T:
-        return await self._patiently(lambda: self._read(script), unless=is_forbidden)
+        return await self._with_retries(lambda: self._read(script), is_fatal=is_read_only_violation)
 
     async def write(self, script: Script[T], *, erase: bool) -> T:
         del erase  # what is deleted goes with the next vacuum, and nothing here could hasten that
-        return await self._patiently(lambda: self._write(script))
+        return await self._with_retries(lambda: self._write(script))
 
     async def close(self) -> None:
         """What was handed over gets to its end, unless the server does not answer."""
-        if self._going:
-            self._quiet.clear()
+        if self._in_flight:
+            self._idle.clear()
             with suppress(TimeoutError):
                 async with asyncio.timeout(CLOSE_SECONDS):
-                    await self._quiet.wait()
+                    await self._idle.wait()
         pools, self._pools = self._pools, None
         for pool in pools or ():
-            await closed(pool)
+            await close_gracefully(pool)
 
     @property
     def connections(self) -> tuple[int, int]:
@@ -80,70 +135,70 @@ class PostgresDriver:
     async def _read(self, script: Script[T]) -> T:
         """One statement needs no transaction around it. A script that turns out to have more is begun again in one, and
         known by then."""
-        readers, _ = await self._opened()
-        async with lent(readers) as connection:
+        readers, _ = await self._ensure_pools()
+        async with borrow(readers) as connection:
             try:
-                if script.kind not in self._longer:
-                    return await play_one(script, connection)
+                if script.function not in self._multi_statement:
+                    return await run_single_statement(script, connection)
             except NeedsTransaction:
-                self._longer.add(script.kind)
+                self._multi_statement.add(script.function)
             async with connection.transaction(isolation="repeatable_read"):
-                return await play(script, connection)
+                return await run_script(script, connection)
 
     async def _write(self, script: Script[T]) -> T:
-        _, writers = await self._opened()
+        _, writers = await self._ensure_pools()
         try:
-            async with lent(writers) as connection:
-                return await _committed(script, connection)
-        except _InDoubt as doubt:
-            if await self._has_happened(doubt.number):
+            async with borrow(writers) as connection:
+                return await _run_and_commit(script, connection)
+        except _CommitUncertain as doubt:
+            if await self._was_committed(doubt.number):
                 return doubt.value
             raise ConnectionResetError("the connection broke before anything was kept") from doubt
 
-    async def _has_happened(self, number: str) -> bool:
+    async def _was_committed(self, number: str) -> bool:
         """Waits until the server knows: it may be busy with that very transaction, or with starting again."""
-        last = time.monotonic() + 10 * self._patience
+        last = time.monotonic() + 10 * self._retry_seconds
         while True:
             try:
-                _, writers = await self._opened()
-                async with lent(writers) as connection:
+                _, writers = await self._ensure_pools()
+                async with borrow(writers) as connection:
                     state = await connection.fetchval("SELECT pg_xact_status($1::text::xid8)", number)
                 if state != "in progress":
                     return state == "committed"
             except Exception as error:
-                if not is_away(error):
+                if not is_unavailable(error):
                     raise
             if time.monotonic() > last:
                 raise ConnectionResetError("the server does not say whether it kept what was written")
-            await asyncio.sleep(_LONGEST_PAUSE / 2)
+            await asyncio.sleep(_MAX_BACKOFF / 2)
 
     # Until it works ----------------------------------------------------------------------------------------
 
-    async def _patiently(
-        self, attempt: Callable[[], Awaitable[T]], *, unless: Callable[[Exception], bool] = lambda _: False
+    async def _with_retries(
+        self, attempt: Callable[[], Awaitable[T]], *, is_fatal: Callable[[Exception], bool] = lambda _: False
     ) -> T:
-        last = time.monotonic() + self._patience
-        pause = _FIRST_PAUSE
-        self._going += 1
+        last = time.monotonic() + self._retry_seconds
+        pause = _INITIAL_BACKOFF
+        self._in_flight += 1
         try:
             while True:
                 try:
                     return await attempt()
                 except Exception as error:
-                    if not _is_of_the_server(error):
+                    if not _is_server_error(error):
                         raise
-                    if not is_passing(error) or unless(error) or time.monotonic() + pause > last:
-                        raise explained(error, self._address.name) from error
+                    if not is_retryable(error) or is_fatal(error) or time.monotonic() + pause > last:
+                        raise translate_error(error, self._address.name) from error
                 await asyncio.sleep(pause)
-                pause = min(2 * pause, _LONGEST_PAUSE)
+                pause = min(2 * pause, _MAX_BACKOFF)
         finally:
-            self._going -= 1
-            if not self._going:
-                self._quiet.set()
+            self._in_flight -= 1
+            if not self._in_flight:
+                self._idle.set()
 
-    async def _opened(self) -> tuple[Pool, Pool]:
+    async def _ensure_pools(self) -> tuple[Pool, Pool]:
         if self._pools is None:
-            async with self._opening:
+            async with self._open_lock:
                 if self._pools is None:
                     await migrate(self._address)
                     readers = await open_pool(self._address, READERS, readonly=True)
@@ -151,24 +206,26 @@ class PostgresDriver:
         return self._pools
 
 
-async def _committed(script: Script[T], connection: Connection) -> T:
+async def _run_and_commit(script: Script[T], connection: AsyncpgConnection) -> T:
     await connection.execute("BEGIN")
     try:
-        value = await play(script, connection)
+        value = await run_script(script, connection)
         number = await connection.fetchval("SELECT pg_current_xact_id_if_assigned()::text")
     except Exception as error:
-        if not is_away(error):
+        if not is_unavailable(error):
             await connection.execute("ROLLBACK")
         raise
     try:
         await connection.execute("COMMIT")
     except Exception as error:
-        if number is not None and is_away(error):
-            raise _InDoubt(number, value) from error
+        if number is not None and is_unavailable(error):
+            raise _CommitUncertain(number, value) from error
         raise
     return value
 
 
-def _is_of_the_server(error: Exception) -> bool:
+def _is_server_error(error: Exception) -> bool:
     """And not what a script raised, which is for whoever asked."""
-    return not isinstance(error, DatabaseFailed) and (type(error).__module__.startswith("asyncpg") or is_away(error))
+    return not isinstance(error, DatabaseFailed) and (
+        type(error).__module__.startswith("asyncpg") or is_unavailable(error)
+    )

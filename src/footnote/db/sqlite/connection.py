@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from footnote.db.failures import DatabaseBroken, DatabaseFailed, DatabaseFull, DatabaseLocked, DatabaseUnwritable
+from footnote.db.errors import DatabaseBroken, DatabaseFailed, DatabaseFull, DatabaseLocked, DatabaseUnwritable
 from footnote.db.script import Either, Rows, Script, Statement
 from footnote.db.sqlite.migrate import format_of, migrate
 
@@ -19,30 +19,30 @@ T = TypeVar("T")
 
 BUSY_SECONDS = 5.0
 """How long a process waits for another one that writes."""
-_LOG_BYTES = 16 * 1024 * 1024
-_LOG_INDEX_BYTES = 64 * 1024
+_WAL_BYTES = 16 * 1024 * 1024
+_WAL_INDEX_BYTES = 64 * 1024
 """More than SQLite's log and its index need at their beginning."""
 # FULL: a commit is on the disk before it counts as done. With NORMAL, a power cut takes the last ones away.
-_SETTINGS = (
+_PRAGMAS = (
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = ON",
     "PRAGMA secure_delete = ON",
     "PRAGMA temp_store = MEMORY",
-    f"PRAGMA journal_size_limit = {_LOG_BYTES}",
+    f"PRAGMA journal_size_limit = {_WAL_BYTES}",
 )
 _RETRY_SECONDS = 0.02
-_making = threading.Lock()
+_create_lock = threading.Lock()
 
 
 def open_file(path: Path, busy_seconds: float) -> sqlite3.Connection:
     """A connection to the file, which is made if there is none, in the newest format."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _make(path)
+    _create_file(path)
     connection = _connect(path, busy_seconds)
     try:
         number = format_of(connection, str(path))
-        _use_write_ahead_log(connection, busy_seconds)
-        for setting in _SETTINGS:
+        _enable_wal(connection, busy_seconds)
+        for setting in _PRAGMAS:
             connection.execute(setting)
         migrate(connection, number, str(path))
     except BaseException:
@@ -51,13 +51,13 @@ def open_file(path: Path, busy_seconds: float) -> sqlite3.Connection:
     return connection
 
 
-def _make(path: Path) -> None:
+def _create_file(path: Path) -> None:
     """Nobody else's from its first moment; SQLite gives the files beside it the same mode.
 
     Only where there is none: to close any descriptor of a file gives up every lock that this process has on it, and
     another one would then take away the log from under those that still write to it.
     """
-    with _making:
+    with _create_lock:
         if not path.exists():
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
 
@@ -70,7 +70,7 @@ def open_memory() -> sqlite3.Connection:
     return connection
 
 
-def play(script: Script[T], connection: sqlite3.Connection) -> T:
+def run_script(script: Script[T], connection: sqlite3.Connection) -> T:
     """Runs the statements of a script, inside whatever transaction there is."""
     steps = iter(script)
     try:
@@ -84,19 +84,19 @@ def play(script: Script[T], connection: sqlite3.Connection) -> T:
 
 
 @contextmanager
-def in_our_words(path: Path, busy_seconds: float) -> Generator[None, None, None]:
+def translate_errors(path: Path, busy_seconds: float) -> Generator[None, None, None]:
     """Neither an error of sqlite3 nor a bare OSError leaves this package."""
     try:
         yield
     except sqlite3.Error as error:
-        raise _explained(error, path, busy_seconds) from error
+        raise _translate(error, path, busy_seconds) from error
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise DatabaseFull(str(path)) from error
         raise DatabaseUnwritable(str(path), error.strerror or type(error).__name__) from error
 
 
-def _explained(error: sqlite3.Error, path: Path, busy_seconds: float) -> DatabaseFailed:
+def _translate(error: sqlite3.Error, path: Path, busy_seconds: float) -> DatabaseFailed:
     name = str(path)
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the higher bits are details
     match code:
@@ -104,7 +104,7 @@ def _explained(error: sqlite3.Error, path: Path, busy_seconds: float) -> Databas
             return DatabaseLocked(name, busy_seconds)
         case sqlite3.SQLITE_FULL:
             return DatabaseFull(name)
-        case sqlite3.SQLITE_IOERR if _is_full(path):
+        case sqlite3.SQLITE_IOERR if _is_disk_full(path):
             return DatabaseFull(name)
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_AUTH:
             return DatabaseUnwritable(name, str(error))
@@ -114,10 +114,10 @@ def _explained(error: sqlite3.Error, path: Path, busy_seconds: float) -> Databas
             return DatabaseFailed(f"{name} could not be used: {error}. `footnote doctor` looks at disk and folder.")
 
 
-def _is_full(path: Path) -> bool:
+def _is_disk_full(path: Path) -> bool:
     """Where SQLite finds no room for the index of its log, it tells of an error of the disk and no more."""
     try:
-        return shutil.disk_usage(path.parent).free < _LOG_INDEX_BYTES
+        return shutil.disk_usage(path.parent).free < _WAL_INDEX_BYTES
     except OSError:
         return False
 
@@ -137,7 +137,7 @@ def _rows(statement: Statement | Either | None, connection: sqlite3.Connection) 
     return connection.execute(statement.text, statement.values).fetchall()
 
 
-def _use_write_ahead_log(connection: sqlite3.Connection, busy_seconds: float) -> None:
+def _enable_wal(connection: sqlite3.Connection, busy_seconds: float) -> None:
     """Readers and the writer do not wait for each other then. Where a file system cannot do it, all else works."""
     last = time.monotonic() + busy_seconds
     while True:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from footnote.db.script import Script
-from footnote.db.sqlite.connection import BUSY_SECONDS, in_our_words, open_file, open_memory, play
+from footnote.db.sqlite.connection import BUSY_SECONDS, open_file, open_memory, run_script, translate_errors
 from footnote.db.sqlite.migrate import roll_back
 from footnote.db.sqlite.reserve import Reserve
 from footnote.db.sqlite.writer import Writer
@@ -28,13 +28,13 @@ class SqliteFile:
 
     def __init__(self, path: Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
         self._path = path
-        self._in_our_words = partial(in_our_words, path, busy_seconds)
+        self._translate_errors = partial(translate_errors, path, busy_seconds)
         self._busy_seconds = busy_seconds
         self._reserve = Reserve(path)
         self._was_opened = False
-        self._writer = Writer(self._open, self._in_our_words, self._reserve)
+        self._writer = Writer(self._open, self._translate_errors, self._reserve)
         self._readers = ThreadPoolExecutor(READERS, "footnote-db-reader")
-        self._mine = threading.local()
+        self._thread_local = threading.local()
         self._connections: list[sqlite3.Connection] = []
 
     async def read(self, script: Script[T]) -> T:
@@ -53,41 +53,41 @@ class SqliteFile:
             connection.close()
 
     def _read(self, script: Script[T]) -> T:
-        with self._in_our_words():
-            connection = self._reading()
+        with self._translate_errors():
+            connection = self._thread_connection()
             connection.execute("BEGIN")
             try:
-                return play(script, connection)
+                return run_script(script, connection)
             finally:
                 roll_back(connection)
 
     def _open(self) -> sqlite3.Connection:
         # The first time alone: a connection that is made anew after a write failed would take the room of a deletion.
-        if self._was_opened or not self._reserve.give_up_to_open():
+        if self._was_opened or not self._reserve.release_to_open():
             self._was_opened = True
             return open_file(self._path, self._busy_seconds)
         self._was_opened = True
         connection = open_file(self._path, self._busy_seconds)
-        self._reserve.keep()
+        self._reserve.maintain()
         return connection
 
-    def _reading(self) -> sqlite3.Connection:
+    def _thread_connection(self) -> sqlite3.Connection:
         """The connection of this thread."""
-        mine: sqlite3.Connection | None = getattr(self._mine, "file", None)
+        mine: sqlite3.Connection | None = getattr(self._thread_local, "file", None)
         if mine is not None:
             return mine
         if not self._path.exists():
-            return self._nothing()
-        self._mine.file = connection = self._open()
+            return self._empty_connection()
+        self._thread_local.file = connection = self._open()
         self._connections.append(connection)
         connection.execute("PRAGMA query_only = ON")
         return connection
 
-    def _nothing(self) -> sqlite3.Connection:
+    def _empty_connection(self) -> sqlite3.Connection:
         """An empty database, to read from while there is no file."""
-        empty: sqlite3.Connection | None = getattr(self._mine, "empty", None)
+        empty: sqlite3.Connection | None = getattr(self._thread_local, "empty", None)
         if empty is None:
-            self._mine.empty = empty = open_memory()
+            self._thread_local.empty = empty = open_memory()
             self._connections.append(empty)
         return empty
 
@@ -98,7 +98,7 @@ class SqliteMemory:
     connections = NO_CONNECTIONS
 
     def __init__(self) -> None:
-        self._writer = Writer(open_memory, partial(in_our_words, Path("the database in memory"), BUSY_SECONDS))
+        self._writer = Writer(open_memory, partial(translate_errors, Path("the database in memory"), BUSY_SECONDS))
 
     async def read(self, script: Script[T]) -> T:
         return await self._writer.run(script)

@@ -5,8 +5,8 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
 
-from footnote.db.failures import DatabaseForeign
-from footnote.db.steps import steps
+from footnote.db.errors import DatabaseForeign
+from footnote.db.migrations import load_migrations
 
 APPLICATION_ID = 0x466F6F74
 """`Foot`, in the header of the file: a database with another mark, or with none and tables in it, is not ours."""
@@ -33,7 +33,7 @@ def format_of(connection: sqlite3.Connection, name: str) -> int:
 def migrate(connection: sqlite3.Connection, number: int, name: str) -> None:
     """Applies what is missing after step `number`, all or nothing; of several processes, one does it and the others
     wait."""
-    known = steps("sqlite")
+    known = load_migrations("sqlite")
     if number == len(known):
         return
     connection.create_function("sha256_hex", 1, _sha256, deterministic=True)

@@ -24,11 +24,11 @@ _ENDING = frozenset(".!?؟۔:;؛,،")
 """What a line ends with in the direction in which it is read."""
 
 
-def reads_right_to_left(shown: str, *, otherwise: bool) -> bool:
+def is_right_to_left_line(shown: str, *, default: bool) -> bool:
     """Whether a line does of which `shown` are the characters from left to right. Of one that has about as many letters
     of either direction the side of its full stop tells, or letters of one direction at both ends; `otherwise` is said
     of one without: most often it reads as what stands before it."""
-    kinds = [*map(_kind, shown)]
+    kinds = [*map(_direction, shown)]
     right, left = kinds.count("R"), kinds.count("L")
     share = right / (right + left or 1)
     if abs(share - 0.5) >= _CLEAR:
@@ -38,42 +38,42 @@ def reads_right_to_left(shown: str, *, otherwise: bool) -> bool:
     if right and on_left is not on_right:
         return on_left
     letters = [kind for kind in kinds if kind in "LR"]
-    return letters[0] == "R" if letters and letters[0] == letters[-1] else otherwise
+    return letters[0] == "R" if letters and letters[0] == letters[-1] else default
 
 
-def order(shown: str, *, from_right: bool) -> list[int]:
+def reading_order(shown: str, *, is_rtl: bool) -> list[int]:
     """The places of `shown` in the order in which they are read, by a line that begins on that side."""
-    if from_right:
-        return _backward(shown, 0, len(shown))
+    if is_rtl:
+        return _reversed_order(shown, 0, len(shown))
     found: list[int] = []
     for is_turned, begin, end in _runs(shown):
-        found += _backward(shown, begin, end) if is_turned else range(begin, end)
+        found += _reversed_order(shown, begin, end) if is_turned else range(begin, end)
     return found
 
 
-def with_brackets(text: str) -> str:
+def mirror_brackets(text: str) -> str:
     """A line in reading order with its brackets the right way round. They are mirrored in text from right to left,
     and makers of PDFs differ in which of the two they name. After a space one opens, and before one it closes."""
     if _MIRRORED.keys().isdisjoint(text):
         return text
-    kinds = [*map(_kind, text)]
-    before, after = [*_carried(kinds)], [*_carried(kinds[::-1])][::-1]
+    kinds = [*map(_direction, text)]
+    before, after = [*_last_directions(kinds)], [*_last_directions(kinds[::-1])][::-1]
     return "".join(
-        _righted(letter, text[at - 1 : at] if at else "", text[at + 1 : at + 2])
+        _fix_bracket(letter, text[at - 1 : at] if at else "", text[at + 1 : at + 2])
         if letter in _MIRRORED and "R" in (before[at], after[at])
         else letter
         for at, letter in enumerate(text)
     )
 
 
-def _righted(bracket: str, before: str, after: str) -> str:
+def _fix_bracket(bracket: str, before: str, after: str) -> str:
     opens = (not before or before.isspace() or before in _MIRRORED) and after.strip() != ""
     closes = before.strip() != "" and not after.isalnum()
     wrong = closes if bracket in _OPENING else opens
     return _MIRRORED[bracket] if wrong and opens is not closes else bracket
 
 
-def _carried(kinds: list[str]) -> Iterator[str]:
+def _last_directions(kinds: list[str]) -> Iterator[str]:
     """For each place the direction of the last letter up to it."""
     last = ""
     for kind in kinds:
@@ -81,7 +81,7 @@ def _carried(kinds: list[str]) -> Iterator[str]:
         yield last
 
 
-def _kind(letter: str) -> str:
+def _direction(letter: str) -> str:
     """`R` and `L` are letters of a direction, `D` figures, `N` what has none."""
     found = unicodedata.bidirectional(letter)
     if found in ("R", "AL"):
@@ -93,7 +93,7 @@ def _runs(shown: str) -> Iterator[tuple[bool, int, int]]:
     """The runs of a line from left to right, and of each whether it is one from right to left: from its first letter
     of that direction to its last, with no letter of the other in between."""
     at = 0
-    for found in re.finditer("R(?:[RDN]*R)?", "".join(map(_kind, shown))):
+    for found in re.finditer("R(?:[RDN]*R)?", "".join(map(_direction, shown))):
         if at < found.start():
             yield False, at, found.start()
         yield True, found.start(), found.end()
@@ -102,9 +102,9 @@ def _runs(shown: str) -> Iterator[tuple[bool, int, int]]:
         yield False, at, len(shown)
 
 
-def _backward(shown: str, begin: int, end: int) -> list[int]:
+def _reversed_order(shown: str, begin: int, end: int) -> list[int]:
     """From right to left, but for words of the other direction and numbers in it."""
-    kinds = "".join(map(_kind, shown[begin:end]))
+    kinds = "".join(map(_direction, shown[begin:end]))
     forward = [(begin + found.start(), begin + found.end()) for found in re.finditer("[LD](?:[LDN]*[LD])?", kinds)]
     number = _NUMBER if _ARABIC.search(shown) else _HEBREW_NUMBER
     spans: list[tuple[int, int]] = []

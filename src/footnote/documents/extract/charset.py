@@ -6,9 +6,9 @@ import unicodedata
 
 from cchardet import detect
 
-from footnote.documents.wide import wide_encoding, widened
+from footnote.documents.wide_encodings import decode_wide, detect_wide_encoding
 
-_UTF_8_MARK = b"\xef\xbb\xbf"
+_UTF_8_BOM = b"\xef\xbb\xbf"
 
 _WIDER = {
     "ascii": "cp1252",
@@ -73,15 +73,15 @@ _HIGH = bytes(range(0x80, 0x100))
 _LETTERS = _HIGH + b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DECLARED_WITHIN = 4096
 _SAMPLE = 100_000
-_SURE = 4
+_MIN_EVIDENCE = 4
 """As many characters that make sense as UTF-8 do not come about by chance."""
 
 
 def decode(body: bytes, content_type: str) -> str:
-    if body.startswith(_UTF_8_MARK):
-        return body[len(_UTF_8_MARK) :].decode("utf-8", "replace")
-    if wide := wide_encoding(body, content_type):
-        return widened(body, wide)
+    if body.startswith(_UTF_8_BOM):
+        return body[len(_UTF_8_BOM) :].decode("utf-8", "replace")
+    if wide := detect_wide_encoding(body, content_type):
+        return decode_wide(body, wide)
     name = _encoding(body, content_type)
     text = body.decode(name, "replace")
     # Vietnamese has its tones as characters of their own there, and nowhere else.
@@ -91,33 +91,33 @@ def decode(body: bytes, content_type: str) -> str:
 def _encoding(body: bytes, content_type: str) -> str:
     if body.isascii():
         return "iso2022_jp" if b"\x1b$" in body else "utf-8"
-    told = _told(body, content_type)
+    told = _declared_encodings(body, content_type)
     if _is_utf_8(body, told):
         return "utf-8"
-    fitting = [name for name in told if name != _WESTERN and _fits(body, name)]
+    fitting = [name for name in told if name != _WESTERN and _decodes_cleanly(body, name)]
     # Broken here and there, and told by nobody, it may still be nothing else.
-    if not told and _fits(body, "utf-8"):
+    if not told and _decodes_cleanly(body, "utf-8"):
         fitting.append("utf-8")
-    return fitting[0] if fitting else _guessed(body, told)
+    return fitting[0] if fitting else _choose_encoding(body, told)
 
 
-def _guessed(body: bytes, told: list[str]) -> str:
+def _choose_encoding(body: bytes, declared: list[str]) -> str:
     """Servers say Latin-1 unasked, and it fits everything: it is believed of text that looks like it."""
     sample = _MARKUP.sub(b" ", body[:_SAMPLE])
-    if told == [_WESTERN] and not _is_mostly_high(sample):
+    if declared == [_WESTERN] and not _is_mostly_high(sample):
         return _WESTERN
-    return _guess(sample) or next((name for name in told if name != "utf-8"), _WESTERN)
+    return _detect_encoding(sample) or next((name for name in declared if name != "utf-8"), _WESTERN)
 
 
-def _told(body: bytes, content_type: str) -> list[str]:
+def _declared_encodings(body: bytes, content_type: str) -> list[str]:
     """What the server says, then what the document says. UTF-16 would have shown."""
     beginning = body[:_DECLARED_WITHIN]
     labels = [found[1] for found in (_HTTP.search(content_type),) if found]
     labels += [found[1].decode("ascii") for found in (_XML.match(beginning), _META.search(beginning)) if found]
-    return [name for name in dict.fromkeys(map(_named, labels)) if name and not name.startswith("utf-16")]
+    return [name for name in dict.fromkeys(map(_encoding_name, labels)) if name and not name.startswith("utf-16")]
 
 
-def _named(label: str) -> str | None:
+def _encoding_name(label: str) -> str | None:
     label = label.strip().lower()
     label = _ALIASES.get(label, label)
     try:
@@ -128,27 +128,27 @@ def _named(label: str) -> str | None:
     return name if name in _KNOWN else None
 
 
-def _is_utf_8(body: bytes, told: list[str]) -> bool:
+def _is_utf_8(body: bytes, declared: list[str]) -> bool:
     try:
         # A body that was cut ends anywhere.
         text = codecs.getincrementaldecoder("utf-8")().decode(body, final=False)
     except UnicodeDecodeError:
         return False
-    if not told or told[0] not in _DOUBLE:
+    if not declared or declared[0] not in _DOUBLE:
         return True
-    return sum(not character.isascii() for character in text[:_SAMPLE]) >= _SURE
+    return sum(not character.isascii() for character in text[:_SAMPLE]) >= _MIN_EVIDENCE
 
 
-def _fits(body: bytes, name: str) -> bool:
+def _decodes_cleanly(body: bytes, name: str) -> bool:
     """Apart from a few broken characters, which pages of many hands have."""
     text = body.decode(name, "replace").removesuffix("\ufffd")
     foreign = len(text) - len(text.encode("ascii", "ignore"))
     return text.count("\ufffd") * 20 <= foreign
 
 
-def _guess(sample: bytes) -> str | None:
+def _detect_encoding(sample: bytes) -> str | None:
     label = detect(sample)["encoding"]
-    name = _named(label) if label else None
+    name = _encoding_name(label) if label else None
     if name != "cp932" and _is_euc_jp(sample):
         return "euc_jp"
     if name != "cp949" and _is_korean(sample):
@@ -172,7 +172,7 @@ def _is_korean(sample: bytes) -> bool:
     text = sample.decode("euc_kr", "replace").removesuffix("\ufffd")
     foreign = sum(character.isalpha() and not character.isascii() for character in text)
     syllables = sum("\uac00" <= character <= "\ud7a3" for character in text)
-    return syllables >= _SURE and syllables * 20 >= foreign * 19 and "\ufffd" not in text
+    return syllables >= _MIN_EVIDENCE and syllables * 20 >= foreign * 19 and "\ufffd" not in text
 
 
 def _is_mostly_high(sample: bytes) -> bool:

@@ -9,15 +9,15 @@ from msgspec.structs import replace
 
 from footnote.protocol.receipts import PageFailure
 from footnote.protocol.sources import Link
-from footnote.sandbox.jobs import Extracted
+from footnote.sandbox.jobs import ExtractedPage
 
-__all__ = ["MAX_CHARACTERS", "Extracted", "Unreadable", "composed"]
+__all__ = ["MAX_CHARACTERS", "ExtractedPage", "UnreadableDocument", "normalize_nfc"]
 
 MAX_CHARACTERS = 400_000
 """A long book. What is kept of a document, searched in it and shown of it stays bounded."""
 
 
-class Unreadable(Exception):
+class UnreadableDocument(Exception):
     """There is no text to be had of a document; `reason` says why, in words."""
 
     def __init__(self, failure: PageFailure, reason: str) -> None:
@@ -26,7 +26,7 @@ class Unreadable(Exception):
         self.reason = reason
 
 
-def composed(extracted: Extracted) -> Extracted:
+def normalize_nfc(extracted: ExtractedPage) -> ExtractedPage:
     """With letters in one piece (NFC), and all offsets where their letters are now. A page may write its marks apart
     from their letters; whoever asks writes them together, and would find nothing."""
     text = extracted.text
@@ -34,7 +34,7 @@ def composed(extracted: Extracted) -> Extracted:
     if unicodedata.is_normalized("NFC", text):
         return replace(extracted, **facts)
     links, pages = extracted.links, extracted.pages
-    moved = _moved(text, {*pages, *(end for link in links for end in (link.start, link.end))})
+    moved = _map_offsets(text, {*pages, *(end for link in links for end in (link.start, link.end))})
     return replace(
         extracted,
         **facts,
@@ -48,7 +48,7 @@ def _nfc(text: str | None) -> str | None:
     return text and unicodedata.normalize("NFC", text)
 
 
-def _moved(text: str, offsets: Iterable[int]) -> dict[int, int]:
+def _map_offsets(text: str, offsets: Iterable[int]) -> dict[int, int]:
     """Where each offset is after composing. Counted from the beginning of its line: nothing composes across one."""
     lines = text.split("\n")
     before = [0, *accumulate(len(line) + 1 for line in lines)]

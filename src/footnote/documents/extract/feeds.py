@@ -8,15 +8,15 @@ from xml.parsers import expat
 
 from msgspec import Struct
 
-from footnote.documents.extract.document import MAX_CHARACTERS, Extracted, Unreadable
-from footnote.documents.extract.plain import cleaned
+from footnote.documents.extract.document import MAX_CHARACTERS, ExtractedPage, UnreadableDocument
+from footnote.documents.extract.plain import clean_text
 from footnote.protocol.sources import Link
 
 MAX_ITEMS = 500
 
 _ROOTS = {"rss": "application/rss+xml", "RDF": "application/rss+xml", "feed": "application/atom+xml"}
 _ITEMS = frozenset(("item", "entry"))
-_FACTS = {
+_FIELDS = {
     "title": "title",
     "link": "link",
     "pubDate": "date",
@@ -35,7 +35,7 @@ _TAGS = re.compile(r"<[^<>]*>")
 _MAX_DEPTH = 500
 
 
-class _Entry(Struct):
+class _FeedEntry(Struct):
     """An item of a feed, or the feed itself."""
 
     title: str = ""
@@ -46,27 +46,27 @@ class _Entry(Struct):
     language: str = ""
 
 
-class _Reader:
+class _FeedParser:
     """Collects the items of a feed, and all text in case that it is none."""
 
     def __init__(self) -> None:
         self.root = ""
-        self.feed = _Entry()
-        self.items: list[_Entry] = []
-        self.words: list[str] = []
+        self.feed = _FeedEntry()
+        self.items: list[_FeedEntry] = []
+        self.texts: list[str] = []
         self._path: list[str] = []
-        self._item: _Entry | None = None
+        self._item: _FeedEntry | None = None
         self._item_depth = 0
         self._text: list[str] = []
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         name = name.rpartition(":")[2]
         if len(self._path) >= _MAX_DEPTH:
-            raise Unreadable("unreadable", "it is nested too deeply")
+            raise UnreadableDocument("unreadable", "it is nested too deeply")
         self._path.append(name)
         self.root = self.root or name
         if name in _ITEMS and self._item is None and self.root in _ROOTS:
-            self._item = _Entry()
+            self._item = _FeedEntry()
             self._item_depth = len(self._path)
         if name == "link" and "href" in attributes and attributes.get("rel", "alternate") == "alternate":
             entry = self._entry()
@@ -76,7 +76,7 @@ class _Reader:
 
     def end(self, name: str) -> None:
         text = self._flush()
-        fact = _FACTS.get(name.rpartition(":")[2])
+        fact = _FIELDS.get(name.rpartition(":")[2])
         entry = self._entry()
         if fact and entry is not None and text:
             # The longest: many feeds have a teaser and the whole text.
@@ -90,7 +90,7 @@ class _Reader:
     def data(self, text: str) -> None:
         self._text.append(text)
 
-    def _entry(self) -> _Entry | None:
+    def _entry(self) -> _FeedEntry | None:
         """What the current element is a fact of; not what is nested in something else, such as a picture."""
         if self._item is not None:
             return self._item if len(self._path) == self._item_depth + 1 else None
@@ -102,23 +102,23 @@ class _Reader:
         text = "".join(self._text).strip()
         self._text.clear()
         if text:
-            self.words.append(text)
+            self.texts.append(text)
         return text
 
 
-def read(text: str, url: str) -> Extracted:
-    reader = _Reader()
+def read(text: str, url: str) -> ExtractedPage:
+    reader = _FeedParser()
     _parse(text, reader)
     if reader.items:
-        return _feed(reader, url)
-    words = cleaned("\n\n".join(reader.words))
+        return _render_feed(reader, url)
+    words = clean_text("\n\n".join(reader.texts))
     if not words:
-        raise Unreadable("empty", "there is no text in it")
+        raise UnreadableDocument("empty", "there is no text in it")
     cut = len(words) > MAX_CHARACTERS
-    return Extracted(text=words[:MAX_CHARACTERS].rstrip(), media_type="application/xml", cut=cut)
+    return ExtractedPage(text=words[:MAX_CHARACTERS].rstrip(), media_type="application/xml", cut=cut)
 
 
-def _parse(text: str, reader: _Reader) -> None:
+def _parse(text: str, reader: _FeedParser) -> None:
     """As far as it is well-formed: feeds with a stray `&` are common, and what came before it was read."""
     parser = expat.ParserCreate("utf-8")
     parser.StartElementHandler = reader.start
@@ -128,15 +128,15 @@ def _parse(text: str, reader: _Reader) -> None:
     try:
         parser.Parse(_DECLARED.sub("", text, count=1).lstrip().encode("utf-8", "replace"), True)  # noqa: FBT003 - the library's
     except expat.ExpatError as error:
-        if not reader.items and not reader.words:
-            raise Unreadable("unreadable", "it is broken: no XML") from error
+        if not reader.items and not reader.texts:
+            raise UnreadableDocument("unreadable", "it is broken: no XML") from error
 
 
 def _refuse(*_declaration: object) -> None:
-    raise Unreadable("unreadable", "it declares entities, which can be made to expand without end")
+    raise UnreadableDocument("unreadable", "it declares entities, which can be made to expand without end")
 
 
-def _feed(reader: _Reader, url: str) -> Extracted:
+def _render_feed(reader: _FeedParser, url: str) -> ExtractedPage:
     title = _line(reader.feed.title)
     out = f"# {title}" if title else ""
     about = _line(reader.feed.text)
@@ -156,7 +156,7 @@ def _feed(reader: _Reader, url: str) -> Extracted:
     begin = len(out) - len(out.lstrip("\n"))
     text = out[begin : begin + MAX_CHARACTERS].rstrip()
     shifted = (Link(link.url, link.start - begin, link.end - begin) for link in links)
-    return Extracted(
+    return ExtractedPage(
         text=text,
         title=title,
         language=reader.feed.language or None,
@@ -176,7 +176,7 @@ def _target(url: str, link: str) -> str:
 
 def _line(text: str) -> str:
     """The text of a field: HTML in most feeds, once or twice escaped."""
-    return " ".join(cleaned(unescape(_TAGS.sub(" ", unescape(text)))).split())
+    return " ".join(clean_text(unescape(_TAGS.sub(" ", unescape(text)))).split())
 
 
 def _date(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from urllib.parse import urljoin
 
 from footnote.documents.extract.superscripts import superscript
-from footnote.documents.extract.tree import HEADINGS, Node
+from footnote.documents.extract.tree import HEADINGS, HtmlNode
 from footnote.protocol.sources import Link
 
 _SPACE = re.compile(r"[\s\u00a0]+")
@@ -16,34 +16,34 @@ _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|highlight|bru
 _REFERENCE = re.compile(r"\s*\[[\w\s,.*†‡-]{1,12}\]\s*")
 _LISTS = frozenset(("ul", "ol", "menu", "dir"))
 _ROWS = frozenset(("thead", "tbody", "tfoot", "tr"))
-_LONGEST_RAISED = 12
+_MAX_SUPERSCRIPT_CHARS = 12
 """Letters of a reference mark or an exponent; what is longer is a remark."""
-_LONGEST_CELL = 300
+_MAX_CELL_PROSE = 300
 """A cell with more prose than this is a part of a page that is laid out by a table."""
 
 
-class Piece(NamedTuple):
+class MarkdownPiece(NamedTuple):
     """A part of the text, with the links in it: start, end, address."""
 
     text: str
     links: tuple[tuple[int, int, str], ...] = ()
 
 
-NOTHING = Piece("")
+EMPTY = MarkdownPiece("")
 
 
-def markdown(content: Node, base: str) -> Piece:
+def to_markdown(content: HtmlNode, base: str) -> MarkdownPiece:
     """The blocks of an element, in order. Relative links are taken from `base`."""
-    return _joined(_blocks(content, base), "\n\n")
+    return _join(_blocks(content, base), "\n\n")
 
 
-def as_links(piece: Piece) -> tuple[Link, ...]:
+def as_links(piece: MarkdownPiece) -> tuple[Link, ...]:
     return tuple(Link(url, start, end) for start, end, url in piece.links)
 
 
-def _blocks(node: Node, base: str) -> Iterator[Piece]:
+def _blocks(node: HtmlNode, base: str) -> Iterator[MarkdownPiece]:
     """What stands in an element: its own text between its blocks, and its blocks."""
-    loose: list[Node | str] = []
+    loose: list[HtmlNode | str] = []
     for kid in node.kids:
         if isinstance(kid, str) or not kid.solid:
             loose.append(kid)
@@ -54,28 +54,28 @@ def _blocks(node: Node, base: str) -> Iterator[Piece]:
     yield from _paragraphs(loose, base)
 
 
-def _block(node: Node, base: str) -> Iterator[Piece]:
+def _block(node: HtmlNode, base: str) -> Iterator[MarkdownPiece]:
     tag = node.tag
     if tag in HEADINGS:
-        heading = _one_line(_joined(_blocks(node, base), " "))
-        yield from [_prefixed(heading, "#" * int(tag[1]) + " ", "")] if heading.text else []
+        heading = _to_single_line(_join(_blocks(node, base), " "))
+        yield from [_prefix_lines(heading, "#" * int(tag[1]) + " ", "")] if heading.text else []
     elif tag in ("pre", "listing"):
         yield from _code(node)
     elif tag == "blockquote":
-        inside = _joined(_blocks(node, base), "\n\n")
-        yield from [_prefixed(inside, "> ", "> ")] if inside.text else []
+        inside = _join(_blocks(node, base), "\n\n")
+        yield from [_prefix_lines(inside, "> ", "> ")] if inside.text else []
     elif tag in _LISTS:
-        yield _joined(_items(node, base), "\n")
+        yield _join(_items(node, base), "\n")
     elif tag == "dd":
-        inside = _joined(_blocks(node, base), "\n\n")
-        yield from [_prefixed(inside, "- ", "  ")] if inside.text else []
+        inside = _join(_blocks(node, base), "\n\n")
+        yield from [_prefix_lines(inside, "- ", "  ")] if inside.text else []
     elif tag == "table":
         yield from _table(node, base)
     elif tag != "hr":
         yield from _blocks(node, base)
 
 
-def _paragraphs(kids: list[Node | str], base: str) -> Iterator[Piece]:
+def _paragraphs(kids: list[HtmlNode | str], base: str) -> Iterator[MarkdownPiece]:
     """Text that stands side by side. Two line breaks in a row are how old pages end a paragraph."""
     part: list[tuple[str, str]] = []
     breaks = 0
@@ -95,7 +95,7 @@ def _paragraphs(kids: list[Node | str], base: str) -> Iterator[Piece]:
     yield from _paragraph(part, base)
 
 
-def _runs(kids: Iterable[Node | str], url: str) -> Iterator[tuple[str, str]]:
+def _runs(kids: Iterable[HtmlNode | str], url: str) -> Iterator[tuple[str, str]]:
     """Text with the address that it leads to; a line break by itself. Two links side by side are two words."""
     after_link = False
     for kid in kids:
@@ -109,8 +109,8 @@ def _runs(kids: Iterable[Node | str], url: str) -> Iterator[tuple[str, str]]:
             yield "\n", ""
         elif kid.tag in ("sup", "a") and _is_reference(kid):
             continue
-        elif kid.tag == "sup" and len(said := "".join(_raw(kid)).strip()) <= _LONGEST_RAISED:
-            links = (inner for inner in kid.kids if isinstance(inner, Node) and inner.tag == "a")
+        elif kid.tag == "sup" and len(said := "".join(_raw(kid)).strip()) <= _MAX_SUPERSCRIPT_CHARS:
+            links = (inner for inner in kid.kids if isinstance(inner, HtmlNode) and inner.tag == "a")
             yield superscript(said, ""), next((link.attributes.get("href", "").strip() for link in links), url)
         elif kid.tag == "a":
             yield from _runs(kid.kids, kid.attributes.get("href", "").strip() or url)
@@ -118,14 +118,14 @@ def _runs(kids: Iterable[Node | str], url: str) -> Iterator[tuple[str, str]]:
             yield from _runs(kid.kids, url)
 
 
-def _is_reference(node: Node) -> bool:
+def _is_reference(node: HtmlNode) -> bool:
     """`[12]` behind a statement: a footnote of the page, which would look like one of ours."""
     if node.tag == "a" and not node.attributes.get("href", "").startswith("#"):
         return False
     return _REFERENCE.fullmatch("".join(_raw(node))) is not None
 
 
-def _paragraph(runs: list[tuple[str, str]], base: str) -> Iterator[Piece]:
+def _paragraph(runs: list[tuple[str, str]], base: str) -> Iterator[MarkdownPiece]:
     pieces: list[str] = []
     links: list[tuple[int, int, str]] = []
     length = 0
@@ -148,10 +148,10 @@ def _paragraph(runs: list[tuple[str, str]], base: str) -> Iterator[Piece]:
         ended = said[-1].isspace()
     text = "".join(pieces).rstrip()
     if text:
-        yield Piece(text, tuple(_merged(links, len(text))))
+        yield MarkdownPiece(text, tuple(_merge_links(links, len(text))))
 
 
-def _merged(links: list[tuple[int, int, str]], length: int) -> Iterator[tuple[int, int, str]]:
+def _merge_links(links: list[tuple[int, int, str]], length: int) -> Iterator[tuple[int, int, str]]:
     """A link whose text is partly bold came in several runs."""
     kept: list[tuple[int, int, str]] = []
     for start, end, url in links:
@@ -172,41 +172,41 @@ def _address(url: str, base: str) -> str | None:
     return address if address.startswith(("http://", "https://")) and not re.search(r"\s", address) else None
 
 
-def _items(node: Node, base: str) -> Iterator[Piece]:
+def _items(node: HtmlNode, base: str) -> Iterator[MarkdownPiece]:
     number = 0
     for kid in node.kids:
         if isinstance(kid, str) or not (kid.size or kid.own):
             continue
         if kid.tag in _LISTS:  # a list right inside a list: its items belong to the item before
-            yield _prefixed(_joined(_items(kid, base), "\n"), "  ", "  ")
+            yield _prefix_lines(_join(_items(kid, base), "\n"), "  ", "  ")
             continue
         number += 1
         mark = f"{number}. " if node.tag == "ol" else "- "
         inside = _item(kid, base)
         if inside.text:
-            yield _prefixed(inside, mark, " " * len(mark))
+            yield _prefix_lines(inside, mark, " " * len(mark))
 
 
-def _item(node: Node, base: str) -> Piece:
+def _item(node: HtmlNode, base: str) -> MarkdownPiece:
     """A list below the text of an item stands on the next line; other blocks after a blank one."""
-    made = NOTHING
+    made = EMPTY
     for block in _blocks(node, base):
         is_list = block.text.startswith(("- ", "1. "))
-        made = _joined([made, block], "\n" if is_list else "\n\n") if made.text else block
+        made = _join([made, block], "\n" if is_list else "\n\n") if made.text else block
     return made
 
 
-def _code(node: Node) -> Iterator[Piece]:
+def _code(node: HtmlNode) -> Iterator[MarkdownPiece]:
     text = "".join(_raw(node)).strip("\n").replace("\u00a0", " ")
     if not text.strip():
         return
-    inner = next((kid for kid in node.kids if isinstance(kid, Node) and kid.tag == "code"), node)
+    inner = next((kid for kid in node.kids if isinstance(kid, HtmlNode) and kid.tag == "code"), node)
     named = _LANGUAGE.search(f"{inner.attributes.get('class', '')} {node.attributes.get('class', '')}")
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
-    yield Piece(f"{fence}{named[1] if named else ''}\n{text}\n{fence}")
+    yield MarkdownPiece(f"{fence}{named[1] if named else ''}\n{text}\n{fence}")
 
 
-def _raw(node: Node) -> Iterator[str]:
+def _raw(node: HtmlNode) -> Iterator[str]:
     for kid in node.kids:
         if isinstance(kid, str):
             yield kid
@@ -218,48 +218,48 @@ def _raw(node: Node) -> Iterator[str]:
                 yield "\n"
 
 
-def _table(node: Node, base: str) -> Iterator[Piece]:
+def _table(node: HtmlNode, base: str) -> Iterator[MarkdownPiece]:
     rows = [row for row in _rows(node) if row]
     columns = max(map(len, rows), default=0)
     if columns < 2 or len(rows) < 2 or any(_is_layout(cell) for row in rows for cell in row):
         yield from _blocks(node, base)
         return
     yield from (
-        block for kid in node.kids if isinstance(kid, Node) and kid.tag == "caption" for block in _blocks(kid, base)
+        block for kid in node.kids if isinstance(kid, HtmlNode) and kid.tag == "caption" for block in _blocks(kid, base)
     )
     lines = [_row(row, columns, base) for row in rows]
-    yield _joined([lines[0], Piece("|" + " --- |" * columns), *lines[1:]], "\n")
+    yield _join([lines[0], MarkdownPiece("|" + " --- |" * columns), *lines[1:]], "\n")
 
 
-def _rows(node: Node) -> Iterator[list[Node]]:
+def _rows(node: HtmlNode) -> Iterator[list[HtmlNode]]:
     for kid in node.kids:
         if isinstance(kid, str) or kid.tag not in _ROWS:
             continue
         if kid.tag == "tr":
-            yield [cell for cell in kid.kids if isinstance(cell, Node) and cell.tag in ("td", "th")]
+            yield [cell for cell in kid.kids if isinstance(cell, HtmlNode) and cell.tag in ("td", "th")]
         else:
             yield from _rows(kid)
 
 
-def _is_layout(cell: Node) -> bool:
+def _is_layout(cell: HtmlNode) -> bool:
     return (
-        cell.prose > _LONGEST_CELL
+        cell.prose > _MAX_CELL_PROSE
         or cell.headings > 0
-        or any(isinstance(kid, Node) and kid.tag == "table" for kid in cell.kids)
+        or any(isinstance(kid, HtmlNode) and kid.tag == "table" for kid in cell.kids)
     )
 
 
-def _row(cells: list[Node], columns: int, base: str) -> Piece:
-    made = [_one_line(_joined(_blocks(cell, base), " "), bar="\\|") for cell in cells]
-    made += [NOTHING] * (columns - len(made))
-    inside = _joined(made, " | ", keep_empty=True)
-    return Piece(f"| {inside.text} |", tuple((start + 2, end + 2, url) for start, end, url in inside.links))
+def _row(cells: list[HtmlNode], columns: int, base: str) -> MarkdownPiece:
+    made = [_to_single_line(_join(_blocks(cell, base), " "), bar="\\|") for cell in cells]
+    made += [EMPTY] * (columns - len(made))
+    inside = _join(made, " | ", keep_empty=True)
+    return MarkdownPiece(f"| {inside.text} |", tuple((start + 2, end + 2, url) for start, end, url in inside.links))
 
 
 # Putting pieces together ------------------------------------------------------------------------------------------
 
 
-def _joined(pieces: Iterable[Piece], separator: str, *, keep_empty: bool = False) -> Piece:
+def _join(pieces: Iterable[MarkdownPiece], separator: str, *, keep_empty: bool = False) -> MarkdownPiece:
     texts: list[str] = []
     links: list[tuple[int, int, str]] = []
     at = 0
@@ -270,10 +270,10 @@ def _joined(pieces: Iterable[Piece], separator: str, *, keep_empty: bool = False
         links += [(start + at, end + at, url) for start, end, url in piece.links]
         texts.append(piece.text)
         at += len(piece.text)
-    return Piece(separator.join(texts), tuple(links))
+    return MarkdownPiece(separator.join(texts), tuple(links))
 
 
-def _prefixed(piece: Piece, first: str, rest: str) -> Piece:
+def _prefix_lines(piece: MarkdownPiece, first: str, rest: str) -> MarkdownPiece:
     """Every line behind a prefix; lines without text stay without the white space of theirs."""
     lines = piece.text.split("\n")
     made: list[str] = []
@@ -285,10 +285,10 @@ def _prefixed(piece: Piece, first: str, rest: str) -> Piece:
         moved += len(prefix)
         starts.append(moved)
         made.append(prefix + line)
-    return Piece("\n".join(made), tuple(_moved(piece.links, lines, starts)))
+    return MarkdownPiece("\n".join(made), tuple(_shift_links(piece.links, lines, starts)))
 
 
-def _moved(
+def _shift_links(
     links: tuple[tuple[int, int, str], ...], lines: list[str], moves: list[int]
 ) -> Iterator[tuple[int, int, str]]:
     """A link over several lines ends with the first of them."""
@@ -301,15 +301,15 @@ def _moved(
         yield start + move, min(end, end_of_line - 1) + move, url
 
 
-def _one_line(piece: Piece, bar: str = "|") -> Piece:
+def _to_single_line(piece: MarkdownPiece, bar: str = "|") -> MarkdownPiece:
     """Without line breaks, which are no longer than the space in their place; `bar`: what stands for a bar."""
     text = piece.text.replace("\n", " ")
     if bar == "|" or "|" not in text:
-        return Piece(text, piece.links)
+        return MarkdownPiece(text, piece.links)
     extra = len(bar) - 1
 
     def moved(offset: int) -> int:
         return offset + extra * text.count("|", 0, offset)
 
     links = tuple((moved(start), moved(end), url) for start, end, url in piece.links)
-    return Piece(text.replace("|", bar), links)
+    return MarkdownPiece(text.replace("|", bar), links)

@@ -8,37 +8,37 @@ from footnote.documents.extract.tokens import Attributes
 _SPACE = re.compile(r"\s+")
 _DISPLAY = re.compile(r"^\{\s*+\\(?:display|text)style\s++(.*)\}$", re.DOTALL)
 _TEX_PICTURE = re.compile(r"(?:^|[\s_-])(?:math|tex|latex|equation|formula)(?:$|[\s_-])", re.IGNORECASE)
-_UNSAID = frozenset(("annotation", "annotation-xml", "mphantom", "mspace", "maligngroup", "malignmark"))
+_IGNORED_TAGS = frozenset(("annotation", "annotation-xml", "mphantom", "mspace", "maligngroup", "malignmark"))
 _SPACED = frozenset("=+−<>≤≥≠≈≡→⇒∈×±")
 _BETWEEN = {"mtable": "; ", "mtr": ", ", "mlabeledtr": ", "}
 _MAX_PARTS = 5_000
 _MAX_DEPTH = 60
-_LONGEST = 4_000
+_MAX_TEX_CHARS = 4_000
 
 
-class _Part:
+class _FormulaPart:
     __slots__ = ("attributes", "kids", "tag")
 
     def __init__(self, tag: str, attributes: Attributes) -> None:
         self.tag = tag
         self.attributes = attributes
-        self.kids: list[_Part | str] = []
+        self.kids: list[_FormulaPart | str] = []
 
 
 class Formula:
     """Takes the tags and texts of a `math` element, one after the other."""
 
     def __init__(self, attributes: Attributes) -> None:
-        self._root = _Part("math", attributes)
+        self._root = _FormulaPart("math", attributes)
         self._open = [self._root]
         self._tex = ""
-        self._left = _MAX_PARTS
+        self._remaining = _MAX_PARTS
 
     def start(self, tag: str, attributes: Attributes, *, closed: bool) -> None:
-        self._left -= 1
-        if self._left < 0 or len(self._open) >= _MAX_DEPTH:
+        self._remaining -= 1
+        if self._remaining < 0 or len(self._open) >= _MAX_DEPTH:
             return
-        part = _Part(tag, attributes)
+        part = _FormulaPart(tag, attributes)
         self._open[-1].kids.append(part)
         if not closed:
             self._open.append(part)
@@ -53,11 +53,11 @@ class Formula:
         part = self._open[-1]
         if part.tag == "annotation" and "tex" in part.attributes.get("encoding", "").lower():
             self._tex += text
-        elif self._left >= 0 and text.strip():
+        elif self._remaining >= 0 and text.strip():
             part.kids.append(_SPACE.sub(" ", text.strip()))
 
-    def said(self) -> str:
-        return as_tex(self._tex or self._root.attributes.get("alttext", "") or _line(self._root.kids))
+    def to_text(self) -> str:
+        return as_tex(self._tex or self._root.attributes.get("alttext", "") or _children_text(self._root.kids))
 
 
 def as_tex(source: str) -> str:
@@ -65,25 +65,25 @@ def as_tex(source: str) -> str:
     source = _SPACE.sub(" ", source).strip()
     if (within := _DISPLAY.match(source)) is not None:
         source = within[1].strip()
-    return f"${source}$" if source and "$" not in source and len(source) <= _LONGEST else source[:_LONGEST]
+    return f"${source}$" if source and "$" not in source and len(source) <= _MAX_TEX_CHARS else source[:_MAX_TEX_CHARS]
 
 
-def of_picture(attributes: Attributes) -> str:
+def image_formula(attributes: Attributes) -> str:
     """The formula that a picture shows: some sites print them so, with the TeX for those who cannot see it."""
     alt = attributes.get("alt", "")
     is_formula = alt.startswith("{\\displaystyle") or _TEX_PICTURE.search(attributes.get("class", ""))
     return as_tex(alt) if alt and is_formula else ""
 
 
-def _line(kids: "Sequence[_Part | str]") -> str:
-    return "".join(kid if isinstance(kid, str) else _said(kid) for kid in kids)
+def _children_text(kids: "Sequence[_FormulaPart | str]") -> str:
+    return "".join(kid if isinstance(kid, str) else _element_text(kid) for kid in kids)
 
 
-def _said(part: _Part) -> str:
-    if part.tag in _UNSAID:
+def _element_text(part: _FormulaPart) -> str:
+    if part.tag in _IGNORED_TAGS:
         return ""
-    kids = [kid for kid in part.kids if isinstance(kid, str) or kid.tag not in _UNSAID]
-    said = [kid if isinstance(kid, str) else _said(kid) for kid in kids]
+    kids = [kid for kid in part.kids if isinstance(kid, str) or kid.tag not in _IGNORED_TAGS]
+    said = [kid if isinstance(kid, str) else _element_text(kid) for kid in kids]
     match part.tag, said:
         case (("msup" | "mover"), [base, above]):
             line = f"{base}^{_group(above)}"
@@ -92,11 +92,11 @@ def _said(part: _Part) -> str:
         case (("msubsup" | "munderover"), [base, below, above]):
             line = f"{base}_{_group(below)}^{_group(above)}"
         case "mfrac", [above, below]:
-            line = f"{_bracketed(above)}/{_bracketed(below)}"
+            line = f"{_parenthesize(above)}/{_parenthesize(below)}"
         case "mroot", [base, degree]:
-            line = f"√[{degree}]{_bracketed(base)}"
+            line = f"√[{degree}]{_parenthesize(base)}"
         case "msqrt", _:
-            line = f"√{_bracketed(''.join(said))}"
+            line = f"√{_parenthesize(''.join(said))}"
         case "mfenced", _:
             line = f"{part.attributes.get('open', '(')}{', '.join(said)}{part.attributes.get('close', ')')}"
         case "mo", [sign] if sign in _SPACED:
@@ -110,6 +110,6 @@ def _group(text: str) -> str:
     return text if len(text) == 1 else f"{{{text}}}"
 
 
-def _bracketed(text: str) -> str:
+def _parenthesize(text: str) -> str:
     text = text.strip()
     return text if len(text) == 1 or text.isdecimal() else f"({text})"

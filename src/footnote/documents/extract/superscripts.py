@@ -7,8 +7,8 @@ as readers type them.
 
 from itertools import groupby
 
-RAISED_FIGURES = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-_FIGURES = dict(zip("0123456789", RAISED_FIGURES, strict=True))
+SUPERSCRIPT_DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_FIGURES = dict(zip("0123456789", SUPERSCRIPT_DIGITS, strict=True))
 _LETTERS = dict(zip("abcdfghijklmnprstuvwxyz", "ᵃᵇᶜᵈᶠᵍʰⁱʲᵏˡᵐⁿᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True))
 """Without e and o, which are raised in ordinals (XXe, No)."""
 _SIGNS = {"+": "⁺", "-": "⁻", "−": "⁻", "–": "⁻"}

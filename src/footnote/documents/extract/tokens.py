@@ -5,9 +5,62 @@ tag is missing (2 % of the pages that were measured); lexbor needs minutes for a
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import unescape
 from typing import TypeAlias
+
+HIDDEN_STYLE = re.compile(
+    r"display\s*:\s*none"
+    r"|visibility\s*:\s*(?:hidden|collapse)"
+    r"|font-size\s*+:\s*+(?:0++(?:\.0*+)?|\.0++)\s*+(?:px|pt|em|rem|%|!|;|$)"
+    r"|text-indent\s*:\s*-\s*\d{3,}"
+    r"|(?:left|top|right)\s*:\s*-\s*\d{4,}"
+    r"|clip\s*:\s*rect\(\s*(?:0|1px)",
+    re.IGNORECASE,
+)
+
+FOR_SCREEN_READERS = re.compile(
+    r"(?:^|[\s_-])(?:sr-only|visually-?hidden|screen-?reader(?:-text|-only)?|a11y-hidden|u-hidden(?:-visually)?"
+    r"|offscreen|element-invisible|assistive-text)(?=$|[\s_-])",
+    re.IGNORECASE,
+)
+
+REACT_REVEAL = re.compile(r'\$R[A-Z]\((?:"B:[\da-f]+",)?"(S:[\da-f]+)"')
+REACT_PLACE = '<template id="B:'
+REACT_PART = re.compile(r'<div hidden(?:="")? id="(S:[\da-f]+)"')
+TOGGLE_TARGETS = (
+    re.compile(r"""aria-controls=["']([^"'<>\s]{1,200})["']"""),
+    re.compile(r"""-target=["']#([^"'<>\s]{1,200})["']"""),
+)
+
+
+def revealed_ids(source: str) -> frozenset[str]:
+    """The ids of parts that are hidden only until a script has run, or until somebody clicks: what React sends late and
+    puts in its place at once, and what a button of the page unfolds."""
+    late = REACT_PART.findall(source) if REACT_PLACE in source else []
+    late += REACT_REVEAL.findall(source) if "$R" in source else []
+    return frozenset((*late, *(name for controlled in TOGGLE_TARGETS for name in controlled.findall(source))))
+
+
+def is_hidden(tag: str, attributes: Mapping[str, str], revealed: frozenset[str]) -> bool:
+    """By what the element itself says; style sheets are not read. `shown` are the ids of those that are not.
+
+    The whole page is never hidden: many hide `body` until a script has run.
+    """
+    if tag in ("html", "body"):
+        return False
+    if revealed and attributes.get("id") in revealed:
+        return False
+    if attributes.get("hidden", "until-found") != "until-found":
+        return True
+    if attributes.get("aria-hidden") == "true":
+        return True
+    style = attributes.get("style")
+    if style and HIDDEN_STYLE.search(style):
+        return True
+    classes = attributes.get("class")
+    return bool(classes and FOR_SCREEN_READERS.search(classes))
+
 
 Attributes: TypeAlias = dict[str, str]
 
@@ -28,20 +81,20 @@ _MARKUP = re.compile(
 _ATTRIBUTE = re.compile(r"""([^\s"'>/=][^\s>/=]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>]++)))?""")
 _REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[a-zA-Z][a-zA-Z\d]{1,31});")
 
-RAW = frozenset(("script", "style", "textarea", "title", "noscript", "iframe", "noframes", "noembed", "xmp"))
+RAW_TEXT_TAGS = frozenset(("script", "style", "textarea", "title", "noscript", "iframe", "noframes", "noembed", "xmp"))
 """What stands in these is no markup: it ends with the end tag, whatever else is inside."""
 
-_RAW_END = {name: re.compile(f"</{name}(?=[\\s/>])", re.IGNORECASE) for name in RAW}
+_RAW_END = {name: re.compile(f"</{name}(?=[\\s/>])", re.IGNORECASE) for name in RAW_TEXT_TAGS}
 
 
-def tokens(source: str) -> Iterator[Tag | str]:
+def tokenize(source: str) -> Iterator[Tag | str]:
     """Tags and the text between them. Raw text follows its tag as one piece, if there is any."""
     at = 0
     search = _MARKUP.search
     while (found := search(source, at)) is not None:
         start, end = found.span()
         if start > at:
-            yield text(source[at:start])
+            yield unescape_text(source[at:start])
         at = end
         closing, name, attributes, unclosed = found.groups()
         if name is None:
@@ -50,20 +103,20 @@ def tokens(source: str) -> Iterator[Tag | str]:
             continue
         name = name.lower()
         yield name, closing, attributes
-        if name in RAW and not closing:
-            end = _end_of_raw(source, name, at)
+        if name in RAW_TEXT_TAGS and not closing:
+            end = _raw_text_end(source, name, at)
             if end > at:
-                yield text(source[at:end]) if name in ("textarea", "title") else source[at:end]
+                yield unescape_text(source[at:end]) if name in ("textarea", "title") else source[at:end]
             at = end
     if at < len(source):
-        yield text(source[at:])
+        yield unescape_text(source[at:])
 
 
-def text(source: str) -> str:
+def unescape_text(source: str) -> str:
     return unescape(source) if "&" in source else source
 
 
-def attributes(source: str) -> Attributes:
+def parse_attributes(source: str) -> Attributes:
     """By lower-case name; of two with one name the first counts."""
     found: Attributes = {}
     for name, double, single, bare in _ATTRIBUTE.findall(source):
@@ -79,6 +132,6 @@ def _character(reference: re.Match[str]) -> str:
     return unescape(reference[0])
 
 
-def _end_of_raw(source: str, name: str, at: int) -> int:
+def _raw_text_end(source: str, name: str, at: int) -> int:
     found = _RAW_END[name].search(source, at)
     return found.start() if found else len(source)

@@ -4,12 +4,11 @@ import re
 from collections.abc import Sequence
 from copy import copy
 
-from footnote.documents.extract.hidden import is_hidden, shown_by_script
-from footnote.documents.extract.mathml import Formula, of_picture
-from footnote.documents.extract.tokens import Attributes, attributes, tokens
+from footnote.documents.extract.mathml import Formula, image_formula
+from footnote.documents.extract.tokens import Attributes, is_hidden, parse_attributes, revealed_ids, tokenize
 
 
-def words(text: str) -> frozenset[str]:
+def name_set(text: str) -> frozenset[str]:
     """Names, written one after the other."""
     return frozenset(text.split())
 
@@ -17,25 +16,25 @@ def words(text: str) -> frozenset[str]:
 WIDE = re.compile("[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 PAUSE = re.compile("[.,;:!?\u2026\u3002\uff0c\u3001\uff1b\uff1a\uff01\uff1f\u060c\u061b\u061f\u06d4\u0964]")
 
-BLOCKS = words(
+BLOCKS = name_set(
     "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure"
     " footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing main menu nav ol p pre search section summary"
     " table tbody td tfoot th thead tr ul"
 )
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
-VOID = words("area base br col embed frame hr img input link meta param source track wbr")
-UNREAD = words(
+VOID = name_set("area base br col embed frame hr img input link meta param source track wbr")
+SKIPPED_TAGS = name_set(
     "applet audio button canvas datalist iframe map math meter noembed noframes noscript object progress rp rt script"
     " select style svg template textarea title video"
 )
-PLAIN = words(
+PLAIN_TAGS = name_set(
     "abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q s samp small span strike"
     " strong sub time tt u var"
 )
 """Without attributes these say nothing that is needed here."""
 
 CLOSES_PARAGRAPH = BLOCKS - {"caption", "tbody", "td", "tfoot", "th", "thead", "tr", "legend"}
-PARTS_OF_TABLES = {
+TABLE_PARENTS = {
     "caption": ("table",),
     "tbody": ("table",),
     "thead": ("table",),
@@ -49,7 +48,7 @@ SCOPES = {"p": ("button",), "li": ("ul", "ol"), "dd": ("dl",), "dt": ("dl",)}
 CLOSED_BY_SAME = {"li": ("ul", "ol", "menu", "dir"), "dd": ("dl",), "dt": ("dl",), "option": ("select",)}
 TRANSPARENT = frozenset(("html", "head", "body"))
 CELLS = frozenset(("td", "th", "caption", "table"))
-KEEPS_BUTTON = HEADINGS | {"summary", "dt"}
+BUTTON_PARENTS = HEADINGS | {"summary", "dt"}
 """A button in a heading is how a page unfolds the section below it: its text is the heading."""
 
 MAX_DEPTH = 200
@@ -58,8 +57,8 @@ MAX_DEPTH = 200
 MAX_ELEMENTS = 250_000
 """What comes after so many is left out. The largest pages that people read have a fifth of it."""
 
-PROSE_FROM = 20
-PROSE_WITHOUT_PAUSE_FROM = 80
+MIN_PROSE_CHARS = 20
+MIN_UNPUNCTUATED_PROSE_CHARS = 80
 WIDE_WEIGHT = 2
 """A character of Chinese, Japanese or Korean says as much as three Latin letters."""
 
@@ -67,7 +66,7 @@ NO_ATTRIBUTES: Attributes = {}
 MEASURES = ("size", "linked", "prose", "headings", "titles")
 
 
-class Node:
+class HtmlNode:
     """An element that can be seen. Sizes count letters, wide ones threefold.
 
     `own` is text of this block itself, with what stands inline in it; `size` is all text below, `prose` the part
@@ -80,37 +79,37 @@ class Node:
     def __init__(self, tag: str, attributes: Attributes) -> None:
         self.tag = tag
         self.attributes = attributes
-        self.kids: list[Node | str] = []
+        self.kids: list[HtmlNode | str] = []
         self.solid = tag in BLOCKS
         """Stands as a block: is one, or has one inside."""
         self.size = self.linked = self.prose = self.own = self.own_linked = self.pauses = self.headings = (
             self.titles
         ) = 0
 
-    def holding(self, kids: "Sequence[Node | str]") -> "Node":
+    def with_kids(self, kids: "Sequence[HtmlNode | str]") -> "HtmlNode":
         """This element with other kids, most of which are its own."""
         made = copy(self)
         made.kids = [*kids]
-        gone = {id(kid): kid for kid in self.kids if isinstance(kid, Node)}
+        gone = {id(kid): kid for kid in self.kids if isinstance(kid, HtmlNode)}
         for kid in kids:
-            if isinstance(kid, Node) and gone.pop(id(kid), None) is None:
-                made.count(kid, 1)
+            if isinstance(kid, HtmlNode) and gone.pop(id(kid), None) is None:
+                made.add_measures(kid, 1)
         for kid in gone.values():
-            made.count(kid, -1)
+            made.add_measures(kid, -1)
         return made
 
-    def count(self, kid: "Node", sign: int) -> None:
+    def add_measures(self, kid: "HtmlNode", sign: int) -> None:
         for measure in MEASURES if kid.solid else (*MEASURES, "own", "own_linked"):
             setattr(self, measure, getattr(self, measure) + sign * getattr(kid, measure))
 
 
-class Document:
+class PageTree:
     """What a page is and says of itself."""
 
     __slots__ = ("attributes", "cut", "metas", "noscript", "relations", "root", "scripts", "structured", "title")
 
     def __init__(self) -> None:
-        self.root = Node("body", {})
+        self.root = HtmlNode("body", {})
         self.attributes: Attributes = {}
         """Of `html` and `body` together."""
         self.title = ""
@@ -124,37 +123,37 @@ class Document:
         self.cut = False
 
 
-class _Builder:
+class _PageTreeBuilder:
     """Nests elements as browsers do where end tags are missing or wrong, and leaves out what is not shown."""
 
-    def __init__(self, shown: frozenset[str], *, with_hidden: bool) -> None:
-        self.document = Document()
-        self._shown = shown
-        self._with_hidden = with_hidden
+    def __init__(self, revealed: frozenset[str], *, include_hidden: bool) -> None:
+        self.document = PageTree()
+        self._revealed = revealed
+        self._include_hidden = include_hidden
         root = self.document.root
         self._tags = ["body"]
-        self._nodes: list[Node] = [root]
-        self._at = root
+        self._nodes: list[HtmlNode] = [root]
+        self._current = root
         self._open: dict[str, int] = {}
         self._plain: dict[str, int] = {}
         self._deeper: dict[str, int] = {}
-        self._unread_from = 0
+        self._skipped_from = 0
         """Where in the stack an element stands that is not shown, with all that is in it."""
         self._links = 0
         self._formula: Formula | None = None
         """The one that is being read."""
-        self._awaited = ""
+        self._raw_target = ""
         """The raw text that comes next belongs to the page's title, its JSON-LD, a `noscript`."""
 
     def start(self, tag: str, source: str) -> None:
-        if tag in PLAIN and not source and not self._open.get(tag):
+        if tag in PLAIN_TAGS and not source and not self._open.get(tag):
             self._plain[tag] = self._plain.get(tag, 0) + 1
             return
         if tag in TRANSPARENT:
-            self.document.attributes.update(attributes(source))
+            self.document.attributes.update(parse_attributes(source))
             return
-        self._make_room(tag)
-        named = attributes(source) if source else NO_ATTRIBUTES
+        self._close_implied(tag)
+        named = parse_attributes(source) if source else NO_ATTRIBUTES
         if self._formula is not None:
             self._formula.start(tag, named, closed=source.endswith("/"))
         if tag in VOID:
@@ -166,17 +165,17 @@ class _Builder:
         if len(self._tags) >= MAX_DEPTH:
             self._deeper[tag] = self._deeper.get(tag, 0) + 1
             return
-        if not self._unread_from and self._is_unread(tag, named):
-            self._unread_from = len(self._tags)
+        if not self._skipped_from and self._should_skip(tag, named):
+            self._skipped_from = len(self._tags)
         self._tags.append(tag)
         self._open[tag] = self._open.get(tag, 0) + 1
-        if self._unread_from:
-            self._nodes.append(self._at)
+        if self._skipped_from:
+            self._nodes.append(self._current)
             return
         if tag == "a":
             self._links += 1
-        self._at = Node(tag, named)
-        self._nodes.append(self._at)
+        self._current = HtmlNode(tag, named)
+        self._nodes.append(self._current)
 
     def end(self, tag: str) -> None:
         if self._formula is not None:
@@ -194,14 +193,14 @@ class _Builder:
             self._close(tag)
 
     def text(self, text: str) -> None:
-        if self._awaited:
-            self._keep_awaited(text)
+        if self._raw_target:
+            self._store_raw_text(text)
             return
-        if self._unread_from:
+        if self._skipped_from:
             if self._formula is not None:
                 self._formula.text(text)
             return
-        node = self._at
+        node = self._current
         node.kids.append(text)
         size = len(text.strip())
         if not size:
@@ -214,29 +213,29 @@ class _Builder:
         if size > 3:
             node.pauses += len(PAUSE.findall(text))
 
-    def finish(self) -> Document:
-        self._cut_to(1)
+    def finish(self) -> PageTree:
+        self._close_to_depth(1)
         root = self.document.root
         root.size += root.own
         root.linked += root.own_linked
         return self.document
 
-    def _make_room(self, tag: str) -> None:
+    def _close_implied(self, tag: str) -> None:
         """Closes what the start of `tag` ends."""
         tags = self._tags
         if tag in CLOSES_PARAGRAPH and self._open.get("p"):
             self._close("p")
         if tag in CLOSED_BY_SAME:
             self._close_item(tag)
-        elif tag in PARTS_OF_TABLES:
-            self._make_room_in_table(tag)
+        elif tag in TABLE_PARENTS:
+            self._close_implied_in_table(tag)
         elif tag in HEADINGS:
             if tags[-1] in HEADINGS:
-                self._cut_to(len(tags) - 1)
+                self._close_to_depth(len(tags) - 1)
         elif tag in ("a", "button") and self._open.get(tag):
             self._close(tag)
-        elif self._unread_from and tags[self._unread_from] in ("svg", "math") and tag in BLOCKS:
-            self._cut_to(self._unread_from)
+        elif self._skipped_from and tags[self._skipped_from] in ("svg", "math") and tag in BLOCKS:
+            self._close_to_depth(self._skipped_from)
 
     def _close_item(self, tag: str) -> None:
         rivals = ("dd", "dt") if tag in ("dd", "dt") else (tag,)
@@ -244,7 +243,7 @@ class _Builder:
             return
         for at in range(len(self._tags) - 1, 0, -1):
             if self._tags[at] in rivals:
-                self._cut_to(at)
+                self._close_to_depth(at)
                 return
             if self._tags[at] in CLOSED_BY_SAME[tag] or self._tags[at] in CELLS:
                 return
@@ -253,30 +252,30 @@ class _Builder:
         """Browsers let `</h3>` end an `<h2>`."""
         for at in range(len(self._tags) - 1, 0, -1):
             if self._tags[at] in HEADINGS:
-                self._cut_to(at)
+                self._close_to_depth(at)
                 return
             if self._tags[at] in CELLS:
                 return
 
-    def _make_room_in_table(self, tag: str) -> None:
+    def _close_implied_in_table(self, tag: str) -> None:
         if not self._open.get("table"):
             return
         for at in range(len(self._tags) - 1, 0, -1):
-            if self._tags[at] in PARTS_OF_TABLES[tag]:
-                self._cut_to(at + 1)
+            if self._tags[at] in TABLE_PARENTS[tag]:
+                self._close_to_depth(at + 1)
                 return
 
     def _close(self, tag: str) -> None:
         """An end tag reaches through blocks if it is one of a block, and never out of a table."""
         tags = self._tags
-        solid = tag in BLOCKS or tag in UNREAD
+        solid = tag in BLOCKS or tag in SKIPPED_TAGS
         for at in range(len(tags) - 1, 0, -1):
             found = tags[at]
             if found == tag:
                 if at >= len(self._tags) - 1 or solid or not self._blocks_above(at):
-                    self._cut_to(at)
+                    self._close_to_depth(at)
                 else:
-                    self._forget(at)
+                    self._close_inline(at)
                 return
             if found == "table" or found in SCOPES.get(tag, ()):
                 return
@@ -284,16 +283,16 @@ class _Builder:
     def _blocks_above(self, at: int) -> bool:
         return any(tag in BLOCKS for tag in self._tags[at + 1 :])
 
-    def _forget(self, at: int) -> None:
+    def _close_inline(self, at: int) -> None:
         """Ends a link or a font while blocks inside stay open."""
         tag = self._tags[at]
-        if tag == "a" and not 0 < self._unread_from <= at:
+        if tag == "a" and not 0 < self._skipped_from <= at:
             self._links -= 1
             self._nodes[at].tag = "span"
         self._tags[at] = ""
         self._open[tag] -= 1
 
-    def _cut_to(self, depth: int) -> None:
+    def _close_to_depth(self, depth: int) -> None:
         """Closes every element from `depth` on."""
         tags, nodes = self._tags, self._nodes
         while len(tags) > depth:
@@ -301,53 +300,53 @@ class _Builder:
             node = nodes.pop()
             if tag:
                 self._open[tag] -= 1
-            if self._unread_from:
-                if self._unread_from == len(tags):
-                    self._unread_from = 0
+            if self._skipped_from:
+                if self._skipped_from == len(tags):
+                    self._skipped_from = 0
                     if self._formula is not None:
-                        self._say_formula(self._formula)
+                        self._emit_formula(self._formula)
                 continue
             if tag == "a":
                 self._links -= 1
-            parent = self._at = nodes[-1]
+            parent = self._current = nodes[-1]
             if node.kids:
                 parent.kids.append(node)
-                _add_up(node, parent)
+                _finish_measures(node, parent)
 
-    def _say_formula(self, formula: Formula) -> None:
+    def _emit_formula(self, formula: Formula) -> None:
         self._formula = None
-        self.text(formula.said())
+        self.text(formula.to_text())
 
-    def _void(self, tag: str, named: Attributes) -> None:
+    def _void(self, tag: str, attributes: Attributes) -> None:
         if tag == "meta":
-            self.document.metas.append(named)
+            self.document.metas.append(attributes)
         elif tag == "link":
-            self.document.relations.append(named)
+            self.document.relations.append(attributes)
         elif tag == "base":
-            self.document.relations.append({**named, "rel": "base"})
-        elif (tag in ("br", "img", "hr")) and not self._unread_from:
-            said = of_picture(named) if tag == "img" else ""
-            self.text(said) if said else self._at.kids.append(Node(tag, named))
+            self.document.relations.append({**attributes, "rel": "base"})
+        elif (tag in ("br", "img", "hr")) and not self._skipped_from:
+            said = image_formula(attributes) if tag == "img" else ""
+            self.text(said) if said else self._current.kids.append(HtmlNode(tag, attributes))
 
-    def _is_unread(self, tag: str, named: Attributes) -> bool:
-        if tag in UNREAD:
+    def _should_skip(self, tag: str, attributes: Attributes) -> bool:
+        if tag in SKIPPED_TAGS:
             if tag == "script":
                 self.document.scripts += 1
-                if "ld+json" in named.get("type", ""):
-                    self._awaited = tag
+                if "ld+json" in attributes.get("type", ""):
+                    self._raw_target = tag
             elif tag == "math":
-                self._formula = Formula(named)
+                self._formula = Formula(attributes)
             elif tag == "noscript" or (tag == "title" and not self.document.title):
-                self._awaited = tag
-            return not (tag == "button" and self._tags[-1] in KEEPS_BUTTON)
-        return bool(named) and self._is_hidden(tag, named)
+                self._raw_target = tag
+            return not (tag == "button" and self._tags[-1] in BUTTON_PARENTS)
+        return bool(attributes) and self._is_hidden(tag, attributes)
 
-    def _is_hidden(self, tag: str, named: Attributes) -> bool:
-        return not self._with_hidden and is_hidden(tag, named, self._shown)
+    def _is_hidden(self, tag: str, attributes: Attributes) -> bool:
+        return not self._include_hidden and is_hidden(tag, attributes, self._revealed)
 
-    def _keep_awaited(self, text: str) -> None:
-        document, awaited = self.document, self._awaited
-        self._awaited = ""
+    def _store_raw_text(self, text: str) -> None:
+        document, awaited = self.document, self._raw_target
+        self._raw_target = ""
         if awaited == "title":
             document.title = " ".join(text.split())
         elif awaited == "noscript":
@@ -356,7 +355,7 @@ class _Builder:
             document.structured.append(text)
 
 
-def _add_up(node: Node, parent: Node) -> None:
+def _finish_measures(node: HtmlNode, parent: HtmlNode) -> None:
     """A finished element's measure, into that of its parent."""
     own = node.own
     if not node.solid:
@@ -373,7 +372,7 @@ def _add_up(node: Node, parent: Node) -> None:
             node.titles += 1
         if node.tag in HEADINGS:
             node.headings += 1
-        elif plain * 2 >= own and plain >= PROSE_FROM and (node.pauses or plain >= PROSE_WITHOUT_PAUSE_FROM):
+        elif plain * 2 >= own and plain >= MIN_PROSE_CHARS and (node.pauses or plain >= MIN_UNPUNCTUATED_PROSE_CHARS):
             node.prose += plain
     parent.size += node.size
     parent.linked += node.linked
@@ -382,11 +381,11 @@ def _add_up(node: Node, parent: Node) -> None:
     parent.titles += node.titles
 
 
-def parse(source: str, *, with_hidden: bool = False) -> Document:
-    builder = _Builder(shown_by_script(source), with_hidden=with_hidden)
+def parse_html(source: str, *, include_hidden: bool = False) -> PageTree:
+    builder = _PageTreeBuilder(revealed_ids(source), include_hidden=include_hidden)
     start, end, text = builder.start, builder.end, builder.text
     left = MAX_ELEMENTS
-    for token in tokens(source):
+    for token in tokenize(source):
         if isinstance(token, str):
             text(token)
         elif token[1]:

@@ -8,21 +8,51 @@ from html import unescape
 from typing import IO
 
 from footnote.documents.inspection.archives import (
-    MOST_BYTES,
-    MOST_UNPACKED,
-    Damaged,
+    MAX_ARCHIVE_BYTES,
+    MAX_UNPACKED_BYTES,
+    DamagedArchive,
     Directory,
-    beginning,
-    directory,
-    names_in_pieces,
+    read_directory,
+    read_entry_head,
+    scan_for_names,
 )
-from footnote.documents.inspection.old_office import DOCUMENTS, MACROS, NEW, PROTECTED, streams_in
-from footnote.documents.inspection.signatures import PROGRAMS, Seen, is_named_text, is_text, seen_in
+from footnote.documents.inspection.signatures import (
+    EXECUTABLE_TYPES,
+    FileSignature,
+    detect_signature,
+    is_named_text,
+    is_text,
+)
 from footnote.documents.media import DOCX, ODS, ODT, PPTX, XLSX
-from footnote.protocol.errors import Unworkable, WrongKind
-from footnote.sandbox.jobs import Inspected
+from footnote.protocol.errors import UnprocessableFile, WrongKind
+from footnote.sandbox.jobs import InspectionResult
 
-__all__ = ["Inspected", "inspect"]
+ENCRYPTED_STREAM = "encryptedpackage"
+MACRO_STREAM = "_vba_project"
+NEW_SUFFIXES = {"doc": "docx", "dot": "docx", "xls": "xlsx", "xlt": "xlsx", "ppt": "pptx", "pps": "pptx"}
+"""The suffix of what took the place of the one with this suffix."""
+DOCUMENT_STREAMS = frozenset(("worddocument", "book", "powerpoint document"))
+"""What a document must hold to be one. A workbook is named `Book` or, since 1997, `Workbook`."""
+_CHUNK_BYTES = 1 << 20
+_NAMES = {name: f"{name}\0".encode("utf-16-le") for name in (ENCRYPTED_STREAM, MACRO_STREAM, *DOCUMENT_STREAMS)}
+"""Each ends with a zero."""
+_MAX_NAME_BYTES = max(map(len, _NAMES.values()))
+
+
+def find_streams(file: IO[bytes]) -> frozenset[str]:
+    """Which of the names that matter here stand in it, in whatever case. The list of its files may lie anywhere, and is
+    not trusted: a name that merely stands somewhere counts as well."""
+    found: set[str] = set()
+    tail = b""
+    file.seek(0)
+    while piece := file.read(_CHUNK_BYTES):
+        seen = tail + piece.lower()
+        found.update(name for name, letters in _NAMES.items() if letters in seen)
+        tail = seen[-_MAX_NAME_BYTES:]
+    return frozenset(found)
+
+
+__all__ = ["InspectionResult", "inspect"]
 
 _ODT_OF_WEB = "application/vnd.oasis.opendocument.text-web"
 """What LibreOffice calls a text that it made of a web page. It is written like any other."""
@@ -51,7 +81,7 @@ _TEXTS = frozenset((*_TYPES, "txt", "text", "log"))
 _PACKAGES = {"docx": DOCX, "xlsx": XLSX, "pptx": PPTX, "odt": ODT, "ods": ODS, "odp": ODP}
 _MAIN = re.compile(r"(word/document|xl/workbook|ppt/presentation)[0-9]*\.xml")
 _MAIN_OF = {"word/document": DOCX, "xl/workbook": XLSX, "ppt/presentation": PPTX}
-_SAID = {
+_TYPE_NAMES = {
     DOCX: "a Word document",
     XLSX: "an Excel workbook",
     PPTX: "a PowerPoint presentation",
@@ -60,12 +90,12 @@ _SAID = {
     ODP: "an OpenDocument presentation",
     ZIP: "a zip file",
 }
-_WITH_MACROS = {
+_MACRO_SUFFIXES = {
     **dict.fromkeys(("docm", "dotm"), "docx"),
     **dict.fromkeys(("xlsm", "xltm", "xlam", "xlsb"), "xlsx"),
     **dict.fromkeys(("pptm", "potm", "ppam", "ppsm"), "pptx"),
 }
-_OPENED_AS_PROGRAMS = {
+_EXECUTABLE_SUFFIXES = {
     **dict.fromkeys(
         ("lnk", "pif", "scf", "library-ms", "search-ms", "appref-ms", "settingcontent-ms", "jnlp", "desktop"),
         "a shortcut, which can start programs",
@@ -76,9 +106,9 @@ _OPENED_AS_PROGRAMS = {
 }
 """Suffixes that a system opens as a program, whatever the file holds."""
 _MACROS = ("vbaproject.bin", "vbadata.xml", "xl/macrosheets/", "basic/script-lc.xml", "scripts/")
-_MOST_TYPES = 4_000_000
+_MAX_CONTENT_TYPES_BYTES = 4_000_000
 """Bytes of the list of what a package holds: hundreds of times what a large document needs."""
-_NAMED = {
+_REQUIRED_TYPES = {
     "pdf": ("application/pdf",),
     **dict.fromkeys(("png", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "ico"), ("image/",)),
     **dict.fromkeys(("heic", "heif", "avif"), ("image/",)),
@@ -100,31 +130,31 @@ _NAMED = {
 """What the first bytes of a file with such a suffix must be."""
 
 _RENAME = "Give it the name that fits, or save it again as what it is to be."
-_A = {"pdf": "a PDF", "zip": "a zip file"}
+_KIND_NAMES = {"pdf": "a PDF", "zip": "a zip file"}
 _DAMAGED = "it is damaged"
 _LOCKED = "it is protected by a password; save it without one"
 
 
-def inspect(file: IO[bytes], filename: str) -> Inspected:
+def inspect(file: IO[bytes], filename: str) -> InspectionResult:
     """`WrongKind`: it is of a kind that is not taken, or not what its name says. `Unworkable`: a trap."""
     file.seek(0)
     head = file.read(_HEAD)
     suffix = _suffix(filename)
-    if suffix in _WITH_MACROS:
-        raise WrongKind(f"{filename} may hold macros, which are not taken: save it as .{_WITH_MACROS[suffix]}.")
-    if suffix in _OPENED_AS_PROGRAMS:
+    if suffix in _MACRO_SUFFIXES:
+        raise WrongKind(f"{filename} may hold macros, which are not taken: save it as .{_MACRO_SUFFIXES[suffix]}.")
+    if suffix in _EXECUTABLE_SUFFIXES:
         raise WrongKind(
-            f"{filename} is {_OPENED_AS_PROGRAMS[suffix]}, and is not taken. Save what it shows as a PDF or a text."
+            f"{filename} is {_EXECUTABLE_SUFFIXES[suffix]}, and is not taken. Save what it shows as a PDF or a text."
         )
     if not head:
-        return Inspected(_PACKAGES.get(suffix) or _TYPES.get(suffix, "text/plain"))
-    seen = seen_in(head)
-    if seen and seen.media_type in PROGRAMS:
+        return InspectionResult(_PACKAGES.get(suffix) or _TYPES.get(suffix, "text/plain"))
+    seen = detect_signature(head)
+    if seen and seen.media_type in EXECUTABLE_TYPES:
         raise WrongKind(f"{filename} is {seen.name}, whatever it is called. Programs are not taken.")
     if suffix in _PACKAGES:
         return _package(file, filename, suffix, seen, head)
-    if suffix in _NAMED:
-        return _named(file, filename, suffix, seen, head)
+    if suffix in _REQUIRED_TYPES:
+        return _inspect_named(file, filename, suffix, seen, head)
     return _other(file, filename, suffix, seen, head)
 
 
@@ -134,50 +164,52 @@ def _suffix(filename: str) -> str:
     return suffix.strip() if dot else ""
 
 
-def _package(file: IO[bytes], filename: str, suffix: str, seen: Seen | None, head: bytes) -> Inspected:
+def _package(
+    file: IO[bytes], filename: str, suffix: str, signature: FileSignature | None, head: bytes
+) -> InspectionResult:
     wanted = _PACKAGES[suffix]
-    if seen is not None and seen.media_type == OLE:
-        return _locked(file, filename, suffix, seen)
-    if seen is None or seen.media_type != ZIP:
-        raise WrongKind(f"{filename} is {_what(seen, head)}, not {_SAID[wanted]}. {_RENAME}")
+    if signature is not None and signature.media_type == OLE:
+        return _inspect_locked(file, filename, suffix, signature)
+    if signature is None or signature.media_type != ZIP:
+        raise WrongKind(f"{filename} is {_describe(signature, head)}, not {_TYPE_NAMES[wanted]}. {_RENAME}")
     try:
-        found = directory(file, filename, MOST_UNPACKED)
+        found = read_directory(file, filename, MAX_UNPACKED_BYTES)
         # First: their names tell of them also where nothing else can be read.
         if _has_macros(file, filename, found):
-            raise _with_macros(filename, suffix)
+            raise _macros_error(filename, suffix)
         if found.is_encrypted:
-            return Inspected(wanted, _LOCKED)
-        kind = _kind_of_package(file, filename, found)
-    except Damaged:
-        if names_in_pieces(file, _MACROS):
-            raise _with_macros(filename, suffix) from None
-        return Inspected(wanted, _DAMAGED)
+            return InspectionResult(wanted, _LOCKED)
+        kind = _package_type(file, filename, found)
+    except DamagedArchive:
+        if scan_for_names(file, _MACROS):
+            raise _macros_error(filename, suffix) from None
+        return InspectionResult(wanted, _DAMAGED)
     if kind != wanted:
-        raise WrongKind(f"{filename} is {_SAID[kind]}, not {_SAID[wanted]}. {_RENAME}")
-    return Inspected(wanted)
+        raise WrongKind(f"{filename} is {_TYPE_NAMES[kind]}, not {_TYPE_NAMES[wanted]}. {_RENAME}")
+    return InspectionResult(wanted)
 
 
-def _locked(file: IO[bytes], filename: str, suffix: str, seen: Seen) -> Inspected:
+def _inspect_locked(file: IO[bytes], filename: str, suffix: str, signature: FileSignature) -> InspectionResult:
     """With a password, a document of today lies in an old one."""
-    found, wanted = streams_in(file), _PACKAGES[suffix]
-    if MACROS in found:
-        raise _with_macros(filename, suffix)
-    if PROTECTED in found:
-        return Inspected(wanted, _LOCKED)
-    raise WrongKind(f"{filename} is {seen.name}, not {_SAID[wanted]}. Save it as .{suffix}.")
+    found, wanted = find_streams(file), _PACKAGES[suffix]
+    if MACRO_STREAM in found:
+        raise _macros_error(filename, suffix)
+    if ENCRYPTED_STREAM in found:
+        return InspectionResult(wanted, _LOCKED)
+    raise WrongKind(f"{filename} is {signature.name}, not {_TYPE_NAMES[wanted]}. Save it as .{suffix}.")
 
 
-def _with_macros(filename: str, suffix: str = "") -> WrongKind:
+def _macros_error(filename: str, suffix: str = "") -> WrongKind:
     as_what = f", as .{suffix}" if suffix else ""
     return WrongKind(f"{filename} holds macros, which are not taken: save it without them{as_what}.")
 
 
-def _kind_of_package(file: IO[bytes], filename: str, found: Directory) -> str:
+def _package_type(file: IO[bytes], filename: str, found: Directory) -> str:
     if "[Content_Types].xml" in found.names:
         for name in found.names:
             if match := _MAIN.fullmatch(name):
                 return _MAIN_OF[match[1]]
-    said = beginning(file, filename, "mimetype", 100).decode("latin-1").strip()
+    said = read_entry_head(file, filename, "mimetype", 100).decode("latin-1").strip()
     said = ODT if said == _ODT_OF_WEB else said
     return said if said in (ODT, ODS, ODP) and "content.xml" in found.names else ZIP
 
@@ -187,51 +219,59 @@ def _has_macros(file: IO[bytes], filename: str, found: Directory) -> bool:
         return True
     if found.is_encrypted:
         return False
-    types = beginning(file, filename, "[Content_Types].xml", _MOST_TYPES)
-    if len(types) == _MOST_TYPES:
-        raise Unworkable(f"{filename} says more about its parts than any document does: a trap.")
+    types = read_entry_head(file, filename, "[Content_Types].xml", _MAX_CONTENT_TYPES_BYTES)
+    if len(types) == _MAX_CONTENT_TYPES_BYTES:
+        raise UnprocessableFile(f"{filename} says more about its parts than any document does: a trap.")
     # Of a list in UTF-16 every other byte is zero; any letter may be written as its number.
     letters = types.replace(b"\0", b"").decode("latin-1")
     return "macroenabled" in (unescape(letters) if "&" in letters else letters).lower()
 
 
-def _named(file: IO[bytes], filename: str, suffix: str, seen: Seen | None, head: bytes) -> Inspected:
-    if seen is None or not seen.media_type.startswith(_NAMED[suffix]):
-        raise WrongKind(f"{filename} is {_what(seen, head)}, not {_A.get(suffix, f'a .{suffix} file')}. {_RENAME}")
-    if seen.media_type != ZIP:
-        return Inspected(seen.media_type)
+def _inspect_named(
+    file: IO[bytes], filename: str, suffix: str, signature: FileSignature | None, head: bytes
+) -> InspectionResult:
+    if signature is None or not signature.media_type.startswith(_REQUIRED_TYPES[suffix]):
+        raise WrongKind(
+            f"{filename} is {_describe(signature, head)}, not {_KIND_NAMES.get(suffix, f'a .{suffix} file')}. {_RENAME}"
+        )
+    if signature.media_type != ZIP:
+        return InspectionResult(signature.media_type)
     try:
-        directory(file, filename, MOST_BYTES)
-    except Damaged:
-        return Inspected(ZIP, _DAMAGED)
-    return Inspected(ZIP)
+        read_directory(file, filename, MAX_ARCHIVE_BYTES)
+    except DamagedArchive:
+        return InspectionResult(ZIP, _DAMAGED)
+    return InspectionResult(ZIP)
 
 
-def _other(file: IO[bytes], filename: str, suffix: str, seen: Seen | None, head: bytes) -> Inspected:
+def _other(
+    file: IO[bytes], filename: str, suffix: str, signature: FileSignature | None, head: bytes
+) -> InspectionResult:
     """A text, an old document, or a name that says nothing."""
-    if seen is None:
-        return _unseen(suffix, head)
-    if seen.media_type == OLE:
-        raise _old(file, filename, suffix)
+    if signature is None:
+        return _inspect_unrecognized(suffix, head)
+    if signature.media_type == OLE:
+        raise _old_office_error(file, filename, suffix)
     if suffix in _TEXTS:
-        raise WrongKind(f"{filename} is {_what(seen, head)}, not a text. {_RENAME}")
-    return _unnamed_zip(file, filename) if seen.media_type == ZIP else Inspected(seen.media_type)
+        raise WrongKind(f"{filename} is {_describe(signature, head)}, not a text. {_RENAME}")
+    return (
+        _inspect_unnamed_zip(file, filename) if signature.media_type == ZIP else InspectionResult(signature.media_type)
+    )
 
 
-def _unseen(suffix: str, head: bytes) -> Inspected:
+def _inspect_unrecognized(suffix: str, head: bytes) -> InspectionResult:
     """A text, or bytes that nobody here knows: those are kept whatever they are called."""
     is_one = is_named_text if suffix in _TEXTS else is_text
     if not is_one(head):
-        return Inspected(UNKNOWN)
+        return InspectionResult(UNKNOWN)
     if head.startswith(_RTF) and suffix not in _TEXTS:
-        return Inspected(_TYPES["rtf"])
-    return Inspected(_TYPES.get(suffix, "text/plain"))
+        return InspectionResult(_TYPES["rtf"])
+    return InspectionResult(_TYPES.get(suffix, "text/plain"))
 
 
-def _old(file: IO[bytes], filename: str, suffix: str) -> WrongKind:
-    found = streams_in(file)
-    if suffix in NEW or found & DOCUMENTS:
-        new = NEW.get(suffix, "docx, .xlsx or .pptx")
+def _old_office_error(file: IO[bytes], filename: str, suffix: str) -> WrongKind:
+    found = find_streams(file)
+    if suffix in NEW_SUFFIXES or found & DOCUMENT_STREAMS:
+        new = NEW_SUFFIXES.get(suffix, "docx, .xlsx or .pptx")
         return WrongKind(f"{filename} is an old Office document, which can hide macros: save it as .{new}.")
     return WrongKind(
         f"{filename} is a file of Windows that holds others, such as a message of Outlook or an installer, and can "
@@ -239,21 +279,21 @@ def _old(file: IO[bytes], filename: str, suffix: str) -> WrongKind:
     )
 
 
-def _unnamed_zip(file: IO[bytes], filename: str) -> Inspected:
+def _inspect_unnamed_zip(file: IO[bytes], filename: str) -> InspectionResult:
     try:
-        found = directory(file, filename, MOST_BYTES)
+        found = read_directory(file, filename, MAX_ARCHIVE_BYTES)
         if _has_macros(file, filename, found):
-            raise _with_macros(filename)
-        return Inspected(_kind_of_package(file, filename, found))
-    except Damaged:
-        if names_in_pieces(file, _MACROS):
-            raise _with_macros(filename) from None
-        return Inspected(ZIP, _DAMAGED)
+            raise _macros_error(filename)
+        return InspectionResult(_package_type(file, filename, found))
+    except DamagedArchive:
+        if scan_for_names(file, _MACROS):
+            raise _macros_error(filename) from None
+        return InspectionResult(ZIP, _DAMAGED)
 
 
-def _what(seen: Seen | None, head: bytes) -> str:
-    if seen is not None:
-        return seen.name
+def _describe(signature: FileSignature | None, head: bytes) -> str:
+    if signature is not None:
+        return signature.name
     if not is_text(head):
         return "something unknown"
     return "a web page" if b"<html" in head.lower() or b"<!doctype html" in head.lower() else "a text"

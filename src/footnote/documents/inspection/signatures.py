@@ -4,9 +4,9 @@ import re
 
 from msgspec import Struct
 
-from footnote.documents.wide import narrowed, wide_encoding
+from footnote.documents.wide_encodings import detect_wide_encoding, to_utf_8
 
-PROGRAMS = frozenset(
+EXECUTABLE_TYPES = frozenset(
     (
         "application/x-msdownload",
         "application/x-elf",
@@ -83,25 +83,25 @@ _WIDE_CONTROLS = re.compile("[\0-\x07\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f]")
 has."""
 _SHORT = 10
 """Characters of a text in which one that is odd is still a stray one."""
-_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_UTF_16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
-class Seen(Struct, frozen=True):
+class FileSignature(Struct, frozen=True):
     """`name` is with its article, for a sentence."""
 
     media_type: str
     name: str
 
 
-def seen_in(head: bytes) -> Seen | None:
+def detect_signature(head: bytes) -> FileSignature | None:
     """None: a text, or something unknown."""
     for start, media_type, name in _BEGINNINGS:
         if head.startswith(start):
-            return Seen(media_type, name)
-    return _of_container(head) or _of_layout(head)
+            return FileSignature(media_type, name)
+    return _container_signature(head) or _layout_signature(head)
 
 
-def _of_container(head: bytes) -> Seen | None:
+def _container_signature(head: bytes) -> FileSignature | None:
     """Formats that say further on what they hold."""
     kind = None
     if head[:4] == b"RIFF":
@@ -112,29 +112,29 @@ def _of_container(head: bytes) -> Seen | None:
         kind = _BRANDS.get(head[8:12], ("video/mp4", "a video"))
     elif head[4:8] in (b"moov", b"mdat", b"wide"):
         kind = ("video/quicktime", "a video")
-    return Seen(*kind) if kind else None
+    return FileSignature(*kind) if kind else None
 
 
-def _of_layout(head: bytes) -> Seen | None:
+def _layout_signature(head: bytes) -> FileSignature | None:
     """What is not told by its first bytes alone, which a text could have as well."""
     if head[:2] == b"MZ" and b"\0" in head[:128]:
-        return Seen("application/x-msdownload", "a program for Windows")
+        return FileSignature("application/x-msdownload", "a program for Windows")
     if b"%PDF-" in head[:1024]:
-        return Seen("application/pdf", "a PDF")
+        return FileSignature("application/pdf", "a PDF")
     if head[:2] == b"BM" and head[6:10] == b"\0\0\0\0" and len(head) >= 26:
-        return Seen("image/bmp", "a BMP image")
+        return FileSignature("image/bmp", "a BMP image")
     if head[257:262] == b"ustar":
-        return Seen("application/x-tar", "a tar archive")
+        return FileSignature("application/x-tar", "a tar archive")
     # The frames of an MP3: a mark of eleven bits, and then a version, layer and rate that exist.
     first = int.from_bytes(head[:2], "big")
-    if first & 0xFFE0 == 0xFFE0 and first & 0x06 and head[:2] not in _MARKS and head[2:3] and head[2] >> 4 < 15:
-        return Seen("audio/mpeg", "sound")
+    if first & 0xFFE0 == 0xFFE0 and first & 0x06 and head[:2] not in _UTF_16_BOMS and head[2:3] and head[2] >> 4 < 15:
+        return FileSignature("audio/mpeg", "sound")
     return None
 
 
 def is_text(head: bytes) -> bool:
     """Whether these are letters, in whatever encoding; a stray control character does not matter."""
-    odd_ones, all_of_them = _odd_ones(head)
+    odd_ones, all_of_them = _count_odd(head)
     return odd_ones * 100 <= all_of_them or (odd_ones == 1 and all_of_them >= _SHORT)
 
 
@@ -142,13 +142,13 @@ def is_named_text(head: bytes) -> bool:
     """The same of a file whose name says that it is one: it may have more that is odd, and be filled up with zeros, as
     logs are after a crash."""
     bare = head.strip(b"\0")
-    odd_ones, all_of_them = _odd_ones(bare)
+    odd_ones, all_of_them = _count_odd(bare)
     return is_text(head) or (bool(bare) and odd_ones * 20 <= all_of_them)
 
 
-def _odd_ones(head: bytes) -> tuple[int, int]:
+def _count_odd(head: bytes) -> tuple[int, int]:
     """How many characters no text has, and how many there are."""
-    if wide_encoding(head, "") is None:
+    if detect_wide_encoding(head, "") is None:
         return len(head) - len(head.translate(None, _CONTROLS)), len(head)
-    text = narrowed(head, "").decode()
+    text = to_utf_8(head, "").decode()
     return len(_WIDE_CONTROLS.findall(text)), len(text)

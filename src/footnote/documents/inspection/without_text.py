@@ -2,7 +2,7 @@
 
 from footnote.documents.inspection.inspection import ODP, UNKNOWN, ZIP
 
-_WITHOUT = {
+_REASON_BY_TYPE = {
     ZIP: "it is an archive; unpack it to read its files",
     **dict.fromkeys(
         (
@@ -26,8 +26,8 @@ _DRAWING = "image/svg+xml"
 """An image that is a text."""
 
 
-def why_no_text(media_type: str) -> str | None:
+def no_text_reason(media_type: str) -> str | None:
     """Half a sentence; None: there may be text in it."""
     if media_type == _DRAWING:
         return None
-    return _WITHOUT.get(media_type) or _KINDS.get(media_type.partition("/")[0])
+    return _REASON_BY_TYPE.get(media_type) or _KINDS.get(media_type.partition("/")[0])

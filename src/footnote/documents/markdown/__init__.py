@@ -12,11 +12,12 @@ from pathlib import PurePosixPath
 from markdown_it.token import Token
 from msgspec import Struct
 
-from footnote.documents.addresses import picture_names
-from footnote.documents.markdown.inlines import Display, Inlines, plain
-from footnote.documents.markdown.notes import Notes, is_entry, lists_sources
-from footnote.documents.markdown.parsing import tokens_of
-from footnote.documents.scripts import chinese_of, language_of
+from footnote.documents.addresses import image_paths
+from footnote.documents.labels import callout_title
+from footnote.documents.markdown.inlines import Display, Inlines, plain_text
+from footnote.documents.markdown.notes import Notes, is_source_entry, is_sources_heading
+from footnote.documents.markdown.parsing import parse_tokens
+from footnote.documents.scripts import chinese_variant, detect_language
 from footnote.documents.tree import (
     Alignment,
     Block,
@@ -30,19 +31,18 @@ from footnote.documents.tree import (
     MathsBlock,
     Numbers,
     Paragraph,
+    PlainText,
     Quotation,
-    Rule,
     Strong,
     Table,
-    Text,
+    ThematicBreak,
 )
-from footnote.documents.wording import called
-from footnote.sandbox.jobs import MOST_SOURCE_BYTES, Conversion, Refused
+from footnote.sandbox.jobs import MAX_SOURCE_BYTES, ConvertDocument, JobRefused
 
-__all__ = ["document_of", "picture_names"]
+__all__ = ["image_paths", "parse_document"]
 
-_MOST_NESTED = 12
-_LAST_NUMBER = 999_999_999
+_MAX_NESTING = 12
+_MAX_LIST_NUMBER = 999_999_999
 
 _FRONT_MATTER = re.compile(
     r"---[ \t]*+\n((?>[ \t]*+(?:[\w-]++[ \t]*+:.*|#.*|-[ \t].*)?\n|[ \t]++\S.*\n){0,200}?)(?:---|\.\.\.)[ \t]*+(?:\n|$)"
@@ -51,50 +51,49 @@ _ENTRY = re.compile(r"(?<![\w-])([\w-]++)[ \t]*+:(.*)$", re.MULTILINE)
 # Neither XML nor a font has them.
 _NO_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_WRAPPING = re.compile(r"```[ \t]*(?:markdown|md)[ \t]*$", re.IGNORECASE)
+_MARKDOWN_FENCE = re.compile(r"```[ \t]*(?:markdown|md)[ \t]*$", re.IGNORECASE)
 _LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,3}$")
 _CODE_LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
 _NOT_IN_ANCHOR = re.compile(r"[^\w\- ]")
-_CALL = re.compile(r"\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*", re.IGNORECASE)
+_CALLOUT = re.compile(r"\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*", re.IGNORECASE)
 _TASK = re.compile(r"\[([ xX])\](?:\s|$)")
 
 
-def document_of(conversion: Conversion) -> Document | Refused:
+def parse_document(job: ConvertDocument) -> Document | JobRefused:
     """The tree of a text, or why there is none."""
-    if (
-        len(conversion.markdown) > MOST_SOURCE_BYTES
-        or len(conversion.markdown.encode(errors="replace")) > MOST_SOURCE_BYTES
-    ):
-        most = MOST_SOURCE_BYTES // 1_000_000
-        return Refused(f"{conversion.filename} is larger than {most} MB; split it, or leave the longest tables out.")
-    about, markdown = _front_matter(_unwrapped(_clean(conversion.markdown)))
-    language = _language(conversion.language or about.get("lang") or about.get("language"), markdown)
-    tokens, env = tokens_of(markdown)
+    if len(job.markdown) > MAX_SOURCE_BYTES or len(job.markdown.encode(errors="replace")) > MAX_SOURCE_BYTES:
+        most = MAX_SOURCE_BYTES // 1_000_000
+        return JobRefused(f"{job.filename} is larger than {most} MB; split it, or leave the longest tables out.")
+    about, markdown = _front_matter(_unwrap_fence(_clean(job.markdown)))
+    language = _language(job.language or about.get("lang") or about.get("language"), markdown)
+    tokens, env = parse_tokens(markdown)
     anchors = _anchors(tokens)
-    notes = Notes(conversion.sources, language)
+    notes = Notes(job.sources, language)
     footnotes: Mapping[str, Mapping[int | str, Mapping[str, Sequence[Token]]]] = env.get("footnotes", {})
     inlines = Inlines(
         notes,
-        images=conversion.images,
+        images=job.images,
         anchors={slug: slug for slug in anchors.values()},
-        defined=frozenset(str(token.meta["label"]) for token in tokens if token.type == "footnote_reference_open"),
-        in_line={int(number): note["tokens"] for number, note in footnotes.get("list", {}).items() if "tokens" in note},
+        note_labels=frozenset(str(token.meta["label"]) for token in tokens if token.type == "footnote_reference_open"),
+        inline_notes={
+            int(number): note["tokens"] for number, note in footnotes.get("list", {}).items() if "tokens" in note
+        },
     )
-    blocks = _Reader(inlines, notes, anchors, language).blocks(tokens)
-    for label, content in notes.unmarked():
-        blocks += _with_label(label, content)
+    blocks = _TreeBuilder(inlines, notes, anchors, language).build_blocks(tokens)
+    for label, content in notes.unreferenced_notes():
+        blocks += _labelled_note(label, content)
     return Document(
-        title=about.get("title") or _first_heading(blocks) or PurePosixPath(conversion.filename).stem,
+        title=about.get("title") or _first_heading(blocks) or PurePosixPath(job.filename).stem,
         language=language,
         blocks=tuple(blocks),
-        notes=notes.noted(),
+        notes=notes.referenced_notes(),
         author=about.get("author") or None,
         date=about.get("date") or None,
-        remarks=_remarks(inlines.remote),
+        warnings=_remote_image_warnings(inlines.remote_images),
     )
 
 
-def _remarks(remote: int) -> tuple[str, ...]:
+def _remote_image_warnings(remote: int) -> tuple[str, ...]:
     if not remote:
         return ()
     some = "One picture of the web is not fetched" if remote == 1 else f"{remote} pictures of the web are not fetched"
@@ -107,10 +106,10 @@ def _clean(markdown: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
-def _unwrapped(markdown: str) -> str:
+def _unwrap_fence(markdown: str) -> str:
     """A text that is wholly one piece of markdown code, as models like to answer, without what is around it."""
     lines = markdown.strip().split("\n")
-    if not _WRAPPING.match(lines[0]) or len(lines) < 2 or lines[-1].strip() != "```":
+    if not _MARKDOWN_FENCE.match(lines[0]) or len(lines) < 2 or lines[-1].strip() != "```":
         return markdown
     inside = False
     for line in lines[1:-1]:
@@ -137,14 +136,14 @@ def _front_matter(markdown: str) -> tuple[dict[str, str], str]:
 
 def _language(given: str | None, markdown: str) -> str:
     if given is None or not _LANGUAGE_TAG.match(given):
-        return language_of(markdown)
+        return detect_language(markdown)
     tag = given.replace("_", "-")
     chinese = {"zh": None, "zh-cn": "zh-Hans", "zh-sg": "zh-Hans", "zh-tw": "zh-Hant", "zh-hk": "zh-Hant"}
-    return chinese.get(tag.lower(), tag) or chinese_of(markdown)
+    return chinese.get(tag.lower(), tag) or chinese_variant(markdown)
 
 
 def _first_heading(blocks: Sequence[Block]) -> str:
-    said = (" ".join(plain(block.content).split()) for block in blocks if isinstance(block, Heading))
+    said = (" ".join(plain_text(block.content).split()) for block in blocks if isinstance(block, Heading))
     return next(filter(None, said), "")
 
 
@@ -165,16 +164,16 @@ def _anchors(tokens: Sequence[Token]) -> dict[int, str]:
     return anchors
 
 
-def _with_label(label: str, content: tuple[Block, ...]) -> tuple[Block, ...]:
+def _labelled_note(label: str, content: tuple[Block, ...]) -> tuple[Block, ...]:
     """A note that nothing refers to, as it is printed at the end."""
     # `[1]` alone would be a source of the session.
     shown = f"[^{label}]" if label.isdecimal() else f"[{label}]"
     if content and isinstance(content[0], Paragraph):
-        return (Paragraph((Text(f"{shown} "), *content[0].content)), *content[1:])
-    return (Paragraph((Text(shown),)), *content)
+        return (Paragraph((PlainText(f"{shown} "), *content[0].content)), *content[1:])
+    return (Paragraph((PlainText(shown),)), *content)
 
 
-class _Open(Struct):
+class _OpenBlock(Struct):
     """What has begun and not ended. `kind` empty: it is nested so deep that its content goes into what it stands in."""
 
     kind: str
@@ -185,7 +184,7 @@ class _Open(Struct):
     label: str = ""
 
 
-class _Reader:
+class _TreeBuilder:
     """Goes through the tokens once."""
 
     def __init__(self, inlines: Inlines, notes: Notes, anchors: Mapping[int, str], language: str) -> None:
@@ -193,95 +192,95 @@ class _Reader:
         self._language = language
         self._notes = notes
         self._anchors = anchors
-        self._open = [_Open("", [], [])]
-        self._listing = 0
+        self._open = [_OpenBlock("", [], [])]
+        self._sources_level = 0
         """The level of the heading under which sources are listed; 0: none are."""
-        self._noting = False
+        self._in_note = False
 
-    def blocks(self, tokens: Sequence[Token]) -> list[Block]:
+    def build_blocks(self, tokens: Sequence[Token]) -> list[Block]:
         at = 0
         while at < len(tokens):
             token = tokens[at]
             if token.type == "table_open":
                 end = next(place for place in range(at, len(tokens)) if tokens[place].type == "table_close")
-                self._put(self._table(tokens[at:end]))
+                self._append(self._table(tokens[at:end]))
                 at = end
             elif token.type == "inline":
-                self._line(tokens[at - 1], at, token)
+                self._add_inline(tokens[at - 1], at, token)
             elif token.nesting > 0:
-                self._begin(token)
+                self._open_block(token)
             elif token.nesting < 0:
-                self._end(token)
+                self._close_block(token)
             else:
-                self._put(self._leaf(token))
+                self._append(self._leaf(token))
             at += 1
         return self._open[0].blocks
 
-    def _put(self, *blocks: Block) -> None:
+    def _append(self, *blocks: Block) -> None:
         self._open[-1].blocks += blocks
 
-    def _begin(self, token: Token) -> None:
+    def _open_block(self, token: Token) -> None:
         match token.type:
             case "paragraph_open":
                 if not token.hidden:
                     self._open[-1].tight = False
             case "list_item_open":
-                self._open.append(_Open(token.type if self._open[-1].kind else "", [], []))
+                self._open.append(_OpenBlock(token.type if self._open[-1].kind else "", [], []))
             case "blockquote_open" | "bullet_list_open":
-                self._open.append(_Open(token.type if self._depth() < _MOST_NESTED else "", [], []))
+                self._open.append(_OpenBlock(token.type if self._depth() < _MAX_NESTING else "", [], []))
             case "ordered_list_open":
-                start = min(int(token.attrGet("start") or 1) if token.attrGet("start") != 0 else 0, _LAST_NUMBER)
-                kind = token.type if self._depth() < _MOST_NESTED else ""
-                self._open.append(_Open(kind, [], [], start=start))
+                start = min(int(token.attrGet("start") or 1) if token.attrGet("start") != 0 else 0, _MAX_LIST_NUMBER)
+                kind = token.type if self._depth() < _MAX_NESTING else ""
+                self._open.append(_OpenBlock(kind, [], [], start=start))
             case "footnote_reference_open":
-                self._open.append(_Open(token.type, [], [], label=str(token.meta["label"])))
-                self._noting = True
+                self._open.append(_OpenBlock(token.type, [], [], label=str(token.meta["label"])))
+                self._in_note = True
             case _:
                 pass
 
     def _depth(self) -> int:
         return sum(1 for part in self._open if part.kind.endswith(("list_open", "quote_open")))
 
-    def _end(self, token: Token) -> None:
+    def _close_block(self, token: Token) -> None:
         if token.type not in _CONTAINERS:
             return
         done = self._open.pop()
         content = tuple(done.blocks)
         match done.kind:
             case "blockquote_open":
-                self._put(Quotation(_called(content, self._language)))
+                self._append(Quotation(_with_callout_title(content, self._language)))
             case "list_item_open":
                 self._open[-1].items.append(_item(content))
                 self._open[-1].tight = self._open[-1].tight and done.tight
             case "bullet_list_open":
-                self._put(Bullets(tuple(done.items), tight=done.tight))
+                self._append(Bullets(tuple(done.items), tight=done.tight))
             case "ordered_list_open":
-                self._put(Numbers(tuple(done.items), start=done.start, tight=done.tight))
+                self._append(Numbers(tuple(done.items), start=done.start, tight=done.tight))
             case "footnote_reference_open":
-                self._noting = False
+                self._in_note = False
                 self._notes.define(done.label, content)
             case _:
-                self._put(*content)
+                self._append(*content)
 
-    def _line(self, opening: Token, at: int, token: Token) -> None:
+    def _add_inline(self, opening: Token, at: int, token: Token) -> None:
         children = token.children or ()
         if opening.type == "heading_open":
             level = int(opening.tag[1])
             content = self._inlines.content(children)
-            if not self._listing or level <= self._listing:
-                self._listing = level if lists_sources(plain(content)) else 0
-            self._put(Heading(level, content, self._anchors[at]))
+            if not self._sources_level or level <= self._sources_level:
+                self._sources_level = level if is_sources_heading(plain_text(content)) else 0
+            self._append(Heading(level, content, self._anchors[at]))
             return
-        listed = self._noting or bool(self._listing) or is_entry(token.content)
-        parts = self._inlines.parts(children, marked=not listed)
-        self._put(*_paragraphs(parts))
-        if not self._listing and len(token.content) < _LONGEST_LABEL and lists_sources(token.content):
-            self._listing = _LISTED_BY_LINE
+        listed = self._in_note or bool(self._sources_level) or is_source_entry(token.content)
+        parts = self._inlines.parts(children, link_notes=not listed)
+        self._append(*_paragraphs(parts))
+        if not self._sources_level and len(token.content) < _MAX_LABEL_CHARS and is_sources_heading(token.content):
+            self._sources_level = _LABEL_SOURCES_LEVEL
 
     def _leaf(self, token: Token) -> Block:
         match token.type:
             case "hr":
-                return Rule()
+                return ThematicBreak()
             case "math_block":
                 return self._formula(token.content)
             case "fence" if token.info.strip().lower() == "math":
@@ -292,7 +291,7 @@ class _Reader:
 
     def _formula(self, latex: str) -> Block:
         latex = latex.strip()
-        return MathsBlock(latex) if self._inlines.is_formula() else CodeBlock(latex, "latex")
+        return MathsBlock(latex) if self._inlines.allow_formula() else CodeBlock(latex, "latex")
 
     def _table(self, tokens: Sequence[Token]) -> Table:
         rows: list[list[tuple[Inline, ...]]] = []
@@ -303,8 +302,8 @@ class _Reader:
             elif token.type == "th_open":
                 alignments.append(_ALIGNMENTS.get(str(token.attrGet("style") or "")))
             elif token.type == "inline":
-                marked = not (self._noting or self._listing)
-                rows[-1].append(self._inlines.content(token.children or (), marked=marked))
+                marked = not (self._in_note or self._sources_level)
+                rows[-1].append(self._inlines.content(token.children or (), link_notes=marked))
         return Table(
             head=tuple(rows[0]),
             rows=tuple(map(tuple, rows[1:])),
@@ -313,8 +312,8 @@ class _Reader:
         )
 
 
-_LONGEST_LABEL = 60
-_LISTED_BY_LINE = 6
+_MAX_LABEL_CHARS = 60
+_LABEL_SOURCES_LEVEL = 6
 """A label that is no heading holds until any heading comes."""
 _CONTAINERS = (
     "blockquote_close",
@@ -333,27 +332,27 @@ _ALIGNMENTS: Mapping[str, Alignment] = {
 def _item(content: tuple[Block, ...]) -> Item:
     """`[ ]` and `[x]` at the beginning make it one of a task list."""
     first = content[0] if content else None
-    if not isinstance(first, Paragraph) or not first.content or not isinstance(first.content[0], Text):
+    if not isinstance(first, Paragraph) or not first.content or not isinstance(first.content[0], PlainText):
         return Item(content)
     task = _TASK.match(first.content[0].text)
     if task is None:
         return Item(content)
     rest = first.content[0].text[task.end() :].lstrip()
-    said = ((Text(rest),) if rest else ()) + first.content[1:]
+    said = ((PlainText(rest),) if rest else ()) + first.content[1:]
     return Item((Paragraph(said), *content[1:]), checked=task[1] != " ")
 
 
-def _called(content: tuple[Block, ...], language: str) -> tuple[Block, ...]:
+def _with_callout_title(content: tuple[Block, ...], language: str) -> tuple[Block, ...]:
     """A quotation that begins with `[!NOTE]` is a note, a tip or a warning, and says so."""
     first = content[0] if content else None
-    if not isinstance(first, Paragraph) or not first.content or not isinstance(first.content[0], Text):
+    if not isinstance(first, Paragraph) or not first.content or not isinstance(first.content[0], PlainText):
         return content
-    call = _CALL.match(first.content[0].text)
+    call = _CALLOUT.match(first.content[0].text)
     if call is None:
         return content
-    name = Paragraph((Strong((Text(called(language, call[1].lower())),)),))
+    name = Paragraph((Strong((PlainText(callout_title(language, call[1].lower())),)),))
     rest = first.content[0].text[call.end() :]
-    said = ((Text(rest),) if rest else ()) + first.content[1:]
+    said = ((PlainText(rest),) if rest else ()) + first.content[1:]
     if said and isinstance(said[0], Break):
         said = said[1:]
     return (name, *((Paragraph(said),) if said else ()), *content[1:])
@@ -373,10 +372,10 @@ def _paragraphs(parts: Sequence[Inline | Display]) -> Iterator[Block]:
 
 
 def _paragraph(content: list[Inline]) -> Iterator[Block]:
-    if content and isinstance(content[0], Text):
-        content[0] = Text(content[0].text.lstrip(" "))
-    if content and isinstance(content[-1], Text):
-        content[-1] = Text(content[-1].text.rstrip(" "))
-    said = tuple(part for part in content if not isinstance(part, Text) or part.text)
+    if content and isinstance(content[0], PlainText):
+        content[0] = PlainText(content[0].text.lstrip(" "))
+    if content and isinstance(content[-1], PlainText):
+        content[-1] = PlainText(content[-1].text.rstrip(" "))
+    said = tuple(part for part in content if not isinstance(part, PlainText) or part.text)
     if said:
         yield Paragraph(said)

@@ -12,7 +12,7 @@ ENVIRONMENTS = frozenset(
 )
 """Those that are formulas of their own, with no dollars around them."""
 
-_SAME = {
+_ALIASES = {
     "bm": r"\boldsymbol",
     "pmb": r"\boldsymbol",
     "coloneqq": "≔",
@@ -46,9 +46,9 @@ _SAME = {
 class Form(Struct, frozen=True):
     """A command with `count` arguments, and what it becomes. `other`: what it becomes with one in brackets before."""
 
-    count: int
-    form: str
-    other: str = ""
+    argument_count: int
+    template: str
+    optional_template: str = ""
 
 
 _FORMS: Mapping[str, Form] = {
@@ -69,7 +69,7 @@ _FORMS: Mapping[str, Form] = {
 }
 _WORD = re.compile(r"\\([A-Za-z]+)\*?|\\.", re.DOTALL)
 _ENVIRONMENT = re.compile(r"\\(begin|end)\s*\{([A-Za-z]+)\*?\}(?:\{[^{}]*\})?")
-_LINED_UP = frozenset(
+_ALIGNED_ENVIRONMENTS = frozenset(
     ("align", "alignat", "eqnarray", "flalign", "gather", "gathered", "multline", "multlined", "split")
 )
 _ARGMAX = re.compile(r"\\arg\s*\\(max|min)(?![A-Za-z])")
@@ -77,10 +77,10 @@ _MATHOP = re.compile(r"\\mathop\s*\{\s*\\(?:mathrm|text|rm|operatorname)\s*\{((?
 _OPERATOR = re.compile(r"\\operatorname(\*?)\s*\{([^{}]*)\}")
 _TEXT_IN_TEXT = re.compile(r"(\\text\s*\{[^{}]*)\\text\s*\{([^{}]*)\}")
 _GAP = re.compile(r"\\[,;:! ]|~")
-_MOST_NESTED = 40
+_MAX_NESTING = 40
 
 
-def simplified(latex: str) -> str:
+def simplify_latex(latex: str) -> str:
     """The same formula in fewer words. What is not understood stays as it is."""
     latex = _ENVIRONMENT.sub(_environment, latex)
     latex = _ARGMAX.sub(r"\\operatorname*{arg \1}", _MATHOP.sub(r"\\operatorname*{\1}", latex))
@@ -89,7 +89,7 @@ def simplified(latex: str) -> str:
         paired = latex.count(left) == latex.count(right)
         latex = latex.replace(left, rf"\left{bar} " if paired else f"{bar} ")
         latex = latex.replace(right, rf"\right{bar} " if paired else f"{bar} ")
-    latex = rewritten(latex, _FORMS, _SAME)
+    latex = rewrite_commands(latex, _FORMS, _ALIASES)
     while (joined := _TEXT_IN_TEXT.sub(r"\1\2", latex)) != latex:
         latex = joined
     return latex.strip()
@@ -100,7 +100,7 @@ def _environment(found: re.Match[str]) -> str:
     argument = found.group().rpartition("}{")[2] if found.group().count("{") > 1 else ""
     if name == "equation":
         return ""
-    if name in _LINED_UP:
+    if name in _ALIGNED_ENVIRONMENTS:
         # What follows `alignat` says how many columns there are; what follows the others is part of the formula.
         return rf"\{edge}{{aligned}}" + (f"{{{argument}" if argument and name != "alignat" else "")
     if name == "smallmatrix":
@@ -108,7 +108,7 @@ def _environment(found: re.Match[str]) -> str:
     return found.group()
 
 
-def rewritten(latex: str, forms: Mapping[str, Form], same: Mapping[str, str], depth: int = 0) -> str:
+def rewrite_commands(latex: str, forms: Mapping[str, Form], aliases: Mapping[str, str], depth: int = 0) -> str:
     """With commands as others. What is too deep, or lacks an argument, stays."""
     said: list[str] = []
     at = 0
@@ -116,22 +116,22 @@ def rewritten(latex: str, forms: Mapping[str, Form], same: Mapping[str, str], de
         name = found[1] or found.group()[1:]
         if found.start() < at:
             continue
-        if name in same:
+        if name in aliases:
             # The space after a word is what ends it.
-            said += (latex[at : found.start()], same[name] or " ")
+            said += (latex[at : found.start()], aliases[name] or " ")
             at = found.end()
-        elif (form := forms.get(name)) and depth < _MOST_NESTED:
-            end, bracketed = _bracketed(latex, found.end()) if form.other else (found.end(), ())
-            arguments, end = _arguments(latex, end, form.count)
+        elif (form := forms.get(name)) and depth < _MAX_NESTING:
+            end, bracketed = _optional_argument(latex, found.end()) if form.optional_template else (found.end(), ())
+            arguments, end = _arguments(latex, end, form.argument_count)
             if arguments is None:
                 continue
-            inner = [rewritten(argument, forms, same, depth + 1) for argument in (*bracketed, *arguments)]
-            said += (latex[at : found.start()], (form.other if bracketed else form.form).format(*inner))
+            inner = [rewrite_commands(argument, forms, aliases, depth + 1) for argument in (*bracketed, *arguments)]
+            said += (latex[at : found.start()], (form.optional_template if bracketed else form.template).format(*inner))
             at = end
     return "".join((*said, latex[at:]))
 
 
-def _bracketed(latex: str, at: int) -> tuple[int, tuple[str, ...]]:
+def _optional_argument(latex: str, at: int) -> tuple[int, tuple[str, ...]]:
     """An argument in square brackets, if there is one, and where what comes after it begins."""
     close = latex.find("]", at)
     return (at, ()) if latex[at : at + 1] != "[" or close < 0 else (close + 1, (latex[at + 1 : close],))

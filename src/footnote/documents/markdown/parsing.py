@@ -25,15 +25,15 @@ from mdit_py_plugins.footnote import footnote_plugin
 from footnote.documents.markdown.latex import ENVIRONMENTS
 from footnote.documents.scripts import is_cjk
 
-MOST_TABLE_ROWS = 5000
+MAX_TABLE_ROWS = 5000
 """Of all tables of one document."""
 
-_MOST_NESTED = 80
-_NESTED_BEYOND_RECALL = 100
-_MOST_NESTED_IN_LINE = 12
+_MAX_BLOCK_NESTING = 80
+_PARSER_MAX_NESTING = 100
+_MAX_INLINE_NESTING = 12
 """Brackets in brackets: a line of nothing else costs this many times its length."""
 _MARKS = re.compile(r"(?:[>\s]|[-*+]\s|\d{1,9}[.)]\s)+")
-_MOST_MARKS = 60
+_MAX_DELIMITERS = 60
 """Of emphasis, that are looked at to see what is open."""
 _TAG = re.compile(
     r"<!--.{0,1000}?-->|</?(?P<inline>sub|sup|kbd|u|mark|b|i|strong|em|span|small)(?:\s[^<>]{0,500})?>"
@@ -42,15 +42,15 @@ _TAG = re.compile(
 )
 _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _CLOSING = {"\\(": "\\)", "\\[": "\\]"}
-_LONGEST_IN_LINE = 2000
-_LONGEST_FORMULA = 100
+_MAX_INLINE_FORMULA_CHARS = 2000
+_MAX_FORMULA_LINES = 100
 """Lines."""
 # `\[3\]` and `\[sic\]` are brackets of a quoted text, and no formulas.
 _ENVIRONMENT = re.compile(r"\\begin\{([a-z]+\*?)\}")
 _FORMULA = re.compile(r"\\[A-Za-z]|[\^_=<>+]")
 
 
-def tokens_of(markdown: str) -> tuple[list[Token], dict[str, Any]]:
+def parse_tokens(markdown: str) -> tuple[list[Token], dict[str, Any]]:
     """The tokens of a text, and what else it defines."""
     env: dict[str, Any] = {}
     return _parser().parse(markdown, env), env
@@ -58,10 +58,10 @@ def tokens_of(markdown: str) -> tuple[list[Token], dict[str, Any]]:
 
 @cache
 def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": _NESTED_BEYOND_RECALL, "store_labels": True})
-    blocks, inlines = _Blocks(), _Inlines()
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": _PARSER_MAX_NESTING, "store_labels": True})
+    blocks, inlines = _BlockRules(), _InlineRules()
     parser.block, parser.inline = blocks, inlines
-    parser.configure("commonmark", {"html": False, "maxNesting": _NESTED_BEYOND_RECALL, "store_labels": True})
+    parser.configure("commonmark", {"html": False, "maxNesting": _PARSER_MAX_NESTING, "store_labels": True})
     parser.enable(["table", "strikethrough"])
     # Which text was written behind a backslash must stay to be seen: it is no marker of a source.
     parser.disable(["text_join", "html_block", "html_inline"])
@@ -77,22 +77,22 @@ def _parser() -> MarkdownIt:
     inlines.ruler.before("autolink", "tag", _tag)
     blocks.ruler.before("fence", "comment", _comment, {"alt": ["paragraph"]})
     # Which addresses may be linked is decided where the tree is made: a link refused here would be shown as its source.
-    parser.validateLink = _any_link
+    parser.validateLink = _accept_link
     inlines.parser = copy(parser)
     inlines.parser.options = OptionsDict(cast("Any", dict(parser.options)))
-    inlines.parser.options["maxNesting"] = _MOST_NESTED_IN_LINE
+    inlines.parser.options["maxNesting"] = _MAX_INLINE_NESTING
     return parser
 
 
-def _any_link(url: str) -> bool:
+def _accept_link(url: str) -> bool:
     return bool(url)
 
 
-class _Blocks(ParserBlock):
+class _BlockRules(ParserBlock):
     """The parser of blocks, which would otherwise drop what is nested too deep and all that follows it."""
 
     def tokenize(self, state: StateBlock, startLine: int, endLine: int) -> None:  # noqa: N803 - the names of the base class
-        if state.level < _MOST_NESTED:
+        if state.level < _MAX_BLOCK_NESTING:
             super().tokenize(state, startLine, endLine)
             return
         line = startLine
@@ -118,7 +118,7 @@ def _paragraph(state: StateBlock, line: int) -> None:
     state.push("paragraph_close", "p", -1)
 
 
-class _Inlines(ParserInline):
+class _InlineRules(ParserInline):
     """`parser` is the same as that of the blocks, but for how deep it goes."""
 
     parser: MarkdownIt
@@ -153,7 +153,7 @@ class _State(StateInline):
     def _is_open(self, marker: str, length: int) -> bool:
         """Whether so many of these marks have begun something that has not ended."""
         opened = 0
-        for mark in self.delimiters[-_MOST_MARKS:]:
+        for mark in self.delimiters[-_MAX_DELIMITERS:]:
             if mark.marker == ord(marker):
                 opened += -1 if mark.close and opened else int(mark.open)
         return opened >= length
@@ -161,7 +161,7 @@ class _State(StateInline):
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - the signature of a rule
     taken: int = state.env.get("rows", 0)
-    cut = min(end, start + 2 + MOST_TABLE_ROWS - taken)
+    cut = min(end, start + 2 + MAX_TABLE_ROWS - taken)
     opening = len(state.tokens)
     if not unlimited_table(state, start, cut, silent):
         return False
@@ -180,13 +180,13 @@ def _line(state: StateBlock, line: int) -> str:
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
 
 
-def _next(state: StateBlock, words: str, at: int) -> int | None:
+def _find_end(state: StateBlock, terminator: str, at: int) -> int | None:
     """Where the next such words have ended. It is looked for once, however many begin what they would end."""
     known: dict[str, tuple[int, int]] = state.env.setdefault("next", {})
-    since, end = known.get(words, (at + 1, at))
+    since, end = known.get(terminator, (at + 1, at))
     if not since <= at < end:
-        found = state.src.find(words, at)
-        known[words] = since, end = at, found + len(words) if found >= 0 else len(state.src) + 1
+        found = state.src.find(terminator, at)
+        known[terminator] = since, end = at, found + len(terminator) if found >= 0 else len(state.src) + 1
     return end if end <= len(state.src) else None
 
 
@@ -194,7 +194,7 @@ def _formula_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
     if state.is_code_block(start) or not _line(state, start).startswith("\\["):
         return False
     lines: list[str] = []
-    for line in range(start, min(end, start + _LONGEST_FORMULA)):
+    for line in range(start, min(end, start + _MAX_FORMULA_LINES)):
         text = _line(state, line).strip()
         if not text or (line > start and state.sCount[line] < state.blkIndent):
             return False
@@ -218,9 +218,9 @@ def _environment(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         return False
     closing = rf"\end{{{opening[1]}}}"
     lines: list[str] = []
-    if (_next(state, closing, state.bMarks[start]) or len(state.src) + 1) > state.eMarks[end - 1]:
+    if (_find_end(state, closing, state.bMarks[start]) or len(state.src) + 1) > state.eMarks[end - 1]:
         return False
-    for line in range(start, min(end, start + _LONGEST_FORMULA)):
+    for line in range(start, min(end, start + _MAX_FORMULA_LINES)):
         text = _line(state, line).strip()
         if not text or (line > start and state.sCount[line] < state.blkIndent):
             return False
@@ -239,7 +239,9 @@ def _environment(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 def _formula(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - the signature of a rule
     start = state.pos + 2
     closing = _CLOSING.get(state.src[state.pos : start])
-    end = -1 if closing is None else state.src.find(closing, start, min(state.posMax, start + _LONGEST_IN_LINE))
+    end = (
+        -1 if closing is None else state.src.find(closing, start, min(state.posMax, start + _MAX_INLINE_FORMULA_CHARS))
+    )
     formula = state.src[start:end].strip() if end >= 0 else ""
     if not formula or (closing == "\\]" and not _FORMULA.search(formula)):
         return False
@@ -275,7 +277,7 @@ def _comment(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # 
     """One that has lines of its own, empty ones among them."""
     if state.level or state.is_code_block(start) or not _line(state, start).startswith("<!--"):
         return False
-    closing = _next(state, "-->", state.bMarks[start])
+    closing = _find_end(state, "-->", state.bMarks[start])
     if closing is None or not state.bMarks[start] < closing <= state.eMarks[end - 1]:
         return False
     ends = state.src.find("\n", closing)

@@ -5,35 +5,35 @@
 from collections.abc import Callable
 
 from footnote.documents.media import DOCX, ODS, ODT, PPTX, XLSX
-from footnote.documents.office.lines import Line
-from footnote.documents.office.package import Facts, Package
+from footnote.documents.office.inlines import LinkedText
+from footnote.documents.office.package import DocumentMetadata, Package
 
 
-def _word(content: bytes) -> tuple[Line, Facts]:
+def _word(content: bytes) -> tuple[LinkedText, DocumentMetadata]:
     from footnote.documents.office import word
 
     return word.read(Package(content))
 
 
-def _slides(content: bytes) -> tuple[Line, Facts]:
+def _slides(content: bytes) -> tuple[LinkedText, DocumentMetadata]:
     from footnote.documents.office import slides
 
     return slides.read(Package(content))
 
 
-def _sheets(content: bytes) -> tuple[Line, Facts]:
+def _sheets(content: bytes) -> tuple[LinkedText, DocumentMetadata]:
     from footnote.documents.office import sheets
 
     return sheets.read(Package(content), content)
 
 
-def _open_text(content: bytes) -> tuple[Line, Facts]:
-    from footnote.documents.office import open_text
+def _open_text(content: bytes) -> tuple[LinkedText, DocumentMetadata]:
+    from footnote.documents.office import opendocument
 
-    return open_text.read(Package(content))
+    return opendocument.read(Package(content))
 
 
-OFFICE_READERS: dict[str, Callable[[bytes], tuple[Line, Facts]]] = {
+OFFICE_READERS: dict[str, Callable[[bytes], tuple[LinkedText, DocumentMetadata]]] = {
     DOCX: _word,
     ODT: _open_text,
     PPTX: _slides,

@@ -10,14 +10,13 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-from footnote.documents.office.markup import elements
-from footnote.documents.office.refusal import DECLARES, NotReadable
+from footnote.documents.office.xml import ENTITIES_REASON, NotReadable, iter_elements
 
-MOST_BYTES = 200_000_000
+MAX_UNPACKED_BYTES = 200_000_000
 """Of all parts that are read, unpacked. What the zip file says about their sizes is not asked."""
-_MOST_PARTS = 10_000
-_PIECE = 1 << 17
-_BROKEN = (
+_MAX_PARTS = 10_000
+_CHUNK_BYTES = 1 << 17
+_ZIP_ERRORS = (
     zipfile.BadZipFile,
     zlib.error,
     EOFError,
@@ -35,10 +34,10 @@ class Relation(Struct, frozen=True):
 
     kind: str
     target: str
-    is_outside: bool
+    is_external: bool
 
 
-class Facts(Struct, frozen=True):
+class DocumentMetadata(Struct, frozen=True):
     """What a document says about itself."""
 
     title: str = ""
@@ -50,32 +49,32 @@ class Package:
     def __init__(self, content: bytes) -> None:
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(content))
-        except _BROKEN as error:
+        except _ZIP_ERRORS as error:
             raise NotReadable("is damaged") from error
-        if len(self._zip.namelist()) > _MOST_PARTS:
+        if len(self._zip.namelist()) > _MAX_PARTS:
             raise NotReadable("holds too many parts", is_hostile=True)
-        self._left = MOST_BYTES
+        self._remaining_bytes = MAX_UNPACKED_BYTES
         self.names = frozenset(self._zip.namelist())
 
-    def pieces(self, name: str) -> Iterator[bytes]:
+    def read_chunks(self, name: str) -> Iterator[bytes]:
         """A part, unpacked; nothing, if there is no such part."""
         if name not in self.names:
             return
         try:
             with self._zip.open(name) as part:
-                while piece := part.read(_PIECE):
-                    self._left -= len(piece)
-                    if self._left < 0:
-                        raise NotReadable(f"unpacks to more than {MOST_BYTES // 1_000_000} MB", is_hostile=True)
+                while piece := part.read(_CHUNK_BYTES):
+                    self._remaining_bytes -= len(piece)
+                    if self._remaining_bytes < 0:
+                        raise NotReadable(f"unpacks to more than {MAX_UNPACKED_BYTES // 1_000_000} MB", is_hostile=True)
                     yield piece
-        except _BROKEN as error:
+        except _ZIP_ERRORS as error:
             raise NotReadable("is damaged") from error
 
     def relations(self, name: str) -> Mapping[str, Relation]:
         """What a part refers to, by the names that it uses for it."""
         folder, _, file = name.rpartition("/")
         found: dict[str, Relation] = {}
-        for node in elements(self.pieces(f"{folder}/_rels/{file}.rels".lstrip("/")), ("Relationships",)):
+        for node in iter_elements(self.read_chunks(f"{folder}/_rels/{file}.rels".lstrip("/")), ("Relationships",)):
             said = node.attributes
             outside = said.get("TargetMode") == "External"
             target = said.get("Target", "")
@@ -84,31 +83,33 @@ class Package:
             found[said.get("Id", "")] = Relation(said.get("Type", "").rpartition("/")[2], target, outside)
         return found
 
-    def refuse_doctypes(self) -> None:
+    def reject_doctypes(self) -> None:
         """For libraries that read the parts in their own way."""
         for name in self.names:
-            if name.endswith((".xml", ".rels")) and b"<!DOCTYPE" in next(self.pieces(name), b""):
-                raise NotReadable(DECLARES, is_hostile=True)
+            if name.endswith((".xml", ".rels")) and b"<!DOCTYPE" in next(self.read_chunks(name), b""):
+                raise NotReadable(ENTITIES_REASON, is_hostile=True)
 
-    def main(self, usual: str) -> str:
+    def main_part(self, default: str) -> str:
         """The part that holds the document itself; `usual` is what it is called almost always."""
         targets = [one.target for one in self.relations("").values() if one.kind == "officeDocument"]
-        found = next((target for target in (*targets, usual) if target in self.names), None)
+        found = next((target for target in (*targets, default) if target in self.names), None)
         if found is None:
             raise NotReadable("is damaged: there is nothing in it")
         return found
 
-    def links(self, name: str) -> Mapping[str, str]:
+    def link_targets(self, name: str) -> Mapping[str, str]:
         """Where the links of a part lead, those that may be followed."""
         return {
             key: relation.target
             for key, relation in self.relations(name).items()
-            if relation.is_outside and relation.target.lower().startswith(_SCHEMES)
+            if relation.is_external and relation.target.lower().startswith(_SCHEMES)
         }
 
-    def facts(self) -> Facts:
+    def metadata(self) -> DocumentMetadata:
         said = {
             node.name: " ".join(node.text.split())
-            for node in elements(self.pieces("docProps/core.xml"), ("coreProperties",))
+            for node in iter_elements(self.read_chunks("docProps/core.xml"), ("coreProperties",))
         }
-        return Facts(said.get("title", ""), said.get("creator") or None, said.get("created", "")[:10] or None)
+        return DocumentMetadata(
+            said.get("title", ""), said.get("creator") or None, said.get("created", "")[:10] or None
+        )

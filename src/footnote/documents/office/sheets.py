@@ -10,18 +10,17 @@ from typing import TypeAlias
 from msgspec import Struct
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
 
-from footnote.documents.office.lines import Line, joined, table, words
-from footnote.documents.office.markup import elements
-from footnote.documents.office.package import Facts, Package
-from footnote.documents.office.refusal import NotReadable
+from footnote.documents.office.inlines import LinkedText, join_texts, markdown_table, normalize_text
+from footnote.documents.office.package import DocumentMetadata, Package
+from footnote.documents.office.xml import NotReadable, iter_elements
 
-MOST_SPANNED = 6_000_000
+MAX_SPANNED_CELLS = 6_000_000
 """Cells between the first and the last that are used. The library makes room for all of them, empty or not: two
 cells in opposite corners of a sheet would be seventeen billion."""
 
-SMALL = 10_000
+MAX_TABLE_CELLS = 10_000
 """Cells up to which a sheet is written as a table."""
-MOST_SHEETS = 200
+MAX_SHEETS = 200
 
 Value: TypeAlias = int | float | str | bool | time | date | datetime | timedelta
 
@@ -30,7 +29,7 @@ _OVERLAP = 300
 """A tag may lie across two pieces."""
 
 
-class Span(Struct):
+class CellRange(Struct):
     """The first and the last row and column that are used."""
 
     top: int = 0
@@ -47,41 +46,41 @@ class Span(Struct):
         return self.right - self.left + 1
 
     @property
-    def is_too_wide(self) -> bool:
-        return self.rows * self.columns > MOST_SPANNED
+    def is_too_large(self) -> bool:
+        return self.rows * self.columns > MAX_SPANNED_CELLS
 
 
-def read(package: Package, content: bytes) -> tuple[Line, Facts]:
-    package.refuse_doctypes()
-    spans = spans_of(package)
+def read(package: Package, content: bytes) -> tuple[LinkedText, DocumentMetadata]:
+    package.reject_doctypes()
+    spans = cell_ranges(package)
     try:
         with CalamineWorkbook.from_filelike(io.BytesIO(content)) as book:
-            lines = [_sheet(book, name, spans.get(name)) for name in book.sheet_names[:MOST_SHEETS]]
-            left = len(book.sheet_names) - MOST_SHEETS
+            lines = [_sheet(book, name, spans.get(name)) for name in book.sheet_names[:MAX_SHEETS]]
+            left = len(book.sheet_names) - MAX_SHEETS
     except (CalamineError, OSError, ValueError) as error:
         raise NotReadable("is damaged: its sheets cannot be read") from error
     if left > 0:
-        lines.append(Line(f"({left} more sheets are left out.)"))
-    return joined(lines, "\n\n"), package.facts()
+        lines.append(LinkedText(f"({left} more sheets are left out.)"))
+    return join_texts(lines, "\n\n"), package.metadata()
 
 
-def spans_of(package: Package) -> dict[str, Span]:
+def cell_ranges(package: Package) -> dict[str, CellRange]:
     """How far the cells of each sheet are apart, found without keeping any of them. Of open documents nothing is known
     before."""
     if "content.xml" in package.names:
         return {}
-    main = package.main("xl/workbook.xml")
+    main = package.main_part("xl/workbook.xml")
     relations = package.relations(main)
-    spans: dict[str, Span] = {}
-    for sheet in elements(package.pieces(main), ("sheets",)):
+    spans: dict[str, CellRange] = {}
+    for sheet in iter_elements(package.read_chunks(main), ("sheets",)):
         relation = relations.get(sheet.attributes.get("r:id", ""))
         if relation is not None:
-            spans[sheet.attributes.get("name", "")] = _span(package.pieces(relation.target))
+            spans[sheet.attributes.get("name", "")] = _cell_range(package.read_chunks(relation.target))
     return spans
 
 
-def _span(pieces: Iterable[bytes]) -> Span:
-    span = Span()
+def _cell_range(pieces: Iterable[bytes]) -> CellRange:
+    span = CellRange()
     rest = b""
     for piece in pieces:
         data = rest + piece
@@ -104,21 +103,21 @@ def _column(letters: bytes) -> int:
     return number
 
 
-def _sheet(book: CalamineWorkbook, name: str, span: Span | None) -> Line:
-    head = Line(f"## {' '.join(words(name).split())}")
-    if span is not None and span.is_too_wide:
+def _sheet(book: CalamineWorkbook, name: str, span: CellRange | None) -> LinkedText:
+    head = LinkedText(f"## {' '.join(normalize_text(name).split())}")
+    if span is not None and span.is_too_large:
         rows = f"{span.rows:,} rows and {span.columns:,} columns"
         wide = f"(Its cells lie over {rows}: too far apart to be read.)"
-        return joined((head, Line(wide)), "\n\n")
+        return join_texts((head, LinkedText(wide)), "\n\n")
     rows = _rows(book.get_sheet_by_name(name))
     if not rows:
-        return joined((head, Line("(empty)")), "\n\n")
+        return join_texts((head, LinkedText("(empty)")), "\n\n")
     width = max(map(len, rows))
-    if len(rows) * width <= SMALL:
-        return joined((head, table([[Line(cell) for cell in row] for row in rows])), "\n\n")
+    if len(rows) * width <= MAX_TABLE_CELLS:
+        return join_texts((head, markdown_table([[LinkedText(cell) for cell in row] for row in rows])), "\n\n")
     written = io.StringIO()
     csv.writer(written, lineterminator="\n").writerows(rows)
-    return joined((head, Line(written.getvalue().rstrip("\n"))), "\n\n")
+    return join_texts((head, LinkedText(written.getvalue().rstrip("\n"))), "\n\n")
 
 
 def _rows(sheet: CalamineSheet) -> list[list[str]]:
@@ -139,7 +138,7 @@ def _cells(row: Sequence[Value]) -> list[str]:
 def _cell(value: Value) -> str:
     match value:
         case str():
-            return words(value)
+            return normalize_text(value)
         case bool():
             return "TRUE" if value else "FALSE"
         case float():

@@ -2,112 +2,124 @@
 
 from collections.abc import Iterator, Mapping
 
-from footnote.documents.office.formulas import formula
-from footnote.documents.office.lines import Line, joined, stripped, table, words
-from footnote.documents.office.markup import Node, elements, whole
-from footnote.documents.office.package import Facts, Package
+from footnote.documents.office.inlines import (
+    LinkedText,
+    join_texts,
+    markdown_table,
+    normalize_text,
+    omml_to_text,
+    strip_text,
+)
+from footnote.documents.office.package import DocumentMetadata, Package
+from footnote.documents.office.xml import XmlNode, iter_elements, parse_root
 
 _TITLES = frozenset(("title", "ctrTitle"))
 _FRAME = frozenset(("dt", "ftr", "sldNum", "hdr"))
 """What stands on every slide."""
 
 
-def read(package: Package) -> tuple[Line, Facts]:
-    return joined(_slides(package), "\n\n"), package.facts()
+def read(package: Package) -> tuple[LinkedText, DocumentMetadata]:
+    return join_texts(_slides(package), "\n\n"), package.metadata()
 
 
-def _slides(package: Package) -> Iterator[Line]:
-    main = package.main("ppt/presentation.xml")
+def _slides(package: Package) -> Iterator[LinkedText]:
+    main = package.main_part("ppt/presentation.xml")
     relations = package.relations(main)
-    listed = whole(package.pieces(main)).first("sldIdLst") or Node("sldIdLst", {})
+    listed = parse_root(package.read_chunks(main)).find("sldIdLst") or XmlNode("sldIdLst", {})
     number = 0
-    for entry in listed.nodes("sldId"):
+    for entry in listed.child_elements("sldId"):
         relation = relations.get(entry.attributes.get("r:id", ""))
         if relation is not None and relation.target in package.names:
             number += 1
             yield _slide(package, relation.target, number)
 
 
-def _slide(package: Package, part: str, number: int) -> Line:
-    links = package.links(part)
+def _slide(package: Package, part: str, number: int) -> LinkedText:
+    links = package.link_targets(part)
     titles: list[str] = []
-    blocks: list[Line] = []
-    for shape in _shapes(elements(package.pieces(part), ("spTree",))):
+    blocks: list[LinkedText] = []
+    for shape in _shapes(iter_elements(package.read_chunks(part), ("spTree",))):
         kind = _placeholder(shape)
         if kind in _TITLES:
-            titles.append(" ".join(joined(_paragraphs(shape, links), " ").text.split()))
+            titles.append(" ".join(join_texts(_paragraphs(shape, links), " ").text.split()))
         elif kind not in _FRAME:
             blocks.extend(_blocks(shape, links))
-    head = Line(f"## Slide {number}" + (f": {' '.join(titles)}" if any(titles) else ""))
-    return joined([head, *blocks, *_notes(package, part)], "\n\n")
+    head = LinkedText(f"## Slide {number}" + (f": {' '.join(titles)}" if any(titles) else ""))
+    return join_texts([head, *blocks, *_notes(package, part)], "\n\n")
 
 
-def _shapes(nodes: Iterator[Node]) -> Iterator[Node]:
+def _shapes(nodes: Iterator[XmlNode]) -> Iterator[XmlNode]:
     for node in nodes:
         if node.name in ("grpSp", "AlternateContent", "Choice"):
-            yield from _shapes(node.nodes())
+            yield from _shapes(node.child_elements())
         elif node.name in ("sp", "graphicFrame", "cxnSp"):
             yield node
 
 
-def _placeholder(shape: Node) -> str:
+def _placeholder(shape: XmlNode) -> str:
     """What it is on the slide; empty: nothing in particular."""
-    place = next((kid.first("nvPr", "ph") for kid in shape.nodes() if kid.name.startswith("nv")), None)
+    place = next((kid.find("nvPr", "ph") for kid in shape.child_elements() if kid.name.startswith("nv")), None)
     return "" if place is None else place.attributes.get("type", "body")
 
 
-def _blocks(shape: Node, links: Mapping[str, str]) -> Iterator[Line]:
-    for grid in shape.within("tbl"):
+def _blocks(shape: XmlNode, links: Mapping[str, str]) -> Iterator[LinkedText]:
+    for grid in shape.descendants("tbl"):
         rows = [
-            [joined(_paragraphs(cell, links), " ") for cell in row.nodes("tc") if cell.attributes.get("hMerge") != "1"]
-            for row in grid.nodes("tr")
+            [
+                join_texts(_paragraphs(cell, links), " ")
+                for cell in row.child_elements("tc")
+                if cell.attributes.get("hMerge") != "1"
+            ]
+            for row in grid.child_elements("tr")
         ]
         if rows:
-            yield table(rows)
+            yield markdown_table(rows)
     if shape.name != "graphicFrame":
         said = list(_paragraphs(shape, links))
         if said:
-            yield joined(said, "\n")
+            yield join_texts(said, "\n")
 
 
-def _paragraphs(shape: Node, links: Mapping[str, str]) -> Iterator[Line]:
+def _paragraphs(shape: XmlNode, links: Mapping[str, str]) -> Iterator[LinkedText]:
     listed = _placeholder(shape) == "body"
-    for body in shape.nodes("txBody"):
-        for paragraph in body.nodes("p"):
-            line = stripped(joined(_runs(paragraph, links), ""))
+    for body in shape.child_elements("txBody"):
+        for paragraph in body.child_elements("p"):
+            line = strip_text(join_texts(_runs(paragraph, links), ""))
             if not line.text:
                 continue
             if listed:
-                depth = (paragraph.first("pPr") or paragraph).attributes.get("lvl", "0")
-                item = Line("  " * (int(depth) if depth in "012345678" else 0) + "- ")
+                depth = (paragraph.find("pPr") or paragraph).attributes.get("lvl", "0")
+                item = LinkedText("  " * (int(depth) if depth in "012345678" else 0) + "- ")
                 item.add(line)
                 line = item
             yield line
 
 
-def _runs(paragraph: Node, links: Mapping[str, str]) -> Iterator[Line]:
-    for run in paragraph.nodes():
+def _runs(paragraph: XmlNode, links: Mapping[str, str]) -> Iterator[LinkedText]:
+    for run in paragraph.child_elements():
         if run.name == "br":
-            yield Line(" ")
+            yield LinkedText(" ")
         elif run.name in ("r", "fld"):
-            text = words("".join(part.text for part in run.nodes("t")))
-            link = run.first("rPr", "hlinkClick")
+            text = normalize_text("".join(part.text for part in run.child_elements("t")))
+            link = run.find("rPr", "hlinkClick")
             url = links.get(link.attributes.get("r:id", "")) if link else None
-            yield Line(text, ((0, len(text), url),) if url and text else ())
+            yield LinkedText(text, ((0, len(text), url),) if url and text else ())
         elif run.name not in ("pPr", "endParaRPr"):
-            yield Line(formula(run))
+            yield LinkedText(omml_to_text(run))
 
 
-def _notes(package: Package, part: str) -> Iterator[Line]:
+def _notes(package: Package, part: str) -> Iterator[LinkedText]:
     for relation in package.relations(part).values():
         if relation.kind != "notesSlide":
             continue
-        for shape in _shapes(elements(package.pieces(relation.target), ("spTree",))):
+        for shape in _shapes(iter_elements(package.read_chunks(relation.target), ("spTree",))):
             if _placeholder(shape) == "body":
-                said = " ".join(joined((_bare(line) for line in _paragraphs(shape, {})), "\n").text.split("\n"))
+                said = " ".join(
+                    join_texts((_strip_bullet(line) for line in _paragraphs(shape, {})), "\n").text.split("\n")
+                )
                 if said:
-                    yield Line(f"Notes: {said}")
+                    yield LinkedText(f"Notes: {said}")
 
 
-def _bare(line: Line) -> Line:
-    return Line(line.text.lstrip().removeprefix("- "))
+def _strip_bullet(line: LinkedText) -> LinkedText:
+    return LinkedText(line.text.lstrip().removeprefix("- "))

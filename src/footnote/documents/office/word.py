@@ -8,15 +8,21 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from footnote.documents.office.formulas import formula
-from footnote.documents.office.lines import Line, joined, stripped, table, words
-from footnote.documents.office.markup import Node, elements, whole
-from footnote.documents.office.package import Facts, Package
+from footnote.documents.office.inlines import (
+    LinkedText,
+    join_texts,
+    markdown_table,
+    normalize_text,
+    omml_to_text,
+    strip_text,
+)
+from footnote.documents.office.package import DocumentMetadata, Package
+from footnote.documents.office.xml import XmlNode, iter_elements, parse_root
 
-_DELETED = frozenset(
+_IGNORED_TAGS = frozenset(
     ("del", "moveFrom", "instrText", "delText", "pPr", "rPr", "tblPr", "trPr", "tcPr", "sdtPr", "Fallback")
 )
-_HOLDERS = frozenset(("sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo", "AlternateContent", "Choice"))
+_WRAPPER_TAGS = frozenset(("sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo", "AlternateContent", "Choice"))
 """What stands around paragraphs and tables without a meaning of its own here."""
 _CODE = frozenset(("source code", "html preformatted", "code", "code block", "preformatted text", "macro text"))
 _OFF = frozenset(("0", "false", "off"))
@@ -31,174 +37,180 @@ class _Style(Struct):
     depth: int = 0
 
 
-class _Block(Struct):
+class _WordBlock(Struct):
     kind: Kind
-    line: Line
+    line: LinkedText
 
 
-def read(package: Package) -> tuple[Line, Facts]:
-    return _Document(package).read(), package.facts()
+def read(package: Package) -> tuple[LinkedText, DocumentMetadata]:
+    return _WordDocument(package).read(), package.metadata()
 
 
-class _Document:
+class _WordDocument:
     def __init__(self, package: Package) -> None:
         self._package = package
-        self._main = package.main("word/document.xml")
+        self._main = package.main_part("word/document.xml")
         self._parts = {relation.kind: relation.target for relation in package.relations(self._main).values()}
         self._styles = _styles(package, self._part("styles"))
         self._bullets = _bullets(package, self._part("numbering"))
-        self._links = package.links(self._main)
-        self._counted: Counter[tuple[str, int]] = Counter()
+        self._links = package.link_targets(self._main)
+        self._counters: Counter[tuple[str, int]] = Counter()
         self._mark_styles = _mark_styles(package, self._part("styles"))
         self._notes: dict[tuple[str, str], str] = {}
         """The label of each note by its kind and the name that Word has for it, in the order of the text."""
-        self._marks: dict[str, str] = {}
+        self._note_marks: dict[str, str] = {}
         """What stands in the text and before the note in the place of a number, by the label of the note."""
-        self._note_mark: str | None = None
+        self._current_mark: str | None = None
         """The mark of the note that is being read."""
 
     def _part(self, kind: str) -> str:
         return self._parts.get(kind, f"word/{kind}.xml")
 
-    def read(self) -> Line:
-        blocks = list(self._blocks(elements(self._package.pieces(self._main), ("body",))))
-        return joined([*_grouped(blocks), *self._written_notes()], "\n\n")
+    def read(self) -> LinkedText:
+        blocks = list(self._blocks(iter_elements(self._package.read_chunks(self._main), ("body",))))
+        return join_texts([*_group_blocks(blocks), *self._read_notes()], "\n\n")
 
     # Blocks ---------------------------------------------------------------------------------------------------------
 
-    def _blocks(self, nodes: Iterable[Node]) -> Iterator[_Block]:
+    def _blocks(self, nodes: Iterable[XmlNode]) -> Iterator[_WordBlock]:
         for node in nodes:
             if node.name == "p":
                 yield from self._paragraph(node)
             elif node.name == "tbl":
                 yield from self._table(node)
-            elif node.name in _HOLDERS:
-                yield from self._blocks(node.nodes())
+            elif node.name in _WRAPPER_TAGS:
+                yield from self._blocks(node.child_elements())
 
-    def _paragraph(self, node: Node) -> Iterator[_Block]:
-        about = node.first("pPr") or Node("pPr", {})
-        style = self._styles.get(about.value("pStyle") or "", _Style())
+    def _paragraph(self, node: XmlNode) -> Iterator[_WordBlock]:
+        about = node.find("pPr") or XmlNode("pPr", {})
+        style = self._styles.get(about.find_value("pStyle") or "", _Style())
         line = self._line(node)
         if style.name in _CODE:
-            yield _Block("code", line)
+            yield _WordBlock("code", line)
             return
-        line = stripped(line)
+        line = strip_text(line)
         if not line.text:
             return
-        level = _number(about.value("outlineLvl"))
+        level = _parse_int(about.find_value("outlineLvl"))
         level = style.level if level is None else level
-        number = about.value("numPr", "numId") or style.number
+        number = about.find_value("numPr", "numId") or style.number
         if level is not None and level < 9:
-            yield _Block("text", _begun("#" * min(level + 1, 6) + " ", Line(line.text.replace("\n", " "), line.links)))
+            yield _WordBlock(
+                "text", _prepend("#" * min(level + 1, 6) + " ", LinkedText(line.text.replace("\n", " "), line.links))
+            )
         elif number and number != "0":
-            depth = min(_number(about.value("numPr", "ilvl")) or style.depth, 8)
-            yield _Block("item", _begun("  " * depth + self._sign(number, depth) + " ", line))
+            depth = min(_parse_int(about.find_value("numPr", "ilvl")) or style.depth, 8)
+            yield _WordBlock("item", _prepend("  " * depth + self._list_marker(number, depth) + " ", line))
         else:
-            yield _Block("text", line)
+            yield _WordBlock("text", line)
 
-    def _sign(self, number: str, depth: int) -> str:
+    def _list_marker(self, number: str, depth: int) -> str:
         if self._bullets.get((number, depth), True):
             return "-"
-        self._counted[number, depth] += 1
+        self._counters[number, depth] += 1
         for deeper in range(depth + 1, 9):
-            self._counted.pop((number, deeper), None)
-        return f"{self._counted[number, depth]}."
+            self._counters.pop((number, deeper), None)
+        return f"{self._counters[number, depth]}."
 
-    def _table(self, node: Node) -> Iterator[_Block]:
-        rows = [list(_within(row, "tc")) for row in _within(node, "tr")]
+    def _table(self, node: XmlNode) -> Iterator[_WordBlock]:
+        rows = [list(_table_parts(row, "tc")) for row in _table_parts(node, "tr")]
         if all(len(row) <= 1 for row in rows):
             # A frame around text, not a table of anything.
             for row in rows:
                 for cell in row:
-                    yield from self._blocks(cell.nodes())
+                    yield from self._blocks(cell.child_elements())
             return
-        yield _Block("text", table([list(self._cells(row)) for row in rows]))
+        yield _WordBlock("text", markdown_table([list(self._cells(row)) for row in rows]))
 
-    def _cells(self, row: Iterable[Node]) -> Iterator[Line]:
+    def _cells(self, row: Iterable[XmlNode]) -> Iterator[LinkedText]:
         for cell in row:
-            about = cell.first("tcPr") or Node("tcPr", {})
-            merged = about.first("vMerge")
+            about = cell.find("tcPr") or XmlNode("tcPr", {})
+            merged = about.find("vMerge")
             goes_on = merged is not None and merged.attributes.get("val") != "restart"
-            yield Line() if goes_on else joined((block.line for block in self._blocks(cell.nodes())), " ")
-            for _ in range(min(_number(about.value("gridSpan")) or 1, 64) - 1):
-                yield Line()
+            yield (
+                LinkedText()
+                if goes_on
+                else join_texts((block.line for block in self._blocks(cell.child_elements())), " ")
+            )
+            for _ in range(min(_parse_int(about.find_value("gridSpan")) or 1, 64) - 1):
+                yield LinkedText()
 
     # Inside a line --------------------------------------------------------------------------------------------------
 
-    def _line(self, node: Node) -> Line:
-        return joined(self._runs(node), "")
+    def _line(self, node: XmlNode) -> LinkedText:
+        return join_texts(self._runs(node), "")
 
-    def _runs(self, node: Node) -> Iterator[Line]:
-        for kid in node.nodes():
+    def _runs(self, node: XmlNode) -> Iterator[LinkedText]:
+        for kid in node.child_elements():
             name = kid.name
-            if name in _DELETED or (name == "r" and _is_hidden(kid)):
+            if name in _IGNORED_TAGS or (name == "r" and _is_hidden(kid)):
                 continue
             if name == "r" and (special := self._special_run(kid)) is not None:
                 yield special
             elif name == "t":
-                yield Line(words(kid.text))
+                yield LinkedText(normalize_text(kid.text))
             elif name == "hyperlink":
                 yield self._link(kid)
             elif name in _SIGNS:
-                yield Line("" if kid.attributes.get("type") in ("page", "column") else _SIGNS[name])
+                yield LinkedText("" if kid.attributes.get("type") in ("page", "column") else _SIGNS[name])
             elif name in ("footnoteReference", "endnoteReference"):
-                yield Line(f"[^{self._note(kid)}]")
+                yield LinkedText(f"[^{self._note_label(kid)}]")
             elif name == "oMath":
-                yield Line(formula(kid))
+                yield LinkedText(omml_to_text(kid))
             elif name == "p":
-                yield Line("\n")
+                yield LinkedText("\n")
                 yield from self._runs(kid)
             else:
                 yield from self._runs(kid)
 
-    def _special_run(self, run: Node) -> Line | None:
+    def _special_run(self, run: XmlNode) -> LinkedText | None:
         """A run whose text is no text of the line: a mark of a note, or a number that is raised. None: any other."""
-        custom = next((kid for kid in run.nodes() if kid.name in _REFERENCES and _is_custom(kid)), None)
+        custom = next((kid for kid in run.child_elements() if kid.name in _REFERENCES and _has_custom_mark(kid)), None)
         if custom is not None:
             # The mark that Word shows follows in the same run, and stands for the number that it would count.
-            return Line(f"[^{self._note(custom, _text(run))}]")
-        if any(kid.name in _REFERENCES for kid in run.nodes()):
+            return LinkedText(f"[^{self._note_label(custom, _run_text(run))}]")
+        if any(kid.name in _REFERENCES for kid in run.child_elements()):
             return None
-        said = _text(run)
-        if run.value("rPr", "rStyle") in self._mark_styles and said:
-            if said == self._note_mark:
-                return Line()
-            return Line(f"[^{said}]") if said in self._notes.values() else None
-        if run.value("rPr", "vertAlign") == "superscript" and _EXPONENT.match(said):
-            return Line(said.translate(_RAISED))
+        said = _run_text(run)
+        if run.find_value("rPr", "rStyle") in self._mark_styles and said:
+            if said == self._current_mark:
+                return LinkedText()
+            return LinkedText(f"[^{said}]") if said in self._notes.values() else None
+        if run.find_value("rPr", "vertAlign") == "superscript" and _EXPONENT.match(said):
+            return LinkedText(said.translate(_SUPERSCRIPTS))
         return None
 
-    def _link(self, node: Node) -> Line:
+    def _link(self, node: XmlNode) -> LinkedText:
         line = self._line(node)
         url = self._links.get(node.attributes.get("r:id", ""))
-        return Line(line.text, ((0, len(line.text), url),)) if url and line.text else line
+        return LinkedText(line.text, ((0, len(line.text), url),)) if url and line.text else line
 
     # Notes ----------------------------------------------------------------------------------------------------------
 
-    def _note(self, reference: Node, mark: str = "") -> str:
+    def _note_label(self, reference: XmlNode, mark: str = "") -> str:
         """The label of the note that is referred to: its own number where it has one that no other note has."""
         key = reference.name.removesuffix("Reference"), reference.attributes.get("id", "")
         if key not in self._notes:
             taken = set(self._notes.values())
-            label = mark if mark.isascii() and _number(mark) and mark not in taken else ""
+            label = mark if mark.isascii() and _parse_int(mark) and mark not in taken else ""
             if not label:
                 label = next(number for count in range(1, len(taken) + 2) if (number := str(count)) not in taken)
             self._notes[key] = label
-            self._marks[label] = mark or label
+            self._note_marks[label] = mark or label
         return self._notes[key]
 
-    def _written_notes(self) -> Iterator[Line]:
+    def _read_notes(self) -> Iterator[LinkedText]:
         """In the order in which the text refers to them."""
-        found: dict[str, Line] = {}
+        found: dict[str, LinkedText] = {}
         for kind in ("footnote", "endnote"):
             part = self._part(f"{kind}s")
-            self._links = self._package.links(part)
-            for node in elements(self._package.pieces(part), (f"{kind}s",)):
+            self._links = self._package.link_targets(part)
+            for node in iter_elements(self._package.read_chunks(part), (f"{kind}s",)):
                 label = self._notes.get((kind, node.attributes.get("id", "")))
                 if label:
-                    self._note_mark = self._marks[label]
-                    said = joined((block.line for block in self._blocks(node.nodes())), " ")
-                    found[label] = _begun(f"[^{label}]: ", said)
+                    self._current_mark = self._note_marks[label]
+                    said = join_texts((block.line for block in self._blocks(node.child_elements())), " ")
+                    found[label] = _prepend(f"[^{label}]: ", said)
         for label in tuple(self._notes.values()):
             if label in found:
                 yield found[label]
@@ -206,78 +218,79 @@ class _Document:
 
 _REFERENCES = frozenset(("footnoteReference", "endnoteReference"))
 _EXPONENT = re.compile(r"[-+−]?[0-9]+\Z")
-_RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
+_SUPERSCRIPTS = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 _SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 
 
-def _begun(beginning: str, line: Line) -> Line:
-    begun = Line(beginning)
+def _prepend(beginning: str, line: LinkedText) -> LinkedText:
+    begun = LinkedText(beginning)
     begun.add(line)
     return begun
 
 
-def _within(node: Node, name: str) -> Iterator[Node]:
+def _table_parts(node: XmlNode, name: str) -> Iterator[XmlNode]:
     """The rows or cells of one table, not of those in its cells."""
-    for kid in node.nodes():
+    for kid in node.child_elements():
         if kid.name == name:
             yield kid
-        elif kid.name in _HOLDERS:
-            yield from _within(kid, name)
+        elif kid.name in _WRAPPER_TAGS:
+            yield from _table_parts(kid, name)
 
 
-def _grouped(blocks: Iterable[_Block]) -> Iterator[Line]:
+def _group_blocks(blocks: Iterable[_WordBlock]) -> Iterator[LinkedText]:
     """The items of a list stand together, and so do the lines of code."""
     for kind, group in groupby(blocks, key=lambda block: block.kind):
         lines = [block.line for block in group]
         if kind == "text":
             yield from lines
         elif kind == "item":
-            yield joined(lines, "\n")
+            yield join_texts(lines, "\n")
         else:
-            yield joined((Line("```"), *lines, Line("```")), "\n")
+            yield join_texts((LinkedText("```"), *lines, LinkedText("```")), "\n")
 
 
-def _is_hidden(run: Node) -> bool:
-    hidden = run.first("rPr", "vanish")
+def _is_hidden(run: XmlNode) -> bool:
+    hidden = run.find("rPr", "vanish")
     return hidden is not None and hidden.attributes.get("val", "1") not in _OFF
 
 
-def _is_custom(reference: Node) -> bool:
+def _has_custom_mark(reference: XmlNode) -> bool:
     return reference.attributes.get("customMarkFollows", "0") not in _OFF
 
 
-def _text(run: Node) -> str:
-    return "".join(words(kid.text) for kid in run.nodes() if kid.name == "t").strip()
+def _run_text(run: XmlNode) -> str:
+    return "".join(normalize_text(kid.text) for kid in run.child_elements() if kid.name == "t").strip()
 
 
 def _mark_styles(package: Package, part: str) -> frozenset[str]:
     """The names that the file has for the styles of the marks of notes, which Word translates."""
     return frozenset(
         node.attributes.get("styleId", "")
-        for node in elements(package.pieces(part), ("styles",))
-        if node.name == "style" and (node.value("name") or "").lower() in ("footnote reference", "endnote reference")
+        for node in iter_elements(package.read_chunks(part), ("styles",))
+        if node.name == "style"
+        and (node.find_value("name") or "").lower() in ("footnote reference", "endnote reference")
     )
 
 
-def _number(text: str | None) -> int | None:
+def _parse_int(text: str | None) -> int | None:
     return int(text) if text and len(text) < 10 and text.isdecimal() else None
 
 
 def _styles(package: Package, part: str) -> dict[str, _Style]:
     styles: dict[str, _Style] = {}
     based: dict[str, str] = {}
-    for node in elements(package.pieces(part), ("styles",)):
+    for node in iter_elements(package.read_chunks(part), ("styles",)):
         key = node.attributes.get("styleId", "")
         if node.name != "style" or node.attributes.get("type", "paragraph") != "paragraph":
             continue
-        name = (node.value("name") or "").lower()
+        name = (node.find_value("name") or "").lower()
         heading = name.removeprefix("heading ")
         level = 0 if name == "title" else int(heading) - 1 if heading in "123456789" and heading != name else None
         if level is None:
-            level = _number(node.value("pPr", "outlineLvl"))
-        number = node.value("pPr", "numPr", "numId")
-        styles[key] = _Style(name, level, number, _number(node.value("pPr", "numPr", "ilvl")) or 0)
-        based[key] = node.value("basedOn") or ""
+            level = _parse_int(node.find_value("pPr", "outlineLvl"))
+        number = node.find_value("pPr", "numPr", "numId")
+        styles[key] = _Style(name, level, number, _parse_int(node.find_value("pPr", "numPr", "ilvl")) or 0)
+        based[key] = node.find_value("basedOn") or ""
     for key, style in styles.items():
         _inherit(style, styles, based, key)
     return styles
@@ -293,16 +306,16 @@ def _inherit(style: _Style, styles: dict[str, _Style], based: dict[str, str], ke
 
 def _bullets(package: Package, part: str) -> dict[tuple[str, int], bool]:
     """Whether a list has bullets or numbers, by its name and depth."""
-    root = whole(package.pieces(part))
+    root = parse_root(package.read_chunks(part))
     kinds: dict[str, dict[int, bool]] = {
         abstract.attributes.get("abstractNumId", ""): {
-            _number(level.attributes.get("ilvl")) or 0: level.value("numFmt") in ("bullet", "none", None)
-            for level in abstract.nodes("lvl")
+            _parse_int(level.attributes.get("ilvl")) or 0: level.find_value("numFmt") in ("bullet", "none", None)
+            for level in abstract.child_elements("lvl")
         }
-        for abstract in root.nodes("abstractNum")
+        for abstract in root.child_elements("abstractNum")
     }
     return {
         (number.attributes.get("numId", ""), depth): is_bullet
-        for number in root.nodes("num")
-        for depth, is_bullet in kinds.get(number.value("abstractNumId") or "", {}).items()
+        for number in root.child_elements("num")
+        for depth, is_bullet in kinds.get(number.find_value("abstractNumId") or "", {}).items()
     }

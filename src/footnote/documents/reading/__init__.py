@@ -2,54 +2,54 @@
 
 import re
 
-from footnote.documents.extract import Unreadable, extract
+from footnote.documents.extract import UnreadableDocument, extract
 from footnote.documents.extract.charset import decode
-from footnote.documents.inspection.without_text import why_no_text
+from footnote.documents.inspection.without_text import no_text_reason
 from footnote.documents.office import OFFICE_READERS
-from footnote.documents.office.lines import links_of, words
-from footnote.documents.office.refusal import DECLARES, NotReadable
-from footnote.sandbox.jobs import Reading, Refused, TextOf
+from footnote.documents.office.inlines import links_of, normalize_text
+from footnote.documents.office.xml import ENTITIES_REASON, NotReadable
+from footnote.sandbox.jobs import DocumentText, JobRefused, ReadText
 
-MOST_CHARACTERS = 2_000_000
+MAX_CHARACTERS = 2_000_000
 
 _HALVES = re.compile("[\ud800-\udfff\0]")
 _ENTITY = re.compile(r"<!ENTITY\s+(?:%\s+)?[^\s>]{1,200}\s+(?:(SYSTEM|PUBLIC)\b|\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
-_LONG_ENTITY = 1_000
+_MAX_ENTITY_CHARS = 1_000
 _XML = frozenset(("application/xml", "text/xml", "image/svg+xml"))
 
 
-def text_of(reading: Reading) -> TextOf | Refused:
+def read_text(job: ReadText) -> DocumentText | JobRefused:
     try:
-        return _text_of(reading)
+        return _read_text(job)
     except NotReadable as error:
-        return Refused(f"{reading.filename} {error.reason}.", is_hostile=error.is_hostile)
+        return JobRefused(f"{job.filename} {error.reason}.", is_hostile=error.is_hostile)
 
 
-def _text_of(reading: Reading) -> TextOf:
-    media_type = reading.media_type
-    if not reading.content:
-        return TextOf(text="")
-    if reason := why_no_text(media_type):
-        return TextOf(text=None, reason=reason)
+def _read_text(job: ReadText) -> DocumentText:
+    media_type = job.media_type
+    if not job.content:
+        return DocumentText(text="")
+    if reason := no_text_reason(media_type):
+        return DocumentText(text=None, reason=reason)
     if media_type in OFFICE_READERS:
-        return _packaged(reading)
+        return _read_office(job)
     if media_type in ("application/pdf", "text/html"):
-        return _extracted(reading)
-    return _plain(reading)
+        return _read_page(job)
+    return _read_plain(job)
 
 
 # Office documents -----------------------------------------------------------------------------------------------------
 
 
-def _packaged(reading: Reading) -> TextOf:
-    line, facts = OFFICE_READERS[reading.media_type](reading.content)
+def _read_office(job: ReadText) -> DocumentText:
+    line, facts = OFFICE_READERS[job.media_type](job.content)
     if not line.text:
-        return TextOf(text=None, reason="there is no text in it")
-    text = line.text[:MOST_CHARACTERS]
-    return TextOf(
+        return DocumentText(text=None, reason="there is no text in it")
+    text = line.text[:MAX_CHARACTERS]
+    return DocumentText(
         text=text,
-        title=words(facts.title),
-        author=facts.author and words(facts.author),
+        title=normalize_text(facts.title),
+        author=facts.author and normalize_text(facts.author),
         published=facts.published,
         links=links_of(line, len(text)),
         cut=len(text) < len(line.text),
@@ -59,19 +59,19 @@ def _packaged(reading: Reading) -> TextOf:
 # Pages and texts ------------------------------------------------------------------------------------------------------
 
 
-def _extracted(reading: Reading) -> TextOf:
-    is_pdf = reading.media_type == "application/pdf"
+def _read_page(job: ReadText) -> DocumentText:
+    is_pdf = job.media_type == "application/pdf"
     try:
-        found = extract(reading.content, reading.media_type, "", most=MOST_CHARACTERS)
-    except Unreadable as error:
+        found = extract(job.content, job.media_type, "", max_characters=MAX_CHARACTERS)
+    except UnreadableDocument as error:
         if not is_pdf:
-            return _plain(reading)
+            return _read_plain(job)
         if error.failure == "empty":
-            return TextOf(text=None, reason="it is a scan: its pages are pictures, without text")
+            return DocumentText(text=None, reason="it is a scan: its pages are pictures, without text")
         if error.failure == "media_type":
             raise ModuleNotFoundError(error.reason) from error
         raise NotReadable(f"cannot be read: {error.reason}") from error
-    return TextOf(
+    return DocumentText(
         text=found.text,
         title=found.title,
         author=found.author,
@@ -83,17 +83,17 @@ def _extracted(reading: Reading) -> TextOf:
     )
 
 
-def _plain(reading: Reading) -> TextOf:
+def _read_plain(job: ReadText) -> DocumentText:
     """As it stands, in whatever encoding it came."""
-    text = _HALVES.sub("", decode(reading.content, ""))
-    if reading.media_type in _XML:
+    text = _HALVES.sub("", decode(job.content, ""))
+    if job.media_type in _XML:
         _check_entities(text)
-    return TextOf(text=text[:MOST_CHARACTERS], cut=len(text) > MOST_CHARACTERS)
+    return DocumentText(text=text[:MAX_CHARACTERS], cut=len(text) > MAX_CHARACTERS)
 
 
 def _check_entities(text: str) -> None:
     """Old drawing programs declare short names for addresses. What names others, or a file, is made to do harm."""
     for outside, one, two in _ENTITY.findall(text):
         value = one or two
-        if outside or "&" in value or "%" in value or len(value) > _LONG_ENTITY:
-            raise NotReadable(f"{DECLARES}. Remove its DOCTYPE", is_hostile=True)
+        if outside or "&" in value or "%" in value or len(value) > _MAX_ENTITY_CHARS:
+            raise NotReadable(f"{ENTITIES_REASON}. Remove its DOCTYPE", is_hostile=True)

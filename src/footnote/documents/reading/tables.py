@@ -10,76 +10,76 @@ from datetime import date, datetime, time
 from typing import Any
 
 from footnote.documents.extract.charset import decode
-from footnote.documents.extract.plain import delimiter_of, rows_of
+from footnote.documents.extract.plain import detect_delimiter, read_rows
 from footnote.documents.office.package import Package
-from footnote.documents.office.refusal import NotReadable
+from footnote.documents.office.xml import NotReadable
 from footnote.protocol.files import Cell
-from footnote.sandbox.jobs import Refused, TableOf, Tabling
+from footnote.sandbox.jobs import JobRefused, ReadTable, TableRows
 
-MOST_COLUMNS = 500
-LONGEST_CELL = 2_000
+MAX_COLUMNS = 500
+MAX_CELL_CHARS = 2_000
 """Characters of a cell that are shown; a cell is no page."""
-MOST_CHARACTERS = 10_000_000
+MAX_CHARACTERS = 10_000_000
 """Of all rows that are asked for at once."""
 _ZIP = b"PK"
-_LOCKED = "EncryptedPackage\0".encode("utf-16-le")
-_EXACT = 1e15
+_ENCRYPTED_MARKER = "EncryptedPackage\0".encode("utf-16-le")
+_MAX_EXACT_INTEGER = 1e15
 
 
-def table_of(tabling: Tabling) -> TableOf | Refused:
+def read_table(job: ReadTable) -> TableRows | JobRefused:
     try:
-        table = _of_workbook(tabling) if tabling.form == "workbook" else _of_text(tabling)
+        table = _read_workbook(job) if job.form == "workbook" else _read_delimited(job)
     except NotReadable as error:
-        return Refused(f"{tabling.filename} {error.reason}.")
-    if sum(len(cell) for row in table.rows for cell in row if isinstance(cell, str)) > MOST_CHARACTERS:
-        return Refused(f"{tabling.filename} holds too much text to be shown as a table: download it.")
+        return JobRefused(f"{job.filename} {error.reason}.")
+    if sum(len(cell) for row in table.rows for cell in row if isinstance(cell, str)) > MAX_CHARACTERS:
+        return JobRefused(f"{job.filename} holds too much text to be shown as a table: download it.")
     return table
 
 
-def _of_text(tabling: Tabling) -> TableOf:
+def _read_delimited(job: ReadTable) -> TableRows:
     """Cells stay texts: a number with a zero before it may be the number of a telephone."""
-    text = decode(tabling.content, "")
-    delimiter = "\t" if tabling.form == "tsv" else delimiter_of(text)
-    end = tabling.offset + tabling.limit
+    text = decode(job.content, "")
+    delimiter = "\t" if job.form == "tsv" else detect_delimiter(text)
+    end = job.offset + job.limit
     kept: list[tuple[Cell, ...]] = []
     columns = total = 0
-    for row in rows_of(text, delimiter):
+    for row in read_rows(text, delimiter):
         columns = max(columns, len(row))
-        if tabling.offset <= total < end:
-            kept.append(_shown(row))
+        if job.offset <= total < end:
+            kept.append(_display_row(row))
         total += 1
     return _table((), "", columns, kept, total)
 
 
-def _of_workbook(tabling: Tabling) -> TableOf:
+def _read_workbook(job: ReadTable) -> TableRows:
     from python_calamine import CalamineError, CalamineWorkbook
 
-    from footnote.documents.office.sheets import MOST_SPANNED, spans_of
+    from footnote.documents.office.sheets import MAX_SPANNED_CELLS, cell_ranges
 
-    if _LOCKED in tabling.content:
+    if _ENCRYPTED_MARKER in job.content:
         raise NotReadable("is protected by a password: save it without one")
-    spans = spans_of(_package(tabling.content)) if tabling.content.startswith(_ZIP) else {}
+    spans = cell_ranges(_package(job.content)) if job.content.startswith(_ZIP) else {}
     try:
-        with CalamineWorkbook.from_filelike(io.BytesIO(tabling.content)) as book:
+        with CalamineWorkbook.from_filelike(io.BytesIO(job.content)) as book:
             names = tuple(book.sheet_names)
-            name = _chosen(tabling.sheet, names)
-            if name in spans and spans[name].is_too_wide:
+            name = _choose_sheet(job.sheet, names)
+            if name in spans and spans[name].is_too_large:
                 raise NotReadable("has cells that lie too far apart to be shown")
             sheet = book.get_sheet_by_name(name)
             bottom, right = sheet.end or (0, 0)
             # Rows and columns are counted from the first cell, as every program does it, unless that would be too many.
-            is_near = (bottom + 1) * (right + 1) <= MOST_SPANNED
+            is_near = (bottom + 1) * (right + 1) <= MAX_SPANNED_CELLS
             rows = sheet.to_python(skip_empty_area=not is_near)
     except (CalamineError, OSError, ValueError) as error:
         raise NotReadable("is damaged: its sheets cannot be read") from error
     while rows and all(cell == "" for cell in rows[-1]):
         rows.pop()
     columns = max((len(_cells(row)) for row in rows), default=0)
-    kept = [_shown(row) for row in rows[tabling.offset : tabling.offset + tabling.limit]]
+    kept = [_display_row(row) for row in rows[job.offset : job.offset + job.limit]]
     return _table(names, name, columns, kept, len(rows))
 
 
-def _chosen(wanted: str | None, names: Sequence[str]) -> str:
+def _choose_sheet(wanted: str | None, names: Sequence[str]) -> str:
     if not names:
         raise NotReadable("has no sheets")
     if wanted is not None and wanted not in names:
@@ -89,23 +89,25 @@ def _chosen(wanted: str | None, names: Sequence[str]) -> str:
 
 def _package(content: bytes) -> Package:
     package = Package(content)
-    package.refuse_doctypes()
+    package.reject_doctypes()
     return package
 
 
-def _table(sheets: tuple[str, ...], sheet: str, columns: int, rows: Sequence[tuple[Cell, ...]], total: int) -> TableOf:
-    return TableOf(
+def _table(
+    sheets: tuple[str, ...], sheet: str, columns: int, rows: Sequence[tuple[Cell, ...]], total: int
+) -> TableRows:
+    return TableRows(
         sheets=sheets,
         sheet=sheet,
-        columns=min(columns, MOST_COLUMNS),
-        left_out=max(0, columns - MOST_COLUMNS),
+        columns=min(columns, MAX_COLUMNS),
+        left_out=max(0, columns - MAX_COLUMNS),
         rows=tuple(rows),
         total=total,
     )
 
 
-def _shown(row: Sequence[Any]) -> tuple[Cell, ...]:
-    return tuple(_cell(value) for value in _cells(row)[:MOST_COLUMNS])
+def _display_row(row: Sequence[Any]) -> tuple[Cell, ...]:
+    return tuple(_cell(value) for value in _cells(row)[:MAX_COLUMNS])
 
 
 def _cells(row: Sequence[Any]) -> Sequence[Any]:
@@ -130,7 +132,7 @@ def _cell(value: Any) -> Cell:
             return value.isoformat()
         case _:
             text = str(value)
-            return text if len(text) <= LONGEST_CELL else text[:LONGEST_CELL] + "…"
+            return text if len(text) <= MAX_CELL_CHARS else text[:MAX_CELL_CHARS] + "…"
 
 
 def _number(value: float) -> Cell:
@@ -138,4 +140,4 @@ def _number(value: float) -> Cell:
     for is a text."""
     if not math.isfinite(value):
         return str(value)
-    return int(value) if value.is_integer() and abs(value) < _EXACT else value
+    return int(value) if value.is_integer() and abs(value) < _MAX_EXACT_INTEGER else value

@@ -18,20 +18,20 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 
 from footnote.cancel import Cancelled, CancelScope
-from footnote.models import failures, measured
+from footnote.models import errors, metrics
 from footnote.models.accumulate import Accumulator
 from footnote.models.base import Context, Options
 from footnote.models.profiles import Price, Profile
-from footnote.models.reader.reply import Request, Say, reply_to
-from footnote.models.wire import dumps, scrub
+from footnote.models.reader.reply import ReaderText, Request, reply_to
+from footnote.models.wire import dumps, replace_surrogates
 from footnote.protocol.messages import call_ids
 from footnote.protocol.stream import Start, StreamEvent
 
-_PIECE = re.compile(r"\A\s*+\S{1,24}+\s*+|\S{1,24}+\s*+")
-_ARGUMENT_PIECE = 200
+_TEXT_PIECE = re.compile(r"\A\s*+\S{1,24}+\s*+|\S{1,24}+\s*+")
+_ARGUMENT_PIECE_LENGTH = 200
 
 
-class Reader:
+class ReaderModel:
     """Asked like any model. Its window is large because it reads the last turns only, and it is known to be free."""
 
     id = "footnote/reader"
@@ -45,41 +45,41 @@ class Reader:
     ) -> AsyncGenerator[StreamEvent, None]:
         fold = Accumulator(self.id, call_ids(context.messages))
         yield Start(self.id)
-        with measured.CALLS(self.id) as call:
+        with metrics.CALLS(self.id) as call:
             try:
                 # Before the work, too: a run that was stopped should not begin it.
                 await cancel.wait(asyncio.sleep(0))
                 reply = reply_to(context)
-                for part in (reply,) if isinstance(reply, Say) else reply:
-                    async for event in _spoken(part, fold, cancel):
+                for part in (reply,) if isinstance(reply, ReaderText) else reply:
+                    async for event in _emit(part, fold, cancel):
                         yield event
-                last = fold.done("stop", None)
+                last = fold.finish("stop", None)
             except Cancelled:
-                last = fold.fail("aborted", failures.ABORTED)
+                last = fold.fail("aborted", errors.ABORTED)
             try:
                 for event in last:
                     yield event
             finally:
-                measured.ended(call, self.id, fold.message)
+                metrics.record_call(call, self.id, fold.message)
 
 
-async def _spoken(part: Say | Request, fold: Accumulator, cancel: CancelScope) -> AsyncIterator[StreamEvent]:
-    start = fold.open_text() if isinstance(part, Say) else fold.open_call("", part.name)
+async def _emit(part: ReaderText | Request, fold: Accumulator, cancel: CancelScope) -> AsyncIterator[StreamEvent]:
+    start = fold.open_text() if isinstance(part, ReaderText) else fold.open_call("", part.name)
     yield start
     for piece in _pieces(part):
         # The event loop gets its turn between two pieces, as with a stream from outside.
         await cancel.wait(asyncio.sleep(0))
-        if event := fold.grow(start.index, piece):
+        if event := fold.append(start.index, piece):
             yield event
     if end := fold.close(start.index):
         yield end
 
 
-def _pieces(part: Say | Request) -> Iterator[str]:
-    if isinstance(part, Say):
-        for found in _PIECE.finditer(scrub(part.text)):
+def _pieces(part: ReaderText | Request) -> Iterator[str]:
+    if isinstance(part, ReaderText):
+        for found in _TEXT_PIECE.finditer(replace_surrogates(part.text)):
             yield found.group()
         return
     arguments = dumps(part.arguments).decode()
-    for start in range(0, len(arguments), _ARGUMENT_PIECE):
-        yield arguments[start : start + _ARGUMENT_PIECE]
+    for start in range(0, len(arguments), _ARGUMENT_PIECE_LENGTH):
+        yield arguments[start : start + _ARGUMENT_PIECE_LENGTH]

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from footnote.models.reader.findings import READ, SEARCH, WRITE, Finding, findings_of, text_of
-from footnote.models.reader.query import LONGEST_QUERY, Subject
-from footnote.models.reader.question import understand
-from footnote.protocol.attachments import Attached, parted
+from footnote.models.reader.findings import READ_TOOL, SEARCH_TOOL, WRITE_TOOL, ReaderHit, parse_hits, stripped_text
+from footnote.models.reader.query import MAX_QUERY_LENGTH, Subject
+from footnote.models.reader.question import parse_question
+from footnote.protocol.attachments import Attached, split_attachments
 from footnote.protocol.messages import AssistantMessage, Message, ToolCall, ToolResultMessage, UserMessage
 from footnote.protocol.tools import Locale
 
@@ -24,68 +24,70 @@ _LEADS_TO_PATH = re.compile(
     re.IGNORECASE,
 )
 """The words before a path that belong to it: `save it to the file`."""
-_LONGEST_LEAD = 40
+_MAX_LEAD_LENGTH = 40
 
 
-class Turn(Struct, frozen=True):
+class ReaderTurn(Struct, frozen=True):
     """`answered` are the calls of this turn with their results, in order; `earlier` is what was said before it.
     `attached` are the files that come with the question, `path` is where it wants a report to be."""
 
     question: str
-    answered: tuple[tuple[ToolCall, ToolResultMessage], ...]
-    earlier: tuple[Message, ...]
+    results: tuple[tuple[ToolCall, ToolResultMessage], ...]
+    history: tuple[Message, ...]
     attached: Attached = Attached()
     path: str | None = None
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
-        return findings_of((call, result) for call, result in self.answered if call.name in (SEARCH, READ))
+    def hits(self) -> tuple[ReaderHit, ...]:
+        return parse_hits((call, result) for call, result in self.results if call.name in (SEARCH_TOOL, READ_TOOL))
 
     @property
-    def writings(self) -> tuple[tuple[ToolCall, ToolResultMessage], ...]:
-        return tuple((call, result) for call, result in self.answered if call.name == WRITE)
+    def write_results(self) -> tuple[tuple[ToolCall, ToolResultMessage], ...]:
+        return tuple((call, result) for call, result in self.results if call.name == WRITE_TOOL)
 
 
-def turn_of(messages: Sequence[Message]) -> Turn:
+def parse_turn(messages: Sequence[Message]) -> ReaderTurn:
     """The turn in progress: it begins with the last message of the user."""
     at = max((at for at, said in enumerate(messages) if isinstance(said, UserMessage)), default=-1)
-    question, attached = parted(_INSTRUCTIONS.sub("", messages[at].text)) if at >= 0 else ("", Attached())
+    question, attached = split_attachments(_INSTRUCTIONS.sub("", messages[at].text)) if at >= 0 else ("", Attached())
     named = _PATH.search(question)
     if named is not None:
-        question = _without_lead(question[: named.start()]) + question[named.end() :]
-    return Turn(
+        question = _strip_path_lead(question[: named.start()]) + question[named.end() :]
+    return ReaderTurn(
         question,
-        _answered(messages[at + 1 :]),
+        _pair_results(messages[at + 1 :]),
         tuple(messages[: max(at, 0)]),
         attached,
         named.group() if named else None,
     )
 
 
-def _without_lead(text: str) -> str:
+def _strip_path_lead(text: str) -> str:
     """What stands before a path, without the words and spaces that lead to it."""
     text = text.rstrip()
-    start = max(0, len(text) - _LONGEST_LEAD)
+    start = max(0, len(text) - _MAX_LEAD_LENGTH)
     lead = _LEADS_TO_PATH.search(text, start)
     return text[: lead.start()].rstrip() if lead else text
 
 
-def subject_of(earlier: Sequence[Message]) -> Subject | None:
+def find_subject(history: Sequence[Message]) -> Subject | None:
     """What was last looked for: by a search, whichever model made it, or by a question that was answered without."""
-    end = len(earlier)
-    for at in range(len(earlier) - 1, -1, -1):
-        said = earlier[at]
+    end = len(history)
+    for at in range(len(history) - 1, -1, -1):
+        said = history[at]
         if not isinstance(said, UserMessage):
             continue
-        if subject := _subject(parted(said.text)[0], earlier[at + 1 : end]):
+        if subject := _subject_of_exchange(split_attachments(said.text)[0], history[at + 1 : end]):
             return subject
         end = at
     return None
 
 
-def locale_before(earlier: Sequence[Message]) -> Locale | None:
+def previous_locale(history: Sequence[Message]) -> Locale | None:
     """The language in which the user last wrote."""
-    asked = (understand(parted(said.text)[0]) for said in reversed(earlier) if isinstance(said, UserMessage))
+    asked = (
+        parse_question(split_attachments(said.text)[0]) for said in reversed(history) if isinstance(said, UserMessage)
+    )
     return next((question.locale for question in asked if question.has_words), None)
 
 
@@ -101,24 +103,28 @@ def paths_in(messages: Sequence[Message]) -> frozenset[str]:
     return frozenset(path for path in [*named, *kept] if isinstance(path, str))
 
 
-def _answered(messages: Sequence[Message]) -> tuple[tuple[ToolCall, ToolResultMessage], ...]:
+def _pair_results(messages: Sequence[Message]) -> tuple[tuple[ToolCall, ToolResultMessage], ...]:
     calls = {call.id: call for said in messages if isinstance(said, AssistantMessage) for call in said.calls}
     results = [said for said in messages if isinstance(said, ToolResultMessage)]
     return tuple((calls[result.tool_call_id], result) for result in results if result.tool_call_id in calls)
 
 
-def _subject(question: str, answer: Sequence[Message]) -> Subject | None:
-    answered = _answered(answer)
-    queries = [query for call, _ in answered if call.name == SEARCH and (query := text_of(call.arguments.get("query")))]
+def _subject_of_exchange(question: str, answer: Sequence[Message]) -> Subject | None:
+    answered = _pair_results(answer)
+    queries = [
+        query
+        for call, _ in answered
+        if call.name == SEARCH_TOOL and (query := stripped_text(call.arguments.get("query")))
+    ]
     if queries:
-        return Subject(queries[-1][:LONGEST_QUERY], tuple(_cited_titles(answered, answer)))
-    asked = understand(question)
-    return Subject(asked.parts[-1][:LONGEST_QUERY]) if asked.kind == "search" and asked.parts else None
+        return Subject(queries[-1][:MAX_QUERY_LENGTH], tuple(_cited_titles(answered, answer)))
+    asked = parse_question(question)
+    return Subject(asked.parts[-1][:MAX_QUERY_LENGTH]) if asked.kind == "search" and asked.parts else None
 
 
-def _cited_titles(answered: Sequence[tuple[ToolCall, ToolResultMessage]], messages: Sequence[Message]) -> Iterator[str]:
+def _cited_titles(results: Sequence[tuple[ToolCall, ToolResultMessage]], messages: Sequence[Message]) -> Iterator[str]:
     """Titles of the sources of an answer, in the order in which it cites them."""
-    titles = {source.number: source.title for finding in findings_of(answered) for source in finding.sources}
+    titles = {source.number: source.title for finding in parse_hits(results) for source in finding.sources}
     text = "\n".join(said.text for said in messages if isinstance(said, AssistantMessage))
     for number in dict.fromkeys(int(digits) for digits in _FOOTNOTE.findall(text)):
         if title := titles.get(number):

@@ -5,25 +5,25 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from footnote.language.guess import locale_of
-from footnote.language.sentences import sentences
-from footnote.language.terms import fold
 from footnote.models.reader import phrases
-from footnote.models.reader.phrases import PHRASES, anywhere
-from footnote.models.reader.question import is_asked
+from footnote.models.reader.phrases import PHRASES, anywhere_pattern
+from footnote.models.reader.question import is_question
 from footnote.protocol.tools import Locale
+from footnote.text.languages import detect_locale
+from footnote.text.sentences import sentences
+from footnote.text.terms import fold
 
-LONGEST_QUERY = 200
-LONGEST_PROMPT = 2_000
-CARRIED_WORDS = 8
-TITLE_WORDS = 3
-SHORT: Mapping[Locale, int] = {"en": 10, "vi": 15, "zh": 24}
+MAX_QUERY_LENGTH = 200
+MAX_PROMPT_LENGTH = 2_000
+MAX_CARRIED_WORDS = 8
+MAX_TITLE_WORDS = 3
+SHORT_QUESTION_LENGTH: Mapping[Locale, int] = {"en": 10, "vi": 15, "zh": 24}
 """A question of more words, syllables or characters than this stands by itself."""
-ENOUGH_WORDS, ENOUGH_HAN = 3, 7
+MIN_WORDS, MIN_HAN = 3, 7
 """Words and characters of a question that can be asked by itself."""
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019.,:/-][^\W_]+)*")
-_SITE = re.compile(r"(?<!\s)\s++[-\u2013\u2014|·:»]\s")
+_SITE_SEPARATOR = re.compile(r"(?<!\s)\s++[-\u2013\u2014|·:»]\s")
 
 
 class Subject(Struct, frozen=True):
@@ -33,69 +33,73 @@ class Subject(Struct, frozen=True):
     titles: tuple[str, ...] = ()
 
 
-class Search(Struct, frozen=True):
+class ReaderSearch(Struct, frozen=True):
     query: str
     prompt: str
     freshness: str | None = None
 
 
-def searches(parts: Iterable[str], subject: Subject | None) -> tuple[Search, ...]:
+def build_searches(parts: Iterable[str], subject: Subject | None) -> tuple[ReaderSearch, ...]:
     """A search for each part. A part that leans on the one before it, or on the last turn, is made whole."""
-    found: list[Search] = []
+    found: list[ReaderSearch] = []
     for part in parts:
         text = " ".join(part.split()).rstrip(phrases.FULL_STOPS)
-        query = _completed(text, subject) if subject else text
-        found.append(Search(_condensed(query), part[:LONGEST_PROMPT], _freshness(part)))
+        query = _complete_query(text, subject) if subject else text
+        found.append(ReaderSearch(_condense(query), part[:MAX_PROMPT_LENGTH], _detect_freshness(part)))
         # What leaned on a subject is none for the next part: that leans on the same one.
-        subject = Subject(_condensed(text)) if query == text else subject
+        subject = Subject(_condense(text)) if query == text else subject
     return tuple(found)
 
 
-def is_telling(text: str) -> bool:
+def has_topic(text: str) -> bool:
     """Whether there is something to look for in a page: `summarise this page` names nothing."""
-    return len(_words(text)) > 1 or anywhere(phrases.ASKS).search(text) is not None
+    return len(_content_words(text)) > 1 or anywhere_pattern(phrases.QUESTION_WORDS).search(text) is not None
 
 
-def _freshness(part: str) -> str | None:
-    if anywhere(phrases.WEEK).search(part):
+def _detect_freshness(part: str) -> str | None:
+    if anywhere_pattern(phrases.WEEK).search(part):
         return "pw"
-    if anywhere(phrases.MONTH).search(part):
+    if anywhere_pattern(phrases.MONTH).search(part):
         return "pm"
-    day = anywhere(phrases.TODAY).search(part) and anywhere(phrases.CHANGES_DAILY).search(part)
+    day = anywhere_pattern(phrases.TODAY).search(part) and anywhere_pattern(phrases.CHANGES_DAILY).search(part)
     return "pd" if day else None
 
 
 # Leaning on what was said before ---------------------------------------------------------------------------------
 
 
-def _completed(text: str, subject: Subject) -> str:
+def _complete_query(text: str, subject: Subject) -> str:
     """The question with the words of the subject that it leaves out; as it is, if it leaves out none."""
-    goes_on = anywhere(phrases.GOES_ON).match(text)
+    goes_on = anywhere_pattern(phrases.FOLLOW_UPS).match(text)
     rest = text[goes_on.end() :].lstrip(phrases.PAUSES) if goes_on else text
-    instead = _stands_for_something(rest)
+    instead = _has_open_pronoun(rest)
     if not (instead or (goes_on and _is_incomplete(rest))):
         return text
-    own = _words(rest)
-    if not own and not anywhere(phrases.ASKS).search(rest):
+    own = _content_words(rest)
+    if not own and not anywhere_pattern(phrases.QUESTION_WORDS).search(rest):
         return subject.query
     names = frozenset(word for word in own if word[0].isupper())
-    carried = _words(subject.query if instead or not names else _without_last_name(subject.query, names))
-    titles = [word for title in subject.titles[:1] for word in _words(_SITE.split(title, 1)[0])] if instead else []
+    carried = _content_words(subject.query if instead or not names else _drop_last_name(subject.query, names))
+    titles = (
+        [word for title in subject.titles[:1] for word in _content_words(_SITE_SEPARATOR.split(title, 1)[0])]
+        if instead
+        else []
+    )
     known = {fold(word) for word in own}
     added: list[str] = []
-    for word in [*titles[:TITLE_WORDS], *carried[:CARRIED_WORDS]]:
+    for word in [*titles[:MAX_TITLE_WORDS], *carried[:MAX_CARRIED_WORDS]]:
         if fold(word) not in known:
             known.add(fold(word))
             added.append(word)
     return " ".join([*added, rest])
 
 
-def _stands_for_something(text: str) -> bool:
+def _has_open_pronoun(text: str) -> bool:
     """A short question with a pronoun whose name does not stand before it in the question itself."""
-    found = anywhere(phrases.STANDS_FOR).search(text)
+    found = anywhere_pattern(phrases.PRONOUNS).search(text)
     if not found:
         return False
-    if locale_of(text) == "zh":
+    if detect_locale(text) == "zh":
         return _is_short(text) and (found.start() <= 3 or len(text) <= 9)
     names = _name_positions(text)
     return _is_short(text) and (not names or found.start() < names[0])
@@ -103,28 +107,28 @@ def _stands_for_something(text: str) -> bool:
 
 def _is_incomplete(text: str) -> bool:
     """Too short to be asked by itself, as `in Vietnam?`; `what is the capital of Vietnam?` is not."""
-    asks = anywhere(phrases.ASKS).search(text)
-    if locale_of(text) == "zh":
-        whole = len(text) >= ENOUGH_HAN
+    asks = anywhere_pattern(phrases.QUESTION_WORDS).search(text)
+    if detect_locale(text) == "zh":
+        whole = len(text) >= MIN_HAN
     else:
-        whole = bool(_name_positions(text)) or len(_words(text)) >= ENOUGH_WORDS
+        whole = bool(_name_positions(text)) or len(_content_words(text)) >= MIN_WORDS
     return _is_short(text) and not (asks and whole)
 
 
 def _is_short(text: str) -> bool:
-    locale = locale_of(text)
-    return (len(text) if locale == "zh" else len(text.split())) <= SHORT[locale]
+    locale = detect_locale(text)
+    return (len(text) if locale == "zh" else len(text.split())) <= SHORT_QUESTION_LENGTH[locale]
 
 
 # Words -----------------------------------------------------------------------------------------------------------
 
 
-def _words(text: str) -> list[str]:
+def _content_words(text: str) -> list[str]:
     """The words that carry a meaning, as they are written. Chinese is parted where words without one stand."""
-    locale = locale_of(text)
+    locale = detect_locale(text)
     if locale == "zh":
-        text = anywhere(PHRASES["zh"].empty).sub(" ", text)
-    empty = anywhere(PHRASES["en" if locale == "zh" else locale].empty)
+        text = anywhere_pattern(PHRASES["zh"].stop_words).sub(" ", text)
+    empty = anywhere_pattern(PHRASES["en" if locale == "zh" else locale].stop_words)
     return [word for word in _WORD.findall(text) if not empty.fullmatch(word)]
 
 
@@ -133,7 +137,7 @@ def _name_positions(text: str) -> list[int]:
     return [word.start() for word in _WORD.finditer(text) if word.start() and word.group()[0].isupper()]
 
 
-def _without_last_name(text: str, instead: frozenset[str]) -> str:
+def _drop_last_name(text: str, instead: frozenset[str]) -> str:
     """`The GDP of South Korea` without `South Korea`, for when `and of Vietnam?` follows."""
     words = list(_WORD.finditer(text))
     last = max((at for at, word in enumerate(words) if word.group()[0].isupper()), default=None)
@@ -149,18 +153,18 @@ def _without_last_name(text: str, instead: frozenset[str]) -> str:
     return text[: words[first].start()] + text[words[last].end() :]
 
 
-def _condensed(query: str) -> str:
+def _condense(query: str) -> str:
     """At most `LONGEST_QUERY` characters: the question of a long message, else its words until there is no room."""
-    if len(query) <= LONGEST_QUERY:
+    if len(query) <= MAX_QUERY_LENGTH:
         return query
     pieces = [query[span.start : span.end] for span in sentences(query)]
-    asked = [piece for piece in pieces if is_asked(piece)]
+    asked = [piece for piece in pieces if is_question(piece)]
     chosen = (asked[0] if asked[0] == pieces[0] else asked[-1]) if asked else query
-    if len(chosen) <= LONGEST_QUERY:
+    if len(chosen) <= MAX_QUERY_LENGTH:
         return chosen
     kept = ""
-    for word in _words(chosen):
-        if len(kept) + 1 + len(word) > LONGEST_QUERY:
+    for word in _content_words(chosen):
+        if len(kept) + 1 + len(word) > MAX_QUERY_LENGTH:
             break
         kept = f"{kept} {word}".strip()
-    return kept or chosen[:LONGEST_QUERY]
+    return kept or chosen[:MAX_QUERY_LENGTH]

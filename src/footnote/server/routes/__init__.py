@@ -1,6 +1,7 @@
 """The table: every route of the server."""
 
-from footnote.server import doors
+from footnote.server import compat
+from footnote.server.route import Route
 from footnote.server.routes import (
     about,
     addresses,
@@ -15,9 +16,8 @@ from footnote.server.routes import (
     users,
     views,
 )
-from footnote.server.table import Route
 
-TABLE: tuple[Route, ...] = (
+ALL_ROUTES: tuple[Route, ...] = (
     *sessions.ROUTES,
     *runs.ROUTES,
     *files.ROUTES,
@@ -28,7 +28,7 @@ TABLE: tuple[Route, ...] = (
     *catalog.ROUTES,
     *auth.ROUTES,
     *users.ROUTES,
-    *doors.ROUTES,
+    *compat.ROUTES,
     *about.ROUTES,
     *page.ROUTES,
 )

@@ -8,9 +8,9 @@ from footnote.protocol.accounts import Login, Password, Principal, UserChanges
 from footnote.protocol.errors import LimitReached, NotLoggedIn, UsageError
 from footnote.server.access import COOKIE, cookie_of
 from footnote.server.assets import HTML
-from footnote.server.replies import Reply, as_json
-from footnote.server.routes.page import page
-from footnote.server.table import Call, Route
+from footnote.server.responses import Reply, json_response
+from footnote.server.route import Route, RouteCall
+from footnote.server.routes.page import render_page
 
 COOKIE_SECONDS = 400 * 86_400
 """As long as browsers keep one at all. When a visit is over, the server decides."""
@@ -25,64 +25,66 @@ class NewPassword(Struct, frozen=True, forbid_unknown_fields=True):
     password: Password
 
 
-async def _log_in(call: Call) -> Reply:
+async def _log_in(call: RouteCall) -> Reply:
     login: Login = call.body
-    await call.site.logins.take(call.address, login.name)
+    await call.site.login_limits.acquire(call.address, login.name)
     principal, secret = await call.app.accounts.log_in(login)
-    return _with_cookie(as_json(principal), call, secret)
+    return _set_cookie(json_response(principal), call, secret)
 
 
-async def _log_in_by_link(call: Call) -> Reply:
+async def _log_in_by_link(call: RouteCall) -> Reply:
     """Where the printed address leads. Who has it is let in, once."""
     wanted: LinkQuery = call.query
     try:
-        await call.site.logins.take(call.address, None)
+        await call.site.login_limits.acquire(call.address, None)
         _, secret = await call.app.accounts.log_in(Login(token=wanted.token))
     except NotLoggedIn as error:
-        return page(call, "login.html", 401, reason=html.escape(error.message))
+        return render_page(call, "login.html", 401, reason=html.escape(error.message))
     except LimitReached as error:
-        return page(call, "login.html", 429, reason=html.escape(error.message))
-    return _with_cookie(Reply(status=303, location="/"), call, secret)
+        return render_page(call, "login.html", 429, reason=html.escape(error.message))
+    return _set_cookie(Reply(status=303, location="/"), call, secret)
 
 
-async def _log_out(call: Call) -> Reply:
-    if call.known.by == "cookie" and (secret := cookie_of(call.headers)):
+async def _log_out(call: RouteCall) -> Reply:
+    if call.current_user.by == "cookie" and (secret := cookie_of(call.headers)):
         await call.app.accounts.log_out(secret)
     reply = Reply(status=204)
-    reply.delete_cookie(COOKIE, secure=call.site.secure, httponly=True, samesite="strict")
+    reply.delete_cookie(COOKIE, secure=call.site.is_https, httponly=True, samesite="strict")
     return reply
 
 
-async def _me(call: Call) -> Principal:
-    return call.known
+async def _me(call: RouteCall) -> Principal:
+    return call.current_user
 
 
-async def _change_password(call: Call) -> Reply:
+async def _change_password(call: RouteCall) -> Reply:
     """All visits of the page end with it, so that this one is begun again."""
     new: NewPassword = call.body
-    accounts, name = call.app.accounts, call.known.name
-    await call.site.logins.take(call.address, name)
+    accounts, name = call.app.accounts, call.current_user.name
+    await call.site.login_limits.acquire(call.address, name)
     try:
         _, proof = await accounts.log_in(Login(name=name, password=new.old_password))
     except NotLoggedIn as error:
         raise UsageError("The old password is wrong. Who has none gets one from an admin.") from error
     await accounts.log_out(proof)
     await accounts.change(call.user_id, UserChanges(password=new.password))
-    if call.known.by == "token":
+    if call.current_user.by == "token":
         return Reply(status=204)
     _, secret = await accounts.log_in(Login(name=name, password=new.password))
-    return _with_cookie(Reply(status=204), call, secret)
+    return _set_cookie(Reply(status=204), call, secret)
 
 
-def _with_cookie(reply: Reply, call: Call, secret: str) -> Reply:
-    reply.set_cookie(COOKIE, secret, max_age=COOKIE_SECONDS, secure=call.site.secure, httponly=True, samesite="strict")
+def _set_cookie(reply: Reply, call: RouteCall, secret: str) -> Reply:
+    reply.set_cookie(
+        COOKIE, secret, max_age=COOKIE_SECONDS, secure=call.site.is_https, httponly=True, samesite="strict"
+    )
     return reply
 
 
 ROUTES = (
-    Route("POST", "/v2/auth/login", _log_in, "Log in with a password", access="anyone", body=Login, answer=Principal),
+    Route("POST", "/v2/auth/login", _log_in, "Log in with a password", access="anyone", body=Login, response=Principal),
     Route("POST", "/v2/auth/logout", _log_out, "Log out of the page", status=204),
-    Route("GET", "/v2/auth/me", _me, "Who you are", answer=Principal),
+    Route("GET", "/v2/auth/me", _me, "Who you are", response=Principal),
     Route("POST", "/v2/auth/password", _change_password, "Change your password", body=NewPassword, status=204),
     Route(
         "GET",
@@ -93,6 +95,6 @@ ROUTES = (
         query=LinkQuery,
         status=303,
         media_type=HTML,
-        safe=False,
+        is_safe=False,
     ),
 )

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from footnote.app import App
-from footnote.config.providers import BUILT_IN, MODEL_PROVIDERS, READER
+from footnote.config.providers import BUILTIN_PROVIDER, MODEL_PROVIDERS, READER_MODEL
 from footnote.config.resolve import resolve_model
 from footnote.protocol.errors import ConfigError, UsageError
-from footnote.server.table import Call, Route
+from footnote.server.route import Route, RouteCall
 
 
 class AgentView(Struct, frozen=True):
@@ -22,7 +22,7 @@ class AgentView(Struct, frozen=True):
     workspace: bool
 
 
-class Agents(Struct, frozen=True):
+class AgentList(Struct, frozen=True):
     """The first one is taken where none is named."""
 
     agents: tuple[AgentView, ...]
@@ -37,7 +37,7 @@ class ModelView(Struct, frozen=True):
     default: bool
 
 
-class Models(Struct, frozen=True):
+class ModelList(Struct, frozen=True):
     models: tuple[ModelView, ...]
 
 
@@ -50,7 +50,7 @@ class ToolView(Struct, frozen=True):
     approval: bool
 
 
-class Tools(Struct, frozen=True):
+class ToolList(Struct, frozen=True):
     tools: tuple[ToolView, ...]
 
 
@@ -58,8 +58,8 @@ class ToolQuery(Struct, frozen=True, forbid_unknown_fields=True):
     agent_id: str | None = None
 
 
-async def _agents(call: Call) -> Agents:
-    return Agents(
+async def _agents(call: RouteCall) -> AgentList:
+    return AgentList(
         tuple(
             AgentView(
                 id=agent.id,
@@ -74,10 +74,10 @@ async def _agents(call: Call) -> Agents:
     )
 
 
-async def _models(call: Call) -> Models:
+async def _models(call: RouteCall) -> ModelList:
     default = await default_model(call.app)
-    named: list[str] = [*([default] if default else []), *_named(call.app), *await call.app.ollama_models()]
-    return Models(tuple(_model(call.app, name, default) for name in dict.fromkeys(named)))
+    named: list[str] = [*([default] if default else []), *_configured_models(call.app), *await call.app.ollama_models()]
+    return ModelList(tuple(_model(call.app, name, default) for name in dict.fromkeys(named)))
 
 
 async def default_model(app: App) -> str | None:
@@ -88,13 +88,13 @@ async def default_model(app: App) -> str | None:
         return None
 
 
-def _named(app: App) -> Iterator[str]:
+def _configured_models(app: App) -> Iterator[str]:
     """Every model that the settings know by name."""
     models = app.configuration.settings.models
     yield from (agent.model for agent in app.configuration.agents if agent.model)
     yield from models.profiles
     yield from (f"{name}/{one.default_model}" for name, one in MODEL_PROVIDERS.items() if one.default_model)
-    yield f"{BUILT_IN}/{READER}"
+    yield f"{BUILTIN_PROVIDER}/{READER_MODEL}"
 
 
 def _model(app: App, name: str, default: str | None) -> ModelView:
@@ -107,24 +107,24 @@ def _model(app: App, name: str, default: str | None) -> ModelView:
     return ModelView(name, name.partition("/")[0], available, name == default)
 
 
-async def _tools(call: Call) -> Tools:
+async def _tools(call: RouteCall) -> ToolList:
     """Those that ship or are installed, and those of its tool servers, which are connected for that."""
     wanted: ToolQuery = call.query
-    tools = await call.app.tools(agent_id_of(call.app, wanted.agent_id))
+    tools = await call.app.tools(resolve_agent_id(call.app, wanted.agent_id))
     locale = call.locale or "en"
-    return Tools(tuple(ToolView(tool.name, tool.title(locale), tool.description, tool.approval) for tool in tools))
+    return ToolList(tuple(ToolView(tool.name, tool.title(locale), tool.description, tool.approval) for tool in tools))
 
 
-def agent_id_of(app: App, wanted: str | None) -> str:
+def resolve_agent_id(app: App, agent_id: str | None) -> str:
     """The id of an agent that there is: the wanted one, or the first."""
     try:
-        return app.configuration.agent(wanted).id
+        return app.configuration.agent(agent_id).id
     except ConfigError as error:
         raise UsageError("There is no such agent; GET /v2/agents lists those that there are.") from error
 
 
 ROUTES = (
-    Route("GET", "/v2/agents", _agents, "Who can be asked", answer=Agents),
-    Route("GET", "/v2/models", _models, "What an agent can answer with", answer=Models),
-    Route("GET", "/v2/tools", _tools, "What an agent can do", query=ToolQuery, answer=Tools),
+    Route("GET", "/v2/agents", _agents, "Who can be asked", response=AgentList),
+    Route("GET", "/v2/models", _models, "What an agent can answer with", response=ModelList),
+    Route("GET", "/v2/tools", _tools, "What an agent can do", query=ToolQuery, response=ToolList),
 )

@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 from msgspec import Meta, Struct
 
 from footnote.documents.inspection.signatures import is_named_text
-from footnote.protocol.errors import LimitReached, Unworkable, UsageError, WrongKind
+from footnote.protocol.errors import LimitReached, UnprocessableFile, UsageError, WrongKind
 from footnote.protocol.files import (
     ConvertedFile,
     FileCitations,
@@ -27,30 +27,32 @@ from footnote.protocol.files import (
 )
 from footnote.protocol.history import SessionHead
 from footnote.protocol.sessions import ImportedSession
-from footnote.sandbox.jobs import Reading
+from footnote.sandbox.jobs import ReadText
 from footnote.sandbox.pool import SandboxPool
-from footnote.server.downloads import FileStream, begun
-from footnote.server.multipart import FORM, MOST_FILES, parts_of
-from footnote.server.replies import Reply, as_json, struct_as_json
-from footnote.server.table import Call, Route
-from footnote.storage.disposition import attachment
-from footnote.workspace.archive import zipped
-from footnote.workspace.diffs import diff_of
+from footnote.server.downloads import FileStream, prefetch
+from footnote.server.responses import Reply, json_response, struct_response
+from footnote.server.route import Route, RouteCall
+from footnote.server.uploads import FORM, MAX_FILES, iter_parts
+from footnote.storage.disposition import content_disposition
+from footnote.workspace.diffs import make_diff
 from footnote.workspace.export import safe_name
-from footnote.workspace.files import MAX_FILE_BYTES, Opened, Workspace
+from footnote.workspace.files import MAX_FILE_BYTES, OpenedFile, Workspace
 from footnote.workspace.paths import key_of
-from footnote.workspace.uploads import not_all_taken
+from footnote.workspace.uploads import partial_upload_error
+from footnote.workspace.zip import zip_workspace
 
 ZIP = "application/zip"
-MOST_SHOWN_BYTES = 2_000_000
+MAX_INLINE_BYTES = 2_000_000
 """A text that is larger is fetched like a file that is none."""
-MOST_EDIT_BYTES = 50_000_000
+MAX_EDIT_BYTES = 50_000_000
 """A file may have 20 MB, and some characters are written as several."""
-MOST_BUNDLE_BYTES = 1024**3
-_FORM_BYTES = 1_000_000
+MAX_BUNDLE_BYTES = 1024**3
+_FORM_OVERHEAD_BYTES = 1_000_000
 """What stands around the files of a form."""
-_NO_TEXT: frozenset[IconType] = frozenset({"pdf", "image", "xlsx", "docx", "pptx", "archive", "audio", "video"})
-_HEAD = 8_192
+_BINARY_ICON_TYPES: frozenset[IconType] = frozenset(
+    {"pdf", "image", "xlsx", "docx", "pptx", "archive", "audio", "video"}
+)
+_SNIFF_BYTES = 8_192
 
 T = TypeVar("T")
 _Number = Annotated[int, Meta(ge=1)]
@@ -82,47 +84,47 @@ class DiffQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"older"
     newer: _Number | None = None
 
 
-async def _list(call: Call) -> FileList:
-    return FileList(await (await workspace_of(call)).shown())
+async def _list(call: RouteCall) -> FileList:
+    return FileList(await (await workspace_of(call)).list_visible())
 
 
-async def _upload(call: Call) -> FileList:
+async def _upload(call: RouteCall) -> FileList:
     """Each file is kept as soon as it has come. One of a kind that is not taken does not keep out those behind it."""
     session_id = (await _session(call)).id
-    most = call.app.configuration.settings.limits.upload_bytes * MOST_FILES + _FORM_BYTES
+    most = call.app.configuration.settings.limits.upload_bytes * MAX_FILES + _FORM_OVERHEAD_BYTES
     taken: list[FileRecord] = []
     refused: list[tuple[str, UsageError | LimitReached]] = []
-    async with aclosing(parts_of(call.headers.get("content-type"), call.incoming.up_to(most))) as parts:
+    async with aclosing(iter_parts(call.headers.get("content-type"), call.incoming.with_limit(most))) as parts:
         async for part in parts:
             try:
                 async with call.app.uploads.spool(part) as file:
-                    taken.append(await call.app.uploads.take(call.user_id, session_id, part.filename, file))
+                    taken.append(await call.app.uploads.accept(call.user_id, session_id, part.filename, file))
             except (UsageError, LimitReached) as error:
                 refused.append((part.filename, error))
-                if not isinstance(error, WrongKind | Unworkable):
+                if not isinstance(error, WrongKind | UnprocessableFile):
                     break
     if refused:
-        raise not_all_taken(refused, len(taken))
+        raise partial_upload_error(refused, len(taken))
     if not taken:
         raise UsageError("The form has no file in it: send at least one part that has a file name.")
     return FileList(tuple(taken))
 
 
-async def _content(call: Call) -> Reply:
+async def _content(call: RouteCall) -> Reply:
     wanted: ContentQuery = call.query
     opened = await (await workspace_of(call)).open(wanted.file_path, wanted.version)
     record, version = opened.record, opened.version
     text = await call.incoming.while_connected(_text(opened, call.app.sandbox, call.user_id))
     url = None
     if text is None:
-        path = await call.app.downloads.url(call.user_id, call.path["session_id"], version.hash, record.filename)
-        url = _address(call, path)
-    return await struct_as_json(FileContent(text, record.filename, record.path, url), etag=f'"{version.hash}"')
+        path = await call.app.downloads.create_url(call.user_id, call.path["session_id"], version.hash, record.filename)
+        url = _public_url(call, path)
+    return await struct_response(FileContent(text, record.filename, record.path, url), etag=f'"{version.hash}"')
 
 
-async def _text(opened: Opened, sandbox: SandboxPool, user_id: str) -> str | None:
+async def _text(opened: OpenedFile, sandbox: SandboxPool, user_id: str) -> str | None:
     """What can be shown as it is, in whatever encoding it came; None: it is no text, or too much of it."""
-    if opened.record.icon_type in _NO_TEXT or opened.version.size > MOST_SHOWN_BYTES:
+    if opened.record.icon_type in _BINARY_ICON_TYPES or opened.version.size > MAX_INLINE_BYTES:
         return None
     async with aclosing(opened.read(0, None)) as pieces:
         content = b"".join([piece async for piece in pieces])
@@ -132,63 +134,63 @@ async def _text(opened: Opened, sandbox: SandboxPool, user_id: str) -> str | Non
     except UnicodeDecodeError:
         pass
     # What is named like a text may be one in another encoding; of what is named like nothing, bytes are just bytes.
-    if opened.record.icon_type == "file" or not is_named_text(content[:_HEAD]):
+    if opened.record.icon_type == "file" or not is_named_text(content[:_SNIFF_BYTES]):
         return None
     try:
-        plain = Reading(content=content, filename=opened.record.filename, media_type="text/plain")
+        plain = ReadText(content=content, filename=opened.record.filename, media_type="text/plain")
         return (await sandbox.run(plain, user=user_id)).text
-    except Unworkable:
+    except UnprocessableFile:
         return None
 
 
-async def _put(call: Call) -> Reply:
+async def _put(call: RouteCall) -> Reply:
     edit: FileEdit = call.body
     workspace = await workspace_of(call)
     record = await workspace.put(edit.file_path, edit.content, base_hash=edit.base_hash)
     written = await asyncio.to_thread(_hash, edit.content)
-    return as_json(record, 201 if edit.base_hash is None else 200, etag=f'"{written}"')
+    return json_response(record, 201 if edit.base_hash is None else 200, etag=f'"{written}"')
 
 
 def _hash(content: str) -> str:
     return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
 
 
-async def _versions(call: Call) -> FileVersions:
+async def _versions(call: RouteCall) -> FileVersions:
     wanted: FileQuery = call.query
     workspace = await workspace_of(call)
     record = await workspace.record(wanted.file_path)
     return FileVersions(record.path, record.filename, await workspace.versions(wanted.file_path))
 
 
-async def _citations(call: Call) -> FileCitations:
+async def _citations(call: RouteCall) -> FileCitations:
     wanted: ContentQuery = call.query
     session_id = (await _session(call)).id
     return await call.app.file_citations.citations(call.user_id, session_id, wanted.file_path, wanted.version)
 
 
-async def _diff(call: Call) -> FileDiff:
+async def _diff(call: RouteCall) -> FileDiff:
     wanted: DiffQuery = call.query
     workspace = await workspace_of(call)
     newer = await workspace.open(wanted.file_path, wanted.newer)
-    before = wanted.older or await workspace.number_before(wanted.file_path, newer.version.number)
+    before = wanted.older or await workspace.previous_number(wanted.file_path, newer.version.number)
     older = await workspace.open(wanted.file_path, before)
     versions = older.version, newer.version
     if max(one.size for one in versions) > MAX_FILE_BYTES:  # uploads alone are so large, and have one version
         return FileDiff(newer.record.path, versions[0].number, versions[1].number, diff=None)
     contents = [(one, await workspace.read(wanted.file_path, one.number)) for one in versions]
-    return await asyncio.to_thread(diff_of, newer.record, contents[0], contents[1])
+    return await asyncio.to_thread(make_diff, newer.record, contents[0], contents[1])
 
 
-async def _restore(call: Call) -> FileRecord:
+async def _restore(call: RouteCall) -> FileRecord:
     wanted: FileRestore = call.body
     asked: RestoreQuery = call.query
     paths = [None if path is None else key_of(path) for path in (asked.file_path, wanted.file_path)]
-    path = _given("file_path", *paths)
-    version = _given("version", asked.version, wanted.version)
+    path = _query_or_body("file_path", *paths)
+    version = _query_or_body("version", asked.version, wanted.version)
     return await (await workspace_of(call)).restore(path, version, base_hash=wanted.base_hash)
 
 
-def _given(name: str, in_query: T | None, in_body: T | None) -> T:
+def _query_or_body(name: str, in_query: T | None, in_body: T | None) -> T:
     if in_query is not None and in_body is not None and in_query != in_body:
         raise UsageError(f"The query and the body have different values of `{name}`; give one.")
     given = in_body if in_query is None else in_query
@@ -197,89 +199,91 @@ def _given(name: str, in_query: T | None, in_body: T | None) -> T:
     return given
 
 
-async def _convert(call: Call) -> ConvertedFile:
+async def _convert(call: RouteCall) -> ConvertedFile:
     wanted: FileConversion = call.body
     session_id = (await _session(call)).id
     made = await call.incoming.while_connected(
         call.app.renditions.convert(call.user_id, session_id, wanted.file_path, wanted.convert_type)
     )
-    path = await call.app.downloads.url(call.user_id, session_id, made.hash, made.filename)
-    return ConvertedFile(_address(call, path), made.filename, made.notes)
+    path = await call.app.downloads.create_url(call.user_id, session_id, made.hash, made.filename)
+    return ConvertedFile(_public_url(call, path), made.filename, made.notes)
 
 
-async def _unpack(call: Call) -> FileList:
+async def _unpack(call: RouteCall) -> FileList:
     wanted: Unpacking = call.body
     session_id = (await _session(call)).id
     return FileList(await call.app.uploads.unpack(call.user_id, session_id, wanted.file_path))
 
 
-async def _delete(call: Call) -> None:
+async def _delete(call: RouteCall) -> None:
     wanted: FileQuery = call.query
     await (await workspace_of(call)).delete(wanted.file_path)
 
 
-async def _archive(call: Call) -> FileStream:
+async def _archive(call: RouteCall) -> FileStream:
     head = await _session(call)
-    return await _as_zip(head, zipped(call.app.sessions.workspace(call.user_id, head.id)))
+    return await _zip_response(head, zip_workspace(call.app.sessions.workspace(call.user_id, head.id)))
 
 
-async def _export(call: Call) -> FileStream:
+async def _export(call: RouteCall) -> FileStream:
     head = await _session(call)
-    return await _as_zip(head, call.app.bundles.export(call.user_id, head.id))
+    return await _zip_response(head, call.app.bundles.export(call.user_id, head.id))
 
 
-async def _import(call: Call) -> ImportedSession:
+async def _import(call: RouteCall) -> ImportedSession:
     if call.headers.get("content-type", "").partition(";")[0].strip().lower() != ZIP:
         raise WrongKind(f"Send the bundle as it is, with the header `Content-Type: {ZIP}`.")
-    pieces = call.incoming.up_to(MOST_BUNDLE_BYTES)
-    async with call.app.spool.hold(pieces, most=MOST_BUNDLE_BYTES) as file:
+    pieces = call.incoming.with_limit(MAX_BUNDLE_BYTES)
+    async with call.app.spool.receive(pieces, max_bytes=MAX_BUNDLE_BYTES) as file:
         return await call.app.bundles.take(call.user_id, file.path)
 
 
-async def workspace_of(call: Call) -> Workspace:
+async def workspace_of(call: RouteCall) -> Workspace:
     """`Unknown`: there is no such session, or not for this user."""
     return call.app.sessions.workspace(call.user_id, (await _session(call)).id)
 
 
-async def _session(call: Call) -> SessionHead:
+async def _session(call: RouteCall) -> SessionHead:
     return await call.app.sessions.head(call.user_id, call.path["session_id"])
 
 
-async def _as_zip(head: SessionHead, pieces: AsyncGenerator[bytes, None]) -> FileStream:
+async def _zip_response(head: SessionHead, chunks: AsyncGenerator[bytes, None]) -> FileStream:
     name = f"{safe_name(head.title or head.id)}.zip"
     return FileStream(
-        await begun(pieces),
+        await prefetch(chunks),
         content_type=ZIP,
-        content_disposition=attachment(name),
+        content_disposition=content_disposition(name),
         cache_control="no-store",
     )
 
 
-def _address(call: Call, path: str) -> str:
+def _public_url(call: RouteCall, path: str) -> str:
     """Below the address that people see, where it is known; else below the one that was asked."""
     return (call.app.configuration.settings.server.public_url or "").rstrip("/") + path
 
 
 FILES = "/v2/sessions/{session_id}/files"
 ROUTES = (
-    Route("GET", FILES, _list, "All files of a session", answer=FileList),
-    Route("POST", FILES, _upload, "Upload files", raw=FORM, answer=FileList, status=201),
+    Route("GET", FILES, _list, "All files of a session", response=FileList),
+    Route("POST", FILES, _upload, "Upload files", raw_media_type=FORM, response=FileList, status=201),
     Route("DELETE", FILES, _delete, "Delete a file with all its versions", query=FileQuery, status=204),
-    Route("GET", f"{FILES}/content", _content, "What a file holds", query=ContentQuery, answer=FileContent),
+    Route("GET", f"{FILES}/content", _content, "What a file holds", query=ContentQuery, response=FileContent),
     Route(
         "PUT",
         f"{FILES}/content",
         _put,
         "Change a file, or make one",
         body=FileEdit,
-        answer=FileRecord,
-        also=(201,),
-        most_bytes=MOST_EDIT_BYTES,
+        response=FileRecord,
+        other_statuses=(201,),
+        max_body_bytes=MAX_EDIT_BYTES,
     ),
-    Route("GET", f"{FILES}/citations", _citations, "The footnotes of a file", query=ContentQuery, answer=FileCitations),
-    Route("GET", f"{FILES}/versions", _versions, "All that a file held", query=FileQuery, answer=FileVersions),
+    Route(
+        "GET", f"{FILES}/citations", _citations, "The footnotes of a file", query=ContentQuery, response=FileCitations
+    ),
+    Route("GET", f"{FILES}/versions", _versions, "All that a file held", query=FileQuery, response=FileVersions),
     *(
-        Route("GET", f"{FILES}/{path}", _diff, "What two versions differ in", query=DiffQuery, answer=FileDiff)
+        Route("GET", f"{FILES}/{path}", _diff, "What two versions differ in", query=DiffQuery, response=FileDiff)
         for path in ("diff", "versions/diff")
     ),
     *(
@@ -290,15 +294,21 @@ ROUTES = (
             "Bring an earlier version back",
             query=RestoreQuery,
             body=FileRestore,
-            answer=FileRecord,
+            response=FileRecord,
         )
         for path in ("restore", "versions/restore")
     ),
-    Route("POST", f"{FILES}/convert", _convert, "A file as a document", body=FileConversion, answer=ConvertedFile),
-    Route("POST", f"{FILES}/unpack", _unpack, "The files of a zip file", body=Unpacking, answer=FileList, status=201),
+    Route("POST", f"{FILES}/convert", _convert, "A file as a document", body=FileConversion, response=ConvertedFile),
+    Route("POST", f"{FILES}/unpack", _unpack, "The files of a zip file", body=Unpacking, response=FileList, status=201),
     Route("GET", f"{FILES}/archive", _archive, "All files as one zip file", media_type=ZIP),
     Route("GET", "/v2/sessions/{session_id}/export", _export, "A session as a research bundle", media_type=ZIP),
     Route(
-        "POST", "/v2/bundles", _import, "A research bundle as a session", raw=ZIP, answer=ImportedSession, status=201
+        "POST",
+        "/v2/bundles",
+        _import,
+        "A research bundle as a session",
+        raw_media_type=ZIP,
+        response=ImportedSession,
+        status=201,
     ),
 )

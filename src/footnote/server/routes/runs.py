@@ -3,70 +3,70 @@
 from msgspec.structs import replace
 
 from footnote.protocol.errors import UsageError
-from footnote.protocol.sessions import Again, Approval, NewMessage, RunView, Started, locale_named
-from footnote.server.negotiation import wants_json
-from footnote.server.replies import Reply, as_json
+from footnote.protocol.sessions import Approval, NewMessage, RetryRequest, RunView, StartedRun, parse_locale
+from footnote.server.negotiation import prefers_json
+from footnote.server.responses import Reply, json_response
+from footnote.server.route import Route, RouteCall
 from footnote.server.stream import PING_SECONDS, EventStream
-from footnote.server.table import Call, Route
 
-LAST_EVENT = "last-event-id"
-MOST_DIGITS = 18
+LAST_EVENT_HEADER = "last-event-id"
+MAX_EVENT_ID_DIGITS = 18
 
 
-async def _ask(call: Call) -> Reply | EventStream:
+async def _ask(call: RouteCall) -> Reply | EventStream:
     new: NewMessage = call.body
-    new = replace(new, locale=locale_named(new.locale) or call.locale)
-    return _followed(call, await call.app.runner.start(call.user_id, call.path["session_id"], new))
+    new = replace(new, locale=parse_locale(new.locale) or call.locale)
+    return _started_response(call, await call.app.runner.start(call.user_id, call.path["session_id"], new))
 
 
-async def _retry(call: Call) -> Reply | EventStream:
-    again: Again = call.body
-    again = replace(again, locale=locale_named(again.locale) or call.locale)
+async def _retry(call: RouteCall) -> Reply | EventStream:
+    again: RetryRequest = call.body
+    again = replace(again, locale=parse_locale(again.locale) or call.locale)
     session_id, message_id = call.path["session_id"], call.path["message_id"]
-    return _followed(call, await call.app.runner.retry(call.user_id, session_id, message_id, again))
+    return _started_response(call, await call.app.runner.retry(call.user_id, session_id, message_id, again))
 
 
-async def _edit(call: Call) -> Reply | EventStream:
+async def _edit(call: RouteCall) -> Reply | EventStream:
     new: NewMessage = call.body
-    new = replace(new, locale=locale_named(new.locale) or call.locale)
+    new = replace(new, locale=parse_locale(new.locale) or call.locale)
     session_id, message_id = call.path["session_id"], call.path["message_id"]
-    return _followed(call, await call.app.runner.edit(call.user_id, session_id, message_id, new))
+    return _started_response(call, await call.app.runner.edit(call.user_id, session_id, message_id, new))
 
 
-async def _view(call: Call) -> RunView:
+async def _view(call: RouteCall) -> RunView:
     return await call.app.runner.view(call.user_id, call.path["run_id"])
 
 
-async def _cancel(call: Call) -> RunView:
+async def _cancel(call: RouteCall) -> RunView:
     return await call.app.runner.cancel(call.user_id, call.path["run_id"])
 
 
-async def _decide(call: Call) -> RunView:
+async def _decide(call: RouteCall) -> RunView:
     return await call.app.runner.decide(call.user_id, call.path["run_id"], call.path["tool_use_id"], call.body)
 
 
-async def _events(call: Call) -> EventStream:
-    after = _last_event(call.headers.get(LAST_EVENT))
+async def _events(call: RouteCall) -> EventStream:
+    after = _parse_last_event_id(call.headers.get(LAST_EVENT_HEADER))
     run = await call.app.runner.view(call.user_id, call.path["run_id"])
     return _stream(call, run.run_id, run.session_id, after)
 
 
-def _followed(call: Call, started: Started) -> Reply | EventStream:
-    if wants_json(call.headers.get("accept")):
-        return as_json(started, 202)
+def _started_response(call: RouteCall, started: StartedRun) -> Reply | EventStream:
+    if prefers_json(call.headers.get("accept")):
+        return json_response(started, 202)
     return _stream(call, started.run_id, started.session_id)
 
 
-def _stream(call: Call, run_id: str, session_id: str, after: int = 0) -> EventStream:
+def _stream(call: RouteCall, run_id: str, session_id: str, after: int = 0) -> EventStream:
     pieces = call.app.runner.follow(run_id, after, idle_seconds=PING_SECONDS)
     return EventStream(call.site, pieces, footnote_run=run_id, footnote_session=session_id)
 
 
-def _last_event(text: str | None) -> int:
+def _parse_last_event_id(text: str | None) -> int:
     text = (text or "").strip()
     if not text:
         return 0
-    if not (text.isascii() and text.isdecimal()) or len(text) > MOST_DIGITS:
+    if not (text.isascii() and text.isdecimal()) or len(text) > MAX_EVENT_ID_DIGITS:
         raise UsageError("Last-Event-ID is the `id` of an event that came before; leave it out to get all events.")
     return int(text)
 
@@ -79,7 +79,7 @@ ROUTES = (
         _ask,
         "Ask, and follow the answer",
         body=NewMessage,
-        answer=Started,
+        response=StartedRun,
         status=202,
         streams=True,
     ),
@@ -88,8 +88,8 @@ ROUTES = (
         f"{_MESSAGES}/{{message_id}}/retry",
         _retry,
         "Answer a question once more, as a new branch",
-        body=Again,
-        answer=Started,
+        body=RetryRequest,
+        response=StartedRun,
         status=202,
         streams=True,
     ),
@@ -99,21 +99,21 @@ ROUTES = (
         _edit,
         "Change a question, as a new branch",
         body=NewMessage,
-        answer=Started,
+        response=StartedRun,
         status=202,
         streams=True,
     ),
-    Route("GET", "/v2/runs/{run_id}", _view, "How a run stands", answer=RunView),
+    Route("GET", "/v2/runs/{run_id}", _view, "How a run stands", response=RunView),
     Route(
         "GET", "/v2/runs/{run_id}/events", _events, "The events of a run, from its start or from one on", streams=True
     ),
-    Route("POST", "/v2/runs/{run_id}/cancel", _cancel, "Stop a run; what came is kept", answer=RunView),
+    Route("POST", "/v2/runs/{run_id}/cancel", _cancel, "Stop a run; what came is kept", response=RunView),
     Route(
         "POST",
         "/v2/runs/{run_id}/approvals/{tool_use_id}",
         _decide,
         "Allow or deny a call that waits for approval",
         body=Approval,
-        answer=RunView,
+        response=RunView,
     ),
 )

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from footnote.protocol.history import History, SessionHead
 from footnote.protocol.sessions import NewSession, Origin, SessionChanges, SessionPage, SourceView
-from footnote.server.routes.catalog import agent_id_of
-from footnote.server.table import Call, Route
+from footnote.server.route import Route, RouteCall
+from footnote.server.routes.catalog import resolve_agent_id
 
 
 class SessionQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -24,12 +24,12 @@ class HistoryQuery(Struct, frozen=True, forbid_unknown_fields=True):
     turns: bool = False
 
 
-async def _create(call: Call) -> SessionHead:
+async def _create(call: RouteCall) -> SessionHead:
     new: NewSession = call.body
-    return await call.app.sessions.create(call.user_id, agent_id_of(call.app, new.agent_id), title=new.title)
+    return await call.app.sessions.create(call.user_id, resolve_agent_id(call.app, new.agent_id), title=new.title)
 
 
-async def _list(call: Call) -> SessionPage:
+async def _list(call: RouteCall) -> SessionPage:
     wanted: SessionQuery = call.query
     return await call.app.sessions.list(
         call.user_id,
@@ -40,43 +40,50 @@ async def _list(call: Call) -> SessionPage:
     )
 
 
-async def _head(call: Call) -> SessionHead:
+async def _head(call: RouteCall) -> SessionHead:
     return await call.app.sessions.head(call.user_id, call.path["session_id"])
 
 
-async def _change(call: Call) -> SessionHead:
+async def _change(call: RouteCall) -> SessionHead:
     return await call.app.sessions.change(call.user_id, call.path["session_id"], call.body)
 
 
-async def _delete(call: Call) -> None:
+async def _delete(call: RouteCall) -> None:
     session_id = call.path["session_id"]
     await call.app.runner.stop_session(call.user_id, session_id)
     await call.app.sessions.delete(call.user_id, session_id)
 
 
-async def _history(call: Call) -> History:
+async def _history(call: RouteCall) -> History:
     history = await call.app.sessions.history(call.user_id, call.path["session_id"])
     return history if call.query.turns else replace(history, turns=UNSET)
 
 
-async def _source(call: Call) -> SourceView:
+async def _source(call: RouteCall) -> SourceView:
     return await call.app.sessions.source(call.user_id, call.path["session_id"], call.path["number"])
 
 
-_ONE = "/v2/sessions/{session_id}"
+_SESSION_PATH = "/v2/sessions/{session_id}"
 ROUTES = (
-    Route("POST", "/v2/sessions", _create, "Begin a session", body=NewSession, answer=SessionHead, status=201),
-    Route("GET", "/v2/sessions", _list, "Your sessions, newest first", query=SessionQuery, answer=SessionPage),
-    Route("GET", _ONE, _head, "One session", answer=SessionHead),
-    Route("PATCH", _ONE, _change, "Rename a session, or show another branch", body=SessionChanges, answer=SessionHead),
-    Route("DELETE", _ONE, _delete, "Delete a session with all that is in it", status=204),
+    Route("POST", "/v2/sessions", _create, "Begin a session", body=NewSession, response=SessionHead, status=201),
+    Route("GET", "/v2/sessions", _list, "Your sessions, newest first", query=SessionQuery, response=SessionPage),
+    Route("GET", _SESSION_PATH, _head, "One session", response=SessionHead),
+    Route(
+        "PATCH",
+        _SESSION_PATH,
+        _change,
+        "Rename a session, or show another branch",
+        body=SessionChanges,
+        response=SessionHead,
+    ),
+    Route("DELETE", _SESSION_PATH, _delete, "Delete a session with all that is in it", status=204),
     Route(
         "GET",
-        f"{_ONE}/history",
+        f"{_SESSION_PATH}/history",
         _history,
         "All that was said, as it is shown after a reload",
         query=HistoryQuery,
-        answer=History,
+        response=History,
     ),
-    Route("GET", f"{_ONE}/sources/{{number:int}}", _source, "What a footnote rests on", answer=SourceView),
+    Route("GET", f"{_SESSION_PATH}/sources/{{number:int}}", _source, "What a footnote rests on", response=SourceView),
 )

@@ -6,34 +6,34 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from footnote.documents.inspection.signatures import seen_in
-from footnote.protocol.errors import Unworkable, WrongKind
+from footnote.documents.inspection.signatures import detect_signature
+from footnote.protocol.errors import UnprocessableFile, WrongKind
 from footnote.protocol.files import FilePath, FileTable, FileText
-from footnote.server.downloads import FORBIDDEN, FileStream, begun, is_known
-from footnote.server.replies import Reply
+from footnote.server.downloads import SANDBOX_POLICY, FileStream, is_not_modified, prefetch
+from footnote.server.responses import Reply
+from footnote.server.route import Route, RouteCall
 from footnote.server.routes.files import FILES, ContentQuery, FileQuery, workspace_of
-from footnote.server.table import Call, Route
-from footnote.storage.disposition import attachment
-from footnote.workspace.files import NotText, Opened
+from footnote.storage.disposition import content_disposition
+from footnote.workspace.files import NotText, OpenedFile
 
 ANYTHING = "*/*"
-MOST_ROWS = 1_000
-MOST_FRAME_BYTES = 20_000_000
+MAX_ROWS = 1_000
+MAX_FRAME_BYTES = 20_000_000
 IMAGES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 SVG = "image/svg+xml"
-_HEAD = 64
-_ALONE = (
+_SNIFF_BYTES = 64
+_ISOLATED_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; media-src data: blob:; "
     "connect-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
 )
-_STILL = f"sandbox; script-src 'none'; {_ALONE}"
-_FRAMES = {"html": ("text/html", _STILL), "svg": (SVG, _STILL)}
+_STATIC_POLICY = f"sandbox; script-src 'none'; {_ISOLATED_POLICY}"
+_FRAME_TYPES = {"html": ("text/html", _STATIC_POLICY), "svg": (SVG, _STATIC_POLICY)}
 """What may be framed, and under which policy: an origin of its own, nobody to talk to, and nothing that runs."""
-_RUNNING = f"sandbox allow-scripts; script-src 'unsafe-inline'; {_ALONE}"
+_SCRIPTED_POLICY = f"sandbox allow-scripts; script-src 'unsafe-inline'; {_ISOLATED_POLICY}"
 """For a page whose scripts somebody wants to run. No policy of today's browsers keeps a script from WebRTC."""
-_FRAMED_AS = {**dict.fromkeys(("html", "htm", "xhtml"), "html"), "svg": "svg"}
-_DRAWING = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
-KEPT = "private, no-cache"
+_FRAME_FORMATS = {**dict.fromkeys(("html", "htm", "xhtml"), "html"), "svg": "svg"}
+_SVG_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
+REVALIDATE = "private, no-cache"
 
 
 class TableQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -43,7 +43,7 @@ class TableQuery(Struct, frozen=True, forbid_unknown_fields=True):
     version: Annotated[int, Meta(ge=1)] | None = None
     sheet: Annotated[str, Meta(max_length=1000)] | None = None
     offset: Annotated[int, Meta(ge=0, le=1_000_000_000)] = 0
-    limit: Annotated[int, Meta(ge=1, le=MOST_ROWS)] = 200
+    limit: Annotated[int, Meta(ge=1, le=MAX_ROWS)] = 200
 
 
 class FrameQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -54,7 +54,7 @@ class FrameQuery(Struct, frozen=True, forbid_unknown_fields=True):
     scripts: bool = False
 
 
-async def _table(call: Call) -> FileTable:
+async def _table(call: RouteCall) -> FileTable:
     wanted: TableQuery = call.query
     opened = await (await workspace_of(call)).open(wanted.file_path, wanted.version)
     return await call.incoming.while_connected(
@@ -62,64 +62,64 @@ async def _table(call: Call) -> FileTable:
     )
 
 
-async def _text(call: Call) -> FileText:
+async def _text(call: RouteCall) -> FileText:
     wanted: FileQuery = call.query
     workspace = await workspace_of(call)
     record = await workspace.record(wanted.file_path)
     try:
-        return FileText(record.path, record.filename, await workspace.text_of(wanted.file_path))
+        return FileText(record.path, record.filename, await workspace.extracted_text(wanted.file_path))
     except NotText as error:
-        raise Unworkable(error.message) from error
+        raise UnprocessableFile(error.message) from error
 
 
-async def _frame(call: Call) -> FileStream:
+async def _frame(call: RouteCall) -> FileStream:
     """A page or a drawing, in a frame and nowhere else; whoever opens the address itself saves it."""
     wanted: FrameQuery = call.query
     opened = await (await workspace_of(call)).open(wanted.file_path, wanted.version)
-    form = _FRAMED_AS.get(_suffix(opened))
+    form = _FRAME_FORMATS.get(_suffix(opened))
     if form is None:
         raise WrongKind(f"{opened.record.filename} is neither HTML nor SVG, so it is not shown in a frame.")
-    if opened.version.size > MOST_FRAME_BYTES:
-        raise Unworkable(f"{opened.record.filename} has more than {MOST_FRAME_BYTES:,} bytes: download it.")
-    if _wanted_as(call, "iframe") != "iframe":
-        return await saved(opened)
+    if opened.version.size > MAX_FRAME_BYTES:
+        raise UnprocessableFile(f"{opened.record.filename} has more than {MAX_FRAME_BYTES:,} bytes: download it.")
+    if _fetch_destination(call, "iframe") != "iframe":
+        return await download_response(opened)
     async with aclosing(opened.read(0, None)) as pieces:
         content = b"".join([piece async for piece in pieces])
-    media_type, policy = _FRAMES[form]
+    media_type, policy = _FRAME_TYPES[form]
     if wanted.scripts and form == "html":
-        policy = _RUNNING
-    return await _sent(opened, f"{media_type}{_charset(content)}", "inline", policy=policy, content=content)
+        policy = _SCRIPTED_POLICY
+    return await _file_response(opened, f"{media_type}{_charset(content)}", "inline", policy=policy, content=content)
 
 
-async def _raw(call: Call) -> Reply | FileStream:
+async def _raw(call: RouteCall) -> Reply | FileStream:
     """Images are shown where an image stands; all else, and an image that is opened by itself, is saved."""
-    opened = await _opened(call)
+    opened = await _open_file(call)
     etag = etag_of(opened)
-    if is_known(call.headers, etag):
-        return Reply(status=304, etag=etag, cache_control=KEPT)
-    if _wanted_as(call, "image") not in ("image", "empty"):
-        return await saved(opened)
+    if is_not_modified(call.headers, etag):
+        return Reply(status=304, etag=etag, cache_control=REVALIDATE)
+    if _fetch_destination(call, "image") not in ("image", "empty"):
+        return await download_response(opened)
     if _suffix(opened) == "svg":
-        return await _sent(opened, SVG, "inline", policy=_DRAWING)
-    async with aclosing(opened.read(0, _HEAD)) as pieces:
-        seen = seen_in(b"".join([piece async for piece in pieces]))
+        return await _file_response(opened, SVG, "inline", policy=_SVG_POLICY)
+    async with aclosing(opened.read(0, _SNIFF_BYTES)) as pieces:
+        seen = detect_signature(b"".join([piece async for piece in pieces]))
     if seen is None or seen.media_type not in IMAGES:
-        return await saved(opened)
-    return await _sent(opened, seen.media_type, "inline")
+        return await download_response(opened)
+    return await _file_response(opened, seen.media_type, "inline")
 
 
-async def _opened(call: Call) -> Opened:
+async def _open_file(call: RouteCall) -> OpenedFile:
     wanted: ContentQuery = call.query
     return await (await workspace_of(call)).open(wanted.file_path, wanted.version)
 
 
-def _wanted_as(call: Call, usual: str) -> str:
+def _fetch_destination(call: RouteCall, default: str) -> str:
     """What the browser makes of it. Over plain http it does not say, but still who asks: then it is the page."""
-    by_page = call.known.by == "cookie"
-    return call.headers.get("sec-fetch-dest") or (usual if by_page else "nothing")
+    by_page = call.current_user.by == "cookie"
+    return call.headers.get("sec-fetch-dest") or (default if by_page else "nothing")
 
 
-def _suffix(opened: Opened) -> str:
+def _suffix(opened: OpenedFile) -> str:
     return opened.record.filename.lower().rpartition(".")[2]
 
 
@@ -132,36 +132,43 @@ def _charset(content: bytes) -> str:
     return "; charset=utf-8"
 
 
-async def saved(opened: Opened) -> FileStream:
-    return await _sent(opened, "application/octet-stream", attachment(opened.record.filename))
+async def download_response(opened: OpenedFile) -> FileStream:
+    return await _file_response(opened, "application/octet-stream", content_disposition(opened.record.filename))
 
 
-async def _sent(
-    opened: Opened, content_type: str, disposition: str, *, policy: str = FORBIDDEN, content: bytes | None = None
+async def _file_response(
+    opened: OpenedFile,
+    content_type: str,
+    disposition: str,
+    *,
+    policy: str = SANDBOX_POLICY,
+    content: bytes | None = None,
 ) -> FileStream:
     """`content`: where it was read already."""
     return FileStream(
-        await begun(opened.read(0, None) if content is None else _whole(content)),
+        await prefetch(opened.read(0, None) if content is None else _single_chunk(content)),
         content_type=content_type,
         content_disposition=disposition,
         content_length=str(opened.version.size),
         etag=etag_of(opened),
-        cache_control=KEPT,
+        cache_control=REVALIDATE,
         content_security_policy=policy,
     )
 
 
-async def _whole(content: bytes) -> AsyncGenerator[bytes, None]:
+async def _single_chunk(content: bytes) -> AsyncGenerator[bytes, None]:
     yield content
 
 
-def etag_of(opened: Opened) -> str:
+def etag_of(opened: OpenedFile) -> str:
     return f'"{opened.version.hash}"'
 
 
 ROUTES = (
-    Route("GET", f"{FILES}/table", _table, "Some rows of a table", query=TableQuery, answer=FileTable),
-    Route("GET", f"{FILES}/text", _text, "What a document says", query=FileQuery, answer=FileText),
+    Route("GET", f"{FILES}/table", _table, "Some rows of a table", query=TableQuery, response=FileTable),
+    Route("GET", f"{FILES}/text", _text, "What a document says", query=FileQuery, response=FileText),
     Route("GET", f"{FILES}/frame", _frame, "A page or a drawing, for a frame", query=FrameQuery, media_type=ANYTHING),
-    Route("GET", f"{FILES}/raw", _raw, "An image as it is", query=ContentQuery, media_type=ANYTHING, also=(304,)),
+    Route(
+        "GET", f"{FILES}/raw", _raw, "An image as it is", query=ContentQuery, media_type=ANYTHING, other_statuses=(304,)
+    ),
 )

@@ -6,9 +6,9 @@ from footnote.protocol.tools import ToolResult, said
 from footnote.tools.base import ToolContext
 from footnote.tools.define import tool
 from footnote.tools.workspace import artifact_of, is_on, workspace_of
-from footnote.workspace.files import Change
+from footnote.workspace.files import FileChange
 from footnote.workspace.paths import writable_key_of
-from footnote.workspace.text import counted, replace
+from footnote.workspace.text import pluralize, replace
 
 
 class EditFile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,9 +35,9 @@ async def edit_file(params: EditFile, context: ToolContext) -> ToolResult:
     The text must match exactly, with all spaces and line breaks. Read the file first. To add text at the end,
     replace the last line with itself and what follows it."""
 
-    def edit(text: str) -> Change:
-        edited = replace(text, params.old_string, params.new_string, everywhere=params.replace_all)
-        return Change(edited.text, counted(edited.count, "place"))
+    def edit(text: str) -> FileChange:
+        edited = replace(text, params.old_string, params.new_string, replace_all=params.replace_all)
+        return FileChange(edited.text, pluralize(edited.count, "place"))
 
     written = await workspace_of(context).edit(
         writable_key_of(params.file_path), edit, message_id=context.message_id, call_id=context.call_id

@@ -3,7 +3,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from footnote.documents.pictures import raster
+from footnote.documents.images import raster_info
 from footnote.protocol.errors import ToolFailed
 from footnote.protocol.files import ToolImage
 from footnote.protocol.messages import Text
@@ -11,8 +11,8 @@ from footnote.protocol.tools import ToolResult, said
 from footnote.tools.base import ToolContext
 from footnote.tools.define import tool
 from footnote.tools.workspace import artifact_of, is_on, workspace_of
-from footnote.workspace.pictures import is_picture, picture_of
-from footnote.workspace.text import Lines, Page, counted, numbered, slice_lines
+from footnote.workspace.images import is_image, load_image
+from footnote.workspace.text import NumberedLines, TextPage, number_lines, pluralize, slice_lines
 
 
 class ReadFile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,39 +39,39 @@ async def read_file(params: ReadFile, context: ToolContext) -> ToolResult:
     rows such as 5.1 and 5.2. If something is left, the answer says with which offset and column to go on."""
     workspace = workspace_of(context)
     record = await workspace.record(params.file_path)
-    if is_picture(record):
-        image = await picture_of(workspace, record)
-        seen = raster(image.data)
+    if is_image(record):
+        image = await load_image(workspace, record)
+        seen = raster_info(image.data)
         shown = (ToolImage(record.path, image.media_type, seen.width, seen.height),) if seen else ()
         content = (Text(f"{record.path} is this image:"), image)
         return ToolResult(content, artifact=artifact_of(record), images=shown)
     # First, so that what a user writes at this moment counts as not seen.
-    await workspace.see(record.path)
-    text = await workspace.text_of(record.path)
+    await workspace.mark_seen(record.path)
+    text = await workspace.extracted_text(record.path)
     # In a thread: a file may have millions of lines.
     lines = await asyncio.to_thread(slice_lines, text, params.offset, params.limit)
     if lines.total == 0:
         return said(f"{record.path} exists, but it is empty.", artifact=artifact_of(record))
     if params.offset >= lines.total:
         raise ToolFailed(
-            f"{record.path} has {counted(lines.total, 'line')}, so offset {params.offset} is past its end."
+            f"{record.path} has {pluralize(lines.total, 'line')}, so offset {params.offset} is past its end."
             f" The last line has offset {lines.total - 1}."
         )
     if params.column and params.column >= (length := len(lines.lines[0])):
         raise ToolFailed(
-            f"Line {params.offset + 1} has {counted(length, 'character')}, so column {params.column} is past its end."
+            f"Line {params.offset + 1} has {pluralize(length, 'character')}, so column {params.column} is past its end."
         )
-    page = numbered(lines, params.column)
+    page = number_lines(lines, params.column)
     return said("\n".join([page.text, *_notes(page, lines)]), artifact=artifact_of(record))
 
 
-def _notes(page: Page, lines: Lines) -> list[str]:
-    following = lines.offset + page.shown
+def _notes(page: TextPage, lines: NumberedLines) -> list[str]:
+    following = lines.offset + page.line_count
     notes: list[str] = []
-    if page.cut:
-        column = len(lines.lines[page.shown - 1]) - page.cut
-        more = counted(page.cut, "more character")
+    if page.omitted_chars:
+        column = len(lines.lines[page.line_count - 1]) - page.omitted_chars
+        more = pluralize(page.omitted_chars, "more character")
         notes.append(f"[Line {following} goes on for {more}. Go on with offset={following - 1}, column={column}.]")
     if following < lines.total:
-        notes.append(f"[{counted(lines.total - following, 'more line')}. Go on with offset={following}.]")
+        notes.append(f"[{pluralize(lines.total - following, 'more line')}. Go on with offset={following}.]")
     return notes

@@ -32,6 +32,6 @@ async def read_page(params: ReadPage, context: ToolContext) -> AsyncIterator[Out
     The text is returned as markdown, with a source number to cite."""
     web, url, addresses = web_of(context), params.url.strip(), context.abilities.addresses
     if addresses is not None and not url.startswith(SCHEME):
-        url = await addresses.allowed(url)
+        url = await addresses.resolve_allowed(url)
     async for outcome in outcomes(web.read_page(url, params.prompt.strip())):
         yield outcome

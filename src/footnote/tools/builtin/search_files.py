@@ -42,23 +42,23 @@ async def search_files(params: SearchFiles, context: ToolContext) -> ToolResult:
     hits: list[str] = []
     files: list[dict[str, Any]] = []
     for record in await workspace.list():
-        if fnmatchcase(record.path, _anchored(params.files)):
+        if fnmatchcase(record.path, _anchor_pattern(params.files)):
             text = await _text_of(record.path, workspace)
             # One more than is shown tells whether there are more.
             room = params.limit + 1 - len(hits)
             if found := await asyncio.to_thread(_first_hits, record.path, text, params, room):
                 hits.extend(found)
                 files.append(artifact_of(record))
-    return said(_answer(hits, params), artifact={"files": files})
+    return said(_format_hits(hits, params), artifact={"files": files})
 
 
-def _anchored(pattern: str) -> str:
+def _anchor_pattern(pattern: str) -> str:
     return pattern if pattern.startswith(("/", "*")) else f"/{pattern}"
 
 
 async def _text_of(path: str, workspace: Workspace) -> str:
     try:
-        return await workspace.text_of(path)
+        return await workspace.extracted_text(path)
     except NotText:
         return ""
 
@@ -87,7 +87,7 @@ def _excerpt(line: str, at: int) -> str:
     return ("… " if start else "") + excerpt + (" …" if start + MAX_EXCERPT < len(line) else "")
 
 
-def _answer(hits: list[str], params: SearchFiles) -> str:
+def _format_hits(hits: list[str], params: SearchFiles) -> str:
     if not hits:
         return f"Nothing was found for {params.query!r} in the files that match {params.files}."
     more = ["[There are more. Make the query or the files more exact.]"] if len(hits) > params.limit else []

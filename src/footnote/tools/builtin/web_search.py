@@ -6,13 +6,13 @@ from msgspec import Meta, Struct
 from footnote.protocol.receipts import Receipt, SearchArtifact
 from footnote.tools.base import Outcome, ToolContext
 from footnote.tools.define import tool
-from footnote.tools.web import is_on, outcomes, result_of, web_of
-from footnote.web_search.finding.find import SearchFailed
-from footnote.web_search.pipeline import Answer
+from footnote.tools.web import is_on, outcomes, to_tool_result, web_of
+from footnote.web_search.pipeline import SearchAnswer
+from footnote.web_search.search import SearchFailed
 from footnote.web_search.settings import search_request
 
 
-class Search(Struct, frozen=True, forbid_unknown_fields=True):
+class WebSearchParameters(Struct, frozen=True, forbid_unknown_fields=True):
     query: Annotated[str, Meta(min_length=1, description="What to search for, as one would type it into a search box.")]
     prompt: Annotated[
         str | None,
@@ -41,7 +41,7 @@ class Search(Struct, frozen=True, forbid_unknown_fields=True):
     reuse="always",
     timeout=180,
 )
-async def web_search(params: Search, context: ToolContext) -> AsyncIterator[Outcome]:
+async def web_search(params: WebSearchParameters, context: ToolContext) -> AsyncIterator[Outcome]:
     """Search the web, read the pages found, and get a summary of what they say about your prompt, with the number of
     the source after each statement.
 
@@ -60,4 +60,4 @@ async def web_search(params: Search, context: ToolContext) -> AsyncIterator[Outc
             yield outcome
     except SearchFailed as error:
         artifact = SearchArtifact(query=request.query, sources=(), receipt=Receipt(providers=error.tries))
-        yield result_of(Answer(error.for_a_model, artifact, failed=True))
+        yield to_tool_result(SearchAnswer(error.model_message, artifact, failed=True))

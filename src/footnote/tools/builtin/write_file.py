@@ -6,9 +6,9 @@ from footnote.protocol.tools import ToolResult, said
 from footnote.tools.base import ToolContext
 from footnote.tools.define import tool
 from footnote.tools.workspace import artifact_of, is_on, workspace_of
-from footnote.workspace.files import Change
+from footnote.workspace.files import FileChange
 from footnote.workspace.paths import writable_key_of
-from footnote.workspace.text import count_lines, counted
+from footnote.workspace.text import count_lines, pluralize
 
 
 class WriteFile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,17 +37,17 @@ async def write_file(params: WriteFile, context: ToolContext) -> ToolResult:
 
     A file that is already there is replaced as a whole; to change a part of it use edit_file. The text must fit
     into one answer: write a long report in parts, the first with write_file and the others with edit_file."""
-    size = f"{counted(len(params.content), 'character')}, {counted(count_lines(params.content), 'line')}"
+    size = f"{pluralize(len(params.content), 'character')}, {pluralize(count_lines(params.content), 'line')}"
 
-    def write(known: bytes | None) -> Change:
-        return Change(params.content, "Wrote" if known is None else "Replaced")
+    def write(known: bytes | None) -> FileChange:
+        return FileChange(params.content, "Wrote" if known is None else "Replaced")
 
     written = await workspace_of(context).change(
         writable_key_of(params.file_path),
         write,
         message_id=context.message_id,
         call_id=context.call_id,
-        blindly=False,
+        allow_unseen=False,
     )
     record = written.record
     return said(f"{written.note} {record.path} ({size}).", artifact=artifact_of(record), files=(record,))

@@ -8,7 +8,7 @@
 - `answer`      what a server answers to a call, as a result of ours
 """
 
-from footnote.tools.mcp.server import McpServer
+from footnote.tools.mcp.settings import McpServerSettings
 from footnote.tools.mcp.source import McpSource, probe
 
-__all__ = ["McpServer", "McpSource", "probe"]
+__all__ = ["McpServerSettings", "McpSource", "probe"]

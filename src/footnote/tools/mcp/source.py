@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Self
 
 from footnote.protocol.errors import ConfigError, UpstreamError
 from footnote.tools.base import Tool
-from footnote.tools.mcp.server import McpServer
+from footnote.tools.mcp.settings import McpServerSettings
 
 if TYPE_CHECKING:
     from mcp import types
 
-    from footnote.tools.mcp.link import Link
+    from footnote.tools.mcp.client import McpClient
 
 log = logging.getLogger(__name__)
 
-CONNECT_SECONDS = 30.0
+CONNECT_TIMEOUT_SECONDS = 30.0
 
 
 class McpSource:
@@ -26,22 +26,26 @@ class McpSource:
     A server that cannot be reached has no tools; a warning says why.
     """
 
-    def __init__(self, servers: Sequence[McpServer], *, connect_seconds: float = CONNECT_SECONDS) -> None:
+    def __init__(
+        self, servers: Sequence[McpServerSettings], *, connect_timeout: float = CONNECT_TIMEOUT_SECONDS
+    ) -> None:
         self.tools: tuple[Tool, ...] = ()
         self._servers = servers
-        self._connect_seconds = connect_seconds
-        self._links: list[Link] = []
+        self._connect_timeout = connect_timeout
+        self._clients: list[McpClient] = []
 
     async def __aenter__(self) -> Self:
-        self._links = [_link(server, self._connect_seconds) for server in self._servers]
+        self._clients = [_make_client(server, self._connect_timeout) for server in self._servers]
         try:
-            offers = await asyncio.gather(*(self._offer(link) for link in self._links))
+            offers = await asyncio.gather(*(self._list_tools(link) for link in self._clients))
         except BaseException:
             await self._close()
             raise
         taken: set[str] = set()
         self.tools = tuple(
-            tool for link, offer in zip(self._links, offers, strict=True) for tool in self._fit(link, offer, taken)
+            tool
+            for link, offer in zip(self._clients, offers, strict=True)
+            for tool in self._adapt_tools(link, offer, taken)
         )
         return self
 
@@ -50,38 +54,38 @@ class McpSource:
     ) -> None:
         await self._close()
 
-    async def _offer(self, link: "Link") -> "list[types.Tool]":
+    async def _list_tools(self, client: "McpClient") -> "list[types.Tool]":
         try:
-            return await link.list_tools()
+            return await client.list_tools()
         except UpstreamError as error:
             log.warning("%s Its tools are left out.", error.message)
             return []
 
-    def _fit(self, link: "Link", offer: "list[types.Tool]", taken: set[str]) -> list[Tool]:
-        tools, left_out = link.tools(offer, taken)
+    def _adapt_tools(self, client: "McpClient", offer: "list[types.Tool]", used_names: set[str]) -> list[Tool]:
+        tools, left_out = client.tools(offer, used_names)
         for reason in left_out:
             log.warning("%s", reason)
         return tools
 
     async def _close(self) -> None:
-        await asyncio.gather(*(link.close() for link in self._links))
+        await asyncio.gather(*(link.close() for link in self._clients))
 
 
-async def probe(server: McpServer, *, connect_seconds: float = CONNECT_SECONDS) -> list[str]:
+async def probe(server: McpServerSettings, *, connect_timeout: float = CONNECT_TIMEOUT_SECONDS) -> list[str]:
     """The names of the server's tools; `UpstreamError` says why there are none to be had."""
-    link = _link(server, connect_seconds)
+    link = _make_client(server, connect_timeout)
     try:
         return [tool.name for tool in await link.list_tools()]
     finally:
         await link.close()
 
 
-def _link(server: McpServer, connect_seconds: float) -> "Link":
+def _make_client(server: McpServerSettings, connect_timeout: float) -> "McpClient":
     try:
-        from footnote.tools.mcp.link import Link  # noqa: PLC0415 - the `mcp` package is an extra, and slow to load
+        from footnote.tools.mcp.client import McpClient  # noqa: PLC0415 - the `mcp` package is an extra, and slow to load
     except ImportError as error:
         raise ConfigError(
             f"The MCP server {server.name} needs a package that is not installed ({error.name})."
             ' Install it with: pip install "footnote[mcp]"'
         ) from None
-    return Link(server, connect_seconds=connect_seconds)
+    return McpClient(server, connect_timeout=connect_timeout)

@@ -12,15 +12,15 @@ from msgspec.structs import replace
 
 from footnote.models.wire import dumps
 from footnote.net.client import ConnectionFailed, Net
-from footnote.net.pages import user_agent
+from footnote.net.connector import user_agent
 from footnote.protocol.receipts import SearchOutcome
 from footnote.protocol.sources import SearchHit
-from footnote.web_search.providers.pace import Limits, Rate
-from footnote.web_search.providers.secrets import without_secrets
+from footnote.web_search.providers.rate import ProviderLimits, Rate
+from footnote.web_search.providers.secrets import redact_secrets
 from footnote.web_search.settings import ProviderAccess, SearchRequest
 
-BODY_LIMIT = 2_000_000
-UNREACHED = "it could not be reached"
+MAX_BODY_BYTES = 2_000_000
+UNREACHABLE_REASON = "it could not be reached"
 """How the reason begins where there was no connection."""
 
 
@@ -40,29 +40,29 @@ class Outcome(Struct, frozen=True, kw_only=True):
     hits: tuple[SearchHit, ...] = ()
     reason: str | None = None
     retry_after: float | None = None
-    again: float | None = None
+    throttle_seconds: float | None = None
     key_refused: bool = False
     cause: Cause | None = None
-    limits: Limits = Limits()
+    limits: ProviderLimits = ProviderLimits()
 
     @property
     def is_answer(self) -> bool:
         return self.kind in ("results", "empty")
 
 
-def failed(reason: str, *, key_refused: bool = False) -> Outcome:
+def failed_outcome(reason: str, *, key_refused: bool = False) -> Outcome:
     return Outcome(kind="error", reason=reason, key_refused=key_refused)
 
 
-def blocked(reason: str, *, retry_after: float | None = None, again: float | None = None) -> Outcome:
-    return Outcome(kind="blocked", reason=reason, retry_after=retry_after, again=again)
+def blocked_outcome(reason: str, *, retry_after: float | None = None, throttle_seconds: float | None = None) -> Outcome:
+    return Outcome(kind="blocked", reason=reason, retry_after=retry_after, throttle_seconds=throttle_seconds)
 
 
-def skipped(reason: str, cause: Cause | None = None) -> Outcome:
+def skipped_outcome(reason: str, cause: Cause | None = None) -> Outcome:
     return Outcome(kind="skipped", reason=reason, cause=cause)
 
 
-class Unreadable(Exception):
+class UnreadableResponse(Exception):
     """A response is not what this provider answers with; the message says what it is instead."""
 
 
@@ -79,52 +79,54 @@ class HttpRequest(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def get(path: str, query: Mapping[str, str | None], headers: Mapping[str, str], notes: list[str]) -> HttpRequest:
+def get_request(
+    path: str, query: Mapping[str, str | None], headers: Mapping[str, str], notes: list[str]
+) -> HttpRequest:
     """What is None is left out, here and in the two below."""
-    return HttpRequest(method="GET", path=f"{path}?{_encoded(query)}", headers=headers, notes=tuple(notes))
+    return HttpRequest(method="GET", path=f"{path}?{_encode_query(query)}", headers=headers, notes=tuple(notes))
 
 
-def post_form(path: str, form: Mapping[str, str | None], notes: list[str]) -> HttpRequest:
+def form_request(path: str, form: Mapping[str, str | None], notes: list[str]) -> HttpRequest:
     """A form is what a page for people is asked with, and answered with a page."""
     headers = {"content-type": "application/x-www-form-urlencoded", "accept": "text/html"}
-    body = _encoded(form).encode()
+    body = _encode_query(form).encode()
     return HttpRequest(method="POST", path=path, headers=headers, body=body, notes=tuple(notes))
 
 
-def post_json(path: str, value: Mapping[str, Any], headers: Mapping[str, str], notes: list[str]) -> HttpRequest:
+def json_request(path: str, value: Mapping[str, Any], headers: Mapping[str, str], notes: list[str]) -> HttpRequest:
     headers = {"content-type": "application/json", **headers}
     body = dumps({name: part for name, part in value.items() if part is not None})
     return HttpRequest(method="POST", path=path, headers=headers, body=body, notes=tuple(notes))
 
 
-def _encoded(values: Mapping[str, str | None]) -> str:
+def _encode_query(values: Mapping[str, str | None]) -> str:
     return urlencode({name: value for name, value in values.items() if value is not None}, errors="replace")
 
 
-class HttpAnswer(Struct, frozen=True, kw_only=True):
+class HttpResponse(Struct, frozen=True, kw_only=True):
     """A whole response. Names of headers are in lower case; `received` is in seconds since 1970."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
-    received: float
+    received_at: float
 
 
-class Library(Protocol):
+class LibrarySearch(Protocol):
     """What was read before, and can be searched without any network."""
 
     async def search(self, query: str, count: int) -> tuple[SearchHit, ...]: ...
 
 
-class Reach(Struct, frozen=True):
+class ProviderContext(Struct, frozen=True):
     """What a provider has to work with."""
 
     net: Net
-    library: Library | None
+    library: LibrarySearch | None
     wall: Callable[[], float]
 
 
-class Plan(Struct, frozen=True):
+class RequestPlan(Struct, frozen=True):
     """What a search comes to with one provider: `signature` is the same for equal searches. None: not to be kept."""
 
     signature: str | None
@@ -142,17 +144,17 @@ class Provider(Struct, frozen=True, kw_only=True):
     rate: Rate | None = None
     is_last_resort: bool = False
 
-    def missing(self, access: ProviderAccess) -> str | None:  # noqa: ARG002 - for those that need something
+    def missing_setting(self, access: ProviderAccess) -> str | None:  # noqa: ARG002 - for those that need something
         """What has to be set before it can be asked; None if nothing is missing."""
         return None
 
     def is_available(self, access: ProviderAccess) -> bool:
-        return self.missing(access) is None
+        return self.missing_setting(access) is None
 
-    def plan(self, request: SearchRequest, access: ProviderAccess) -> Plan:
+    def plan(self, request: SearchRequest, access: ProviderAccess) -> RequestPlan:
         raise NotImplementedError
 
-    async def search(self, request: SearchRequest, access: ProviderAccess, reach: Reach) -> Outcome:
+    async def search(self, request: SearchRequest, access: ProviderAccess, context: ProviderContext) -> Outcome:
         raise NotImplementedError
 
 
@@ -164,55 +166,59 @@ class WebProvider(Provider, frozen=True, kw_only=True):
     """
 
     base_url: str | None
-    ask: Callable[[SearchRequest, ProviderAccess], HttpRequest]
-    read: Callable[[SearchRequest, HttpAnswer], Outcome]
+    build_request: Callable[[SearchRequest, ProviderAccess], HttpRequest]
+    parse_response: Callable[[SearchRequest, HttpResponse], Outcome]
     key_name: str | None = None
-    limits: Callable[[Mapping[str, str]], Limits] = lambda _: Limits()
+    parse_limits: Callable[[Mapping[str, str]], ProviderLimits] = lambda _: ProviderLimits()
 
-    def missing(self, access: ProviderAccess) -> str | None:
+    def missing_setting(self, access: ProviderAccess) -> str | None:
         if self.key_name and not access.api_key:
             return f"it needs a key: set {self.key_name}"
         if not (access.base_url or self.base_url):
             return f"it needs the address of an instance: set tools.webSearch.providers.{self.id}.baseUrl"
         return None
 
-    def plan(self, request: SearchRequest, access: ProviderAccess) -> Plan:
-        asked = self.ask(request, access)
-        sent = (asked.method, self._address(access), asked.path, asked.body.decode("utf-8", "replace"))
-        return Plan("\n".join(sent), asked.notes)
+    def plan(self, request: SearchRequest, access: ProviderAccess) -> RequestPlan:
+        asked = self.build_request(request, access)
+        sent = (asked.method, self._base_url(access), asked.path, asked.body.decode("utf-8", "replace"))
+        return RequestPlan("\n".join(sent), asked.notes)
 
-    async def search(self, request: SearchRequest, access: ProviderAccess, reach: Reach) -> Outcome:
+    async def search(self, request: SearchRequest, access: ProviderAccess, context: ProviderContext) -> Outcome:
         try:
-            answer = await self._send(self.ask(request, access), access, reach)
+            answer = await self._send(self.build_request(request, access), access, context)
         except ConnectionFailed as error:
-            return failed(f"{UNREACHED}: {error.message}; check the network and {self._base_url_setting}")
-        if len(answer.body) > BODY_LIMIT:
-            return failed(f"it answered with more than {BODY_LIMIT // 1_000_000} MB; check {self._base_url_setting}")
+            return failed_outcome(
+                f"{UNREACHABLE_REASON}: {error.message}; check the network and {self._base_url_setting}"
+            )
+        if len(answer.body) > MAX_BODY_BYTES:
+            return failed_outcome(
+                f"it answered with more than {MAX_BODY_BYTES // 1_000_000} MB; check {self._base_url_setting}"
+            )
         try:
-            outcome = self.read(request, answer)
-        except Unreadable as error:
-            outcome = failed(f"{error}; check {self._base_url_setting}")
-        return replace(outcome, limits=self.limits(answer.headers))
+            outcome = self.parse_response(request, answer)
+        except UnreadableResponse as error:
+            outcome = failed_outcome(f"{error}; check {self._base_url_setting}")
+        return replace(outcome, limits=self.parse_limits(answer.headers))
 
-    async def _send(self, asked: HttpRequest, access: ProviderAccess, reach: Reach) -> HttpAnswer:
-        url = self._address(access) + asked.path
+    async def _send(self, request: HttpRequest, access: ProviderAccess, context: ProviderContext) -> HttpResponse:
+        url = self._base_url(access) + request.path
         # Honest, in a form that those who let only browsers in may accept.
         agent = f"Mozilla/5.0 (compatible; {user_agent()})"
-        headers = {"user-agent": agent, "accept": "application/json", **asked.headers}
-        if asked.method == "GET":
-            response = await reach.net.get(url, headers=headers)
+        headers = {"user-agent": agent, "accept": "application/json", **request.headers}
+        if request.method == "GET":
+            response = await context.net.get(url, headers=headers)
         else:
-            response = await reach.net.post(url, headers=headers, body=asked.body)
+            response = await context.net.post(url, headers=headers, body=request.body)
         try:
-            body = await response.read_all(BODY_LIMIT + 1)
+            body = await response.read_all(MAX_BODY_BYTES + 1)
         finally:
             response.close()
         if response.status != 200:  # before any of it is quoted, and cut
-            body = without_secrets(body, access)
+            body = redact_secrets(body, access)
         lowered = {name.lower(): value for name, value in response.headers.items()}
-        return HttpAnswer(status=response.status, headers=lowered, body=body, received=reach.wall())
+        return HttpResponse(status=response.status, headers=lowered, body=body, received_at=context.wall())
 
-    def _address(self, access: ProviderAccess) -> str:
+    def _base_url(self, access: ProviderAccess) -> str:
         return (access.base_url or self.base_url or "").rstrip("/")
 
     @property

@@ -1,11 +1,11 @@
 """Countries by their ISO codes, in the words of those providers that have words of their own for them."""
 
 
-def _table(text: str) -> dict[str, str]:
+def _parse_table(text: str) -> dict[str, str]:
     return {entry[:2]: entry[3:] for entry in " ".join(text.split()).split(", ")}
 
 
-DUCKDUCKGO_REGIONS = _table(
+DUCKDUCKGO_REGIONS = _parse_table(
     """AR ar-es, AT at-de, AU au-en, BE be-nl, BG bg-bg, BR br-pt, CA ca-en, CH ch-de, CL cl-es, CN cn-zh, CO co-es,
     CZ cz-cs, DE de-de, DK dk-da, EE ee-et, ES es-es, FI fi-fi, FR fr-fr, GB uk-en, GR gr-el, HK hk-tzh, HR hr-hr,
     HU hu-hu, ID id-en, IE ie-en, IL il-en, IN in-en, IS is-is, IT it-it, JP jp-jp, KR kr-kr, LT lt-lt, LV lv-lv,
@@ -15,7 +15,7 @@ DUCKDUCKGO_REGIONS = _table(
 )
 """The values of `kl`: countries that are not in this list, it does not know."""
 
-LANGUAGES = _table(
+COUNTRY_LANGUAGES = _parse_table(
     """AR es, AT de, AU en, BE nl, BG bg, BR pt, CA en, CH de, CL es, CN zh, CO es, CZ cs, DE de, DK da, EE et, ES es,
     FI fi, FR fr, GB en, GR el, HK zh, HR hr, HU hu, ID id, IE en, IL he, IN en, IS is, IT it, JP ja, KR ko, LT lt,
     LV lv, MX es, MY ms, NL nl, NO nb, NZ en, PE es, PH en, PK en, PL pl, PT pt, RO ro, RU ru, SA ar, SE sv, SG en,
@@ -23,7 +23,7 @@ LANGUAGES = _table(
 )
 """The language that most is written in there, for engines that know a country only as part of a language."""
 
-TAVILY_NAMES = _table(
+TAVILY_COUNTRIES = _parse_table(
     """AD andorra, AE united arab emirates, AF afghanistan, AL albania, AM armenia, AO angola, AR argentina,
     AT austria, AU australia, AZ azerbaijan, BA bosnia and herzegovina, BB barbados, BD bangladesh, BE belgium,
     BF burkina faso, BG bulgaria, BH bahrain, BI burundi, BJ benin, BN brunei, BO bolivia, BR brazil, BS bahamas,

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from footnote.language.guess import locale_of
+from footnote.text.languages import detect_locale
 from footnote.web_search.settings import SafeSearch
 
 _KANA = re.compile("[\u3040-\u30ff]")
@@ -15,7 +15,7 @@ def date_range(freshness: str | None) -> tuple[str, str] | None:
     return (first, last) if separator else None
 
 
-def mapped(option: str, value: str | None, known: Mapping[str, str], notes: list[str]) -> str | None:
+def map_option(option: str, value: str | None, known: Mapping[str, str], notes: list[str]) -> str | None:
     """The provider's word for the value of an option; if it has none, the option is left out and a note says so."""
     if value is None:
         return None
@@ -24,28 +24,28 @@ def mapped(option: str, value: str | None, known: Mapping[str, str], notes: list
     return known.get(value)
 
 
-def safe_search_left_out(value: SafeSearch, notes: list[str]) -> None:
+def note_missing_safe_search(value: SafeSearch, notes: list[str]) -> None:
     """For a provider that has no such option. A note only where it may show more than is wanted."""
     if value == "strict":
         notes.append("safe search was left out: this provider does not know it")
 
 
-def shortened(query: str, notes: list[str], *, characters: int, words: int | None = None) -> str:
+def truncate_query(query: str, notes: list[str], *, max_characters: int, max_words: int | None = None) -> str:
     """As much of the query as the provider takes, by whole words if there are several."""
     kept = query.split()
-    if len(query) <= characters and (words is None or len(kept) <= words):
+    if len(query) <= max_characters and (max_words is None or len(kept) <= max_words):
         return query
-    short = " ".join(kept[:words])
-    if len(short) > characters:
-        head = short[: characters + 1]
-        short = head.rsplit(maxsplit=1)[0] if " " in head else short[:characters]
+    short = " ".join(kept[:max_words])
+    if len(short) > max_characters:
+        head = short[: max_characters + 1]
+        short = head.rsplit(maxsplit=1)[0] if " " in head else short[:max_characters]
     notes.append(f"the query was cut to {len(short)} characters: this provider takes no more")
     return short
 
 
-def language(query: str) -> str | None:
+def query_language(query: str) -> str | None:
     """The language of a query where its script tells: many providers take everything for English otherwise."""
-    locale = locale_of(query)
+    locale = detect_locale(query)
     if locale == "zh" and _KANA.search(query):
         return "ja"
     return None if locale == "en" else locale

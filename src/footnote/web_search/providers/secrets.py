@@ -3,13 +3,13 @@
 import re
 from urllib.parse import quote, unquote, urlsplit
 
-from footnote.models.base import SHORTEST_SECRET
+from footnote.models.base import MIN_SECRET_LENGTH
 from footnote.web_search.settings import ProviderAccess
 
 _MASK = b"***"
 
 
-def without_secrets(data: bytes, access: ProviderAccess) -> bytes:
+def redact_secrets(data: bytes, access: ProviderAccess) -> bytes:
     """`data` without the key and the password of the address, also where they are written as in a URL.
 
     A very short one is a placeholder, and stands in many words.
@@ -18,7 +18,7 @@ def without_secrets(data: bytes, access: ProviderAccess) -> bytes:
         password = unquote(urlsplit(access.base_url or "").password or "")
     except ValueError:
         password = None
-    secrets = [secret for secret in (access.api_key, password) if secret and len(secret) >= SHORTEST_SECRET]
+    secrets = [secret for secret in (access.api_key, password) if secret and len(secret) >= MIN_SECRET_LENGTH]
     forms = {form for secret in secrets for form in (secret, quote(secret), quote(secret, safe=""))}
     if not forms:
         return data

@@ -17,17 +17,21 @@ from footnote.protocol.tools import Locale
 PHRASES: Mapping[Locale, Phrases] = {"en": ENGLISH, "vi": VIETNAMESE, "zh": CHINESE}
 
 
-def _all(entry: Callable[[Phrases], tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(piece for phrases in PHRASES.values() for piece in entry(phrases))
+def _collect(select: Callable[[Phrases], tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(piece for phrases in PHRASES.values() for piece in select(phrases))
 
 
-LEAD, TAIL = _all(lambda one: one.lead), _all(lambda one: one.tail)
-REPORT, SUMMARY = _all(lambda one: one.report), _all(lambda one: one.summary)
-REWRITE, COMPOSE = _all(lambda one: one.rewrite), _all(lambda one: one.compose)
-SUMS, AROUND_SUMS = _all(lambda one: one.sums), _all(lambda one: one.around_sums)
-TODAY, CHANGES_DAILY = _all(lambda one: one.today), _all(lambda one: one.changes_daily)
-WEEK, MONTH = _all(lambda one: one.week), _all(lambda one: one.month)
-ASKS, GOES_ON, STANDS_FOR = _all(lambda one: one.asks), _all(lambda one: one.goes_on), _all(lambda one: one.stands_for)
+LEAD, TAIL = _collect(lambda one: one.lead), _collect(lambda one: one.tail)
+REPORT, SUMMARY = _collect(lambda one: one.report), _collect(lambda one: one.summary)
+REWRITE, COMPOSE = _collect(lambda one: one.rewrite), _collect(lambda one: one.compose)
+ARITHMETIC, ARITHMETIC_FILLERS = _collect(lambda one: one.arithmetic), _collect(lambda one: one.arithmetic_fillers)
+TODAY, CHANGES_DAILY = _collect(lambda one: one.today), _collect(lambda one: one.changes_daily)
+WEEK, MONTH = _collect(lambda one: one.week), _collect(lambda one: one.month)
+QUESTION_WORDS, FOLLOW_UPS, PRONOUNS = (
+    _collect(lambda one: one.question_words),
+    _collect(lambda one: one.follow_ups),
+    _collect(lambda one: one.pronouns),
+)
 
 CLAUSE_ENDS = r",.!?;:，。！？；：、…\n"
 SENTENCE_ENDS = "?？.!。！ \n"
@@ -42,18 +46,18 @@ _HAN = "\u3400-\u9fff"
 
 
 @cache
-def anywhere(pieces: tuple[str, ...]) -> re.Pattern[str]:
+def anywhere_pattern(pieces: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(pieces), re.IGNORECASE)
 
 
 @cache
-def beginning(pieces: tuple[str, ...]) -> re.Pattern[str]:
+def prefix_pattern(pieces: tuple[str, ...]) -> re.Pattern[str]:
     """One of the pieces as whole words, with what parts it from the rest; to be matched."""
     return re.compile(rf"(?:{'|'.join(pieces)})(?:(?<=[{_HAN}])|(?!\w))[{PAUSES}]*", re.IGNORECASE)
 
 
 @cache
-def ending(pieces: tuple[str, ...]) -> re.Pattern[str]:
+def suffix_pattern(pieces: tuple[str, ...]) -> re.Pattern[str]:
     """One of the pieces as the last words, with what parts it from the rest; to be searched."""
     pause = rf"(?:(?<![{PAUSES}])[{PAUSES}]++)?"
     whole = rf"{pause}(?:(?<!\w)|(?=[{_HAN}]))(?:{'|'.join(pieces)})(?P<end>[{SENTENCE_ENDS}]*+)$"

@@ -102,8 +102,8 @@ ENGLISH = Phrases(
             r"lyrics|slogan|tweet|cv|resume|riddle)s?\b"
         ),
     ),
-    sums=(r"\b(?:calculate|compute|plus|minus|times|divided by|multiplied by|equals?)\b",),
-    around_sums=(r"\b(?:what is|what's|how much is|of|by|the)\b",),
+    arithmetic=(r"\b(?:calculate|compute|plus|minus|times|divided by|multiplied by|equals?)\b",),
+    arithmetic_fillers=(r"\b(?:what is|what's|how much is|of|by|the)\b",),
     today=(r"\b(?:today|tonight|this (?:morning|afternoon|evening))\b",),
     week=(r"\b(?:this|the past|the last) week\b(?! of\b)",),
     month=(r"\b(?:this|the past|the last) month\b(?! of\b)",),
@@ -112,12 +112,12 @@ ENGLISH = Phrases(
         r"\b(?:bitcoin|crypto|scores?|match(?:es)?|games?|results?|fixtures?|traffic|lottery|happen(?:s|ed|ing)?)\b",
         r"\b(?:announced?|earthquake|storm|open)\b",
     ),
-    asks=(rf"\b{_QUESTION_WORD}\b",),
-    goes_on=(
+    question_words=(rf"\b{_QUESTION_WORD}\b",),
+    follow_ups=(
         r"(?:and|but|or|also|then|so|plus)\b|(?:what|how) about\b",
         r"(?=(?:in|for|from|since|before|after|during|until) (?:\w++ ?){1,4}+\?++$)",
     ),
-    stands_for=(
+    pronouns=(
         (
             r"\b(?:its?|they|them|their|he|him|his|she|hers?)\b"
             r"(?! (?:true|possible|legal|illegal|safe|necessary|better|important|takes?|rain|snow|is|was)\b)"
@@ -125,7 +125,7 @@ ENGLISH = Phrases(
         r"(?<!is )(?<!are )(?<!was )(?<!were )\bthere\b(?! (?:is|are|was|were)\b)|\bthe (?:same|former|latter)\b",
         rf"\b(?:that|this|these|those)(?: {_PLACE}s?)?(?=[?.!]*$)",
     ),
-    empty=(
+    stop_words=(
         r"a|an|the|and|or|but|if|so|of|in|on|at|to|for|from|by|with|about|into|over|under|between|as|than|then",
         r"is|are|was|were|be|been|being|am|do|does|did|done|has|have|had|having|can|could|will|would|should|may|might",
         r"must|what|who|whom|whose|which|when|where|why|how|there|here|it|its|he|she|they|them|their|his|her|him|this",

@@ -24,9 +24,9 @@ class Phrases(Struct, frozen=True, kw_only=True):
     rewrite: tuple[str, ...]
     compose: tuple[str, ...]
     """How a wish begins that quotations cannot fulfil."""
-    sums: tuple[str, ...]
+    arithmetic: tuple[str, ...]
     """Words that make a sum of a row of figures."""
-    around_sums: tuple[str, ...]
+    arithmetic_fillers: tuple[str, ...]
 
     today: tuple[str, ...]
     week: tuple[str, ...]
@@ -34,10 +34,10 @@ class Phrases(Struct, frozen=True, kw_only=True):
     changes_daily: tuple[str, ...]
     """`today` often means `nowadays`; only of these does it mean this very day."""
 
-    asks: tuple[str, ...]
-    goes_on: tuple[str, ...]
+    question_words: tuple[str, ...]
+    follow_ups: tuple[str, ...]
     """How a question begins that goes on from the one before it."""
-    stands_for: tuple[str, ...]
+    pronouns: tuple[str, ...]
     """Pronouns, and what else stands for something that was named before."""
-    empty: tuple[str, ...]
+    stop_words: tuple[str, ...]
     """Words that say nothing about a subject."""

@@ -76,8 +76,8 @@ VIETNAMESE = Phrases(
             r"(?:thơ|truyện|chuyện|bài hát|thư|email|mã|code|hàm|chương trình|bài văn|lời bài hát)\b"
         ),
     ),
-    sums=(r"tính|cộng|trừ|nhân|chia|bằng (?:bao nhiêu|mấy)",),
-    around_sums=(r"là (?:bao nhiêu|mấy)|kết quả|của",),
+    arithmetic=(r"tính|cộng|trừ|nhân|chia|bằng (?:bao nhiêu|mấy)",),
+    arithmetic_fillers=(r"là (?:bao nhiêu|mấy)|kết quả|của",),
     today=(r"\b(?:hôm nay|sáng nay|chiều nay|tối nay)\b",),
     week=(r"\btuần (?:này|qua|vừa qua)\b",),
     month=(r"\btháng (?:này|qua|vừa qua)\b",),
@@ -85,22 +85,22 @@ VIETNAMESE = Phrases(
         r"\b(?:tin|thời tiết|nhiệt độ|giá|cổ phiếu|chứng khoán|tỷ giá|tỉ giá|vàng|xăng|vn-?index|kết quả|tỷ số)\b",
         r"\b(?:tỉ số|trận|lịch|xổ số|xảy ra|sự kiện|bão)\b",
     ),
-    asks=(r"\b(?:gì|ai|đâu|bao nhiêu|khi nào|tại sao|vì sao|nào|bao giờ|mấy|bao lâu)\b",),
-    goes_on=(r"(?:(?:thế|vậy) )?còn\b|(?:thế|vậy)(?: thì)?\b|và\b|nhưng\b|ngoài ra\b",),
-    stands_for=(
+    question_words=(r"\b(?:gì|ai|đâu|bao nhiêu|khi nào|tại sao|vì sao|nào|bao giờ|mấy|bao lâu)\b",),
+    follow_ups=(r"(?:(?:thế|vậy) )?còn\b|(?:thế|vậy)(?: thì)?\b|và\b|nhưng\b|ngoài ra\b",),
+    pronouns=(
         r"\b(?:nó|(?:ông|bà|anh|cô|chị|cậu) (?:ấy|ta)|(?:nơi|chỗ) (?:đó|đấy|này|ấy)|đấy)\b",
         r"(?<!trong )(?<!do )(?<!sau )(?<!khi )\bđó\b|(?<!dòng )\bhọ\b(?! tên| hàng| và tên)",
         r"(?<!công )(?<!quần )(?<!dân )\bchúng\b(?! ta| tôi)",
         r"\b(?:nước|công ty|đội|người|cuốn sách|bộ phim|thành phố|việc|sự kiện) (?:này|ấy)\b",
     ),
-    empty=(
+    stop_words=(
         r"là|gì|nào|ai|ở|đâu|bao|nhiêu|lâu|giờ|mấy|có|không|của|và|các|những|một|được|bị|cho|trong|với|về|thì|mà|như",
         r"thế|tại|sao|vì|khi|đã|đang|sẽ|từ|đến|này|đó|đấy|kia|ấy|hay|hoặc|nó|họ|ra|vào|rồi|cũng|do|để|bởi|theo|hãy|xin",
         r"tôi|bạn|mình|biết|còn|vậy|nhưng|ngoài|ta|ông|bà|phải|làm|điều|việc|rằng",
     ),
 )
 
-UNMARKED = (
+UNACCENTED_VIETNAMESE = (
     r"\b(?:la (?:gi|ai)|bao (?:nhieu|gio|lau|xa)|o dau|nhu the nao|tai sao|vi sao|khi nao|may gio|mau gi|nam nao|"
     r"cho toi|hom nay)\b"
 )

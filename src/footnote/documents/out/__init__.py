@@ -1,0 +1,1 @@
+"""Documents made: a document tree as PDF and as DOCX."""

@@ -1,0 +1,115 @@
+"""Text of users and models as XML: escaped, and without the characters that no XML may hold."""
+
+import re
+from functools import lru_cache
+
+from msgspec import Struct
+
+W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+W14 = "http://schemas.microsoft.com/office/word/2010/wordml"
+R = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+M = "http://schemas.openxmlformats.org/officeDocument/2006/math"
+WP = "http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"
+A = "http://schemas.openxmlformats.org/drawingml/2006/main"
+PIC = "http://schemas.openxmlformats.org/drawingml/2006/picture"
+MC = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+
+DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+NAMESPACES = (
+    f'xmlns:w="{W}" xmlns:r="{R}" xmlns:m="{M}" xmlns:wp="{WP}" xmlns:a="{A}" xmlns:pic="{PIC}" '
+    f'xmlns:w14="{W14}" xmlns:mc="{MC}" mc:Ignorable="w14"'
+)
+
+CODE_FONT = "Consolas"
+LINK_COLOUR = "0B5CAD"
+
+# Beside controls and surrogates: U+FFFE and U+FFFF.
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SPECIAL = re.compile("[&<>\"'\t\n\r]")
+_ESCAPES = {
+    "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"
+}  # fmt: skip
+_RTL = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
+_RIGHT_TO_LEFT = re.compile(f"[{_RTL}]")
+_RTL_STRETCH = re.compile(f"[{_RTL}](?:(?:[^\\w]|[\\d_{_RTL}])*[{_RTL}])?")
+# The end may be any sign but a stop: what is written above a letter is none to Python, and must not be parted from it.
+_LTR_STRETCH = re.compile(
+    f"[^\\W\\d_{_RTL}](?:[^{_RTL}]*[^\\s.,;:!?\u2026()\\[\\]{{}}\"'\u201c\u201d\u2018\u2019«»/|{_RTL}])?"
+)
+_PIECES = re.compile("([\n\t])")
+
+
+def clean(text: str) -> str:
+    return _FORBIDDEN.sub("", text)
+
+
+def escape_text(text: str) -> str:
+    """For the content of an element."""
+    return clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def escape_attribute(text: str) -> str:
+    """For the value of an attribute in double quotes."""
+    return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], clean(text))
+
+
+class RunFormat(Struct, frozen=True):
+    """How a stretch of text looks, beside the style of its paragraph."""
+
+    bold: bool = False
+    italic: bool = False
+    strike: bool = False
+    code: bool = False
+    link: bool = False
+    colour: str = ""
+
+
+@lru_cache(1024)
+def run_properties(look: RunFormat, *, rtl: bool = False) -> str:
+    """In the order of the schema, which readers insist on."""
+    style = "VerbatimChar" if look.code else "Hyperlink" if look.link else ""
+    inside = "".join(
+        (
+            f'<w:rStyle w:val="{style}"/>' if style else "",
+            "<w:b/><w:bCs/>" if look.bold else "",
+            "<w:i/><w:iCs/>" if look.italic else "",
+            "<w:strike/>" if look.strike else "",
+            f'<w:color w:val="{LINK_COLOUR}"/>' if look.code and look.link else "",
+            f'<w:color w:val="{look.colour}"/>' if look.colour else "",
+            '<w:u w:val="single"/>' if look.code and look.link else "",
+            "<w:rtl/>" if rtl else "",
+        )
+    )
+    return f"<w:rPr>{inside}</w:rPr>" if inside else ""
+
+
+def run(text: str, look: RunFormat, *, rtl: bool = False) -> str:
+    """One run. The lines of it are parted by breaks."""
+    if "\n" not in text and "\t" not in text:
+        return f'<w:r>{run_properties(look, rtl=rtl)}<w:t xml:space="preserve">{escape_text(text)}</w:t></w:r>'
+    inside = "".join(
+        "<w:br/>"
+        if piece == "\n"
+        else "<w:tab/>"
+        if piece == "\t"
+        else f'<w:t xml:space="preserve">{escape_text(piece)}</w:t>'
+        for piece in _PIECES.split(text)
+        if piece
+    )
+    return f"<w:r>{run_properties(look, rtl=rtl)}{inside}</w:r>"
+
+
+def runs(text: str, look: RunFormat, *, rtl: bool) -> str:
+    """Runs of one direction each. What has none (spaces, stops) goes with the direction of the paragraph: `rtl`."""
+    if not rtl and not _RIGHT_TO_LEFT.search(text):
+        return run(text, look)
+    made: list[str] = []
+    at = 0
+    for stretch in (_LTR_STRETCH if rtl else _RTL_STRETCH).finditer(text):
+        if stretch.start() > at:
+            made.append(run(text[at : stretch.start()], look, rtl=rtl))
+        made.append(run(stretch[0], look, rtl=not rtl))
+        at = stretch.end()
+    if at < len(text):
+        made.append(run(text[at:], look, rtl=rtl))
+    return "".join(made)

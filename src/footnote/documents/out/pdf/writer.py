@@ -1,0 +1,470 @@
+"""A document tree as source of the typesetter."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from footnote.documents.labels import contents_title, omitted_rows_note
+from footnote.documents.markdown.inlines import plain_text
+from footnote.documents.markdown.notes import number_notes
+from footnote.documents.out.pdf.arabic import WHOLE_MACRO, heading_rules
+from footnote.documents.out.pdf.formulas import MATHS_MACROS
+from footnote.documents.out.pdf.inlines import (
+    HALVES_MACRO,
+    KEYCAP_RULE,
+    TEXT_WIDTH,
+    InlineWriter,
+    Parts,
+    has_keycap,
+    insert_breaks,
+    string_literal,
+    text_source,
+)
+from footnote.documents.out.pdf.template import page_template
+from footnote.documents.tree import (
+    Block,
+    Break,
+    Bullets,
+    Code,
+    CodeBlock,
+    Document,
+    Emphasis,
+    Heading,
+    Hyperlink,
+    Inline,
+    Item,
+    MathsBlock,
+    NoteMark,
+    Numbers,
+    Paragraph,
+    PlainText,
+    Quotation,
+    Strike,
+    Strong,
+    Table,
+    ThematicBreak,
+    TreeImage,
+)
+from footnote.documents.walk import walk, walk_document
+
+FONT_SIZES = (9.2, 8.2, 7.2, 6.2)
+"""Points: smaller letters for wider tables."""
+
+_LETTER = 0.58
+"""As wide as most letters and figures are, for their height."""
+_INSET = 0.62
+_SAMPLE = 200
+"""Rows that are looked at."""
+_WIDE = re.compile("[\u1100-\u115f\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff60\U0001f300-\U0003ffff]")
+_WIDER = 0.75
+"""Letters that a wide one takes more."""
+_MAX_WORD_CHARS = 20.0
+_MAX_CELL_CHARS = 110.0
+_EVENNESS = 0.8
+_MAX_ROW_LINES = 15
+"""Of a row that stays on one page."""
+
+
+class Columns(Struct, frozen=True):
+    """`widths` are shares of the line, or None: as wide as their cells are. `size` and `inset` in points. `longest`:
+    letters that a word of each may have before it needs a place to be broken at."""
+
+    widths: tuple[float, ...] | None
+    size: float
+    inset: float
+    max_word_chars: tuple[int, ...]
+
+
+def fit_columns(table: Table) -> Columns:
+    """The columns of a table as they fit the page."""
+    words, cells = _measure(table)
+    least = [min(word, _MAX_WORD_CHARS) for word in words]
+    for size in FONT_SIZES:
+        inset = round(size * _INSET, 1)
+        room = (TEXT_WIDTH - 2 * inset * len(words)) / (size * _LETTER)
+        if sum(cells) <= room and max(words) <= room / 2:
+            return Columns(None, size, inset, tuple(int(max(cell, 1)) + 1 for cell in cells))
+        if sum(least) <= room:
+            widths = _share_width(least, cells, room)
+            margin = 2 * inset / (size * _LETTER)
+            return Columns(
+                tuple(round(width + margin, 1) for width in widths),
+                size,
+                inset,
+                tuple(max(1, int(width)) for width in widths),
+            )
+    each = max(1, int((TEXT_WIDTH / len(words) - 2) / (FONT_SIZES[-1] * _LETTER)))
+    return Columns(tuple(1.0 for _ in words), FONT_SIZES[-1], 1.0, tuple(each for _ in words))
+
+
+def fits_one_page(row: Sequence[tuple[Inline, ...]], columns: Columns) -> bool:
+    """Whether a row is so low that it should stand on one page."""
+    for cell, longest in zip(row, columns.max_word_chars, strict=True):
+        breaks = sum(1 for part in cell if isinstance(part, Break))
+        if len(cell) == 1 and isinstance(cell[0], PlainText) and len(cell[0].text) < longest:
+            continue
+        if breaks + _text_width(plain_text(cell))[1] / longest > _MAX_ROW_LINES:
+            return False
+    return True
+
+
+def _share_width(least: list[float], cells: list[float], room: float) -> list[float]:
+    """What is left goes to those that have more to say, but a very long cell does not get all of it."""
+    wish = [max(0.0, min(cell, _MAX_CELL_CHARS) - own) ** _EVENNESS for cell, own in zip(cells, least, strict=True)]
+    spare = (room - sum(least)) / (sum(wish) or 1.0)
+    return [own + want * spare for own, want in zip(least, wish, strict=True)]
+
+
+def _measure(table: Table) -> tuple[list[float], list[float]]:
+    """The longest word and the longest cell of each column."""
+    words, cells = [2.0] * len(table.head), [2.0] * len(table.head)
+    for row in (table.head, *table.rows[:_SAMPLE]):
+        for at, cell in enumerate(row):
+            word, whole = _text_width(plain_text(cell))
+            words[at], cells[at] = max(words[at], word), max(cells[at], whole)
+    return words, cells
+
+
+def _text_width(text: str) -> tuple[float, float]:
+    if text.isascii():
+        return max(map(len, text.split()), default=0), len(text)
+    whole = len(text) + _WIDER * len(_WIDE.findall(text))
+    # A Chinese word may be broken anywhere: a few letters of it are enough.
+    word = max(map(len, _WIDE.sub(" ", text).split()), default=0)
+    return max(word, min(whole, 6.0)), whole
+
+
+def move_notes_to_end(document: Document) -> Document:
+    """The same document, its marks as numbers in brackets."""
+    numbers = number_notes(document.notes)
+    blocks = [_block(block, numbers) for block in document.blocks]
+    notes: list[Block] = [ThematicBreak()] if numbers else []
+    for key, number in sorted(numbers.items(), key=lambda item: item[1]):
+        first, *rest = [_block(block, numbers) for block in document.notes[key]] or [Paragraph(())]
+        if isinstance(first, Paragraph):
+            notes += (Paragraph((PlainText(f"[{number}] "), *first.content)), *rest)
+        else:
+            notes += (Paragraph((PlainText(f"[{number}]"),)), first, *rest)
+    return replace(document, blocks=(*blocks, *notes), notes={})
+
+
+def _block(block: Block, numbers: Mapping[str, int]) -> Block:
+    match block:
+        case Paragraph(content) | Heading(content=content):
+            return replace(block, content=_line(content, numbers))
+        case Quotation(content):
+            return Quotation(tuple(_block(part, numbers) for part in content))
+        case Bullets(items=items) | Numbers(items=items):
+            return replace(block, items=tuple(_item(item, numbers) for item in items))
+        case Table(head=head, rows=rows):
+            return replace(block, head=_row(head, numbers), rows=tuple(_row(row, numbers) for row in rows))
+        case _:
+            return block
+
+
+def _item(item: Item, numbers: Mapping[str, int]) -> Item:
+    return replace(item, content=tuple(_block(part, numbers) for part in item.content))
+
+
+def _row(row: Sequence[tuple[Inline, ...]], numbers: Mapping[str, int]) -> tuple[tuple[Inline, ...], ...]:
+    return tuple(_line(cell, numbers) for cell in row)
+
+
+def _line(content: Sequence[Inline], numbers: Mapping[str, int]) -> tuple[Inline, ...]:
+    parts: list[Inline] = []
+    for part in content:
+        match part:
+            case NoteMark(key):
+                parts.append(PlainText(f"\u00a0[{numbers[key]}]" if key in numbers else ""))
+            case Emphasis(inner) | Strong(inner) | Strike(inner) | Hyperlink(content=inner):
+                parts.append(replace(part, content=_line(inner, numbers)))
+            case _:
+                parts.append(part)
+    return tuple(parts)
+
+
+_MAX_CODE_WORD_CHARS = 76
+_MAX_HIGHLIGHTED_LINES = 2000
+_MAX_HIGHLIGHTED_CHARS = 100_000
+_CODE_CHUNK_LINES = 500
+_MIN_CONTENTS_HEADINGS = 8
+_MIN_CONTENTS_CHARS = 9000
+_MAX_CONTENTS_ENTRIES = 100
+"""Headings: of more, only the upper levels are listed."""
+_MAX_HEADING_LEVEL = 6
+_MAX_TITLE_CHARS = 90
+_MAX_KEYWORDS = 8
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def typst_source(document: Document, parts: Parts, families: frozenset[str], *, file_title: str) -> str:
+    """The whole source. `named`: the title that a document has only because its file is called so."""
+    levels = _levels(document.blocks)
+    labels = {anchor: f"h{at}" for at, anchor in enumerate(levels)}
+    title = _title_heading(document.blocks, levels)
+    for_notes = _BlockWriter(InlineWriter(document.language, parts, labels, {}), document.language, parts, {}, None)
+    notes = {key: for_notes.write_blocks(content) for key, content in document.notes.items()}
+    lines = InlineWriter(document.language, parts, labels, notes)
+    writer = _BlockWriter(lines, document.language, parts, levels, title)
+    body = [writer.write_block(block) for block in document.blocks]
+    front = _front_matter(document, levels, labels, title)
+    first = document.blocks[0] if document.blocks else None
+    if document.title not in (_heading_text(first), file_title):
+        body[:0] = ["#title()", *front]
+    else:
+        at = 1 if isinstance(first, Heading) else 0
+        body[at:at] = front
+    return "\n".join(
+        (
+            WHOLE_MACRO,
+            HALVES_MACRO,
+            MATHS_MACROS,
+            f"#let short-title = [{text_source(_shorten_title(document.title))}]",
+            _about(document),
+            page_template(document.language, families),
+            *_note_numbering(lines),
+            *_arabic_rules(document),
+            *([KEYCAP_RULE] if "Noto Emoji" in families and any(map(has_keycap, _texts(document))) else []),
+            # Without a heading for a title, those of the first level are sections.
+            *([] if title else ["#show: untitled"]),
+            "\n\n".join(body),
+            "",
+        )
+    )
+
+
+class _BlockWriter:
+    """Writes blocks. `levels` of the headings by anchor; one that has none stands in a note, and is a line. `title` is
+    the heading that is the document's own, and not one of its contents."""
+
+    def __init__(
+        self, lines: InlineWriter, language: str, parts: Parts, levels: Mapping[str, int], title: Heading | None
+    ) -> None:
+        self._lines = lines
+        self._language = language
+        self._parts = parts
+        self._levels = levels
+        self._labels = {anchor: f"h{at}" for at, anchor in enumerate(levels)}
+        self._title = title
+
+    def write_blocks(self, blocks: Sequence[Block]) -> str:
+        """A list joins the line before it; two paragraphs stand apart."""
+        sources: list[str] = []
+        for at, block in enumerate(blocks):
+            if at:
+                apart = isinstance(block, Paragraph) and isinstance(blocks[at - 1], Paragraph)
+                sources.append("\n\n" if apart else "\n")
+            sources.append(self.write_block(block))
+        return "".join(sources)
+
+    def write_block(self, block: Block) -> str:
+        match block:
+            case Paragraph(content):
+                source = self._paragraph(content)
+            case Heading():
+                source = self._heading(block)
+            case Bullets(items, tight):
+                marker = "marker: none, body-indent: 0pt, " if any(item.checked is not None for item in items) else ""
+                source = f"#list({marker}tight: {_flag(tight)}, {self._items(items)})"
+            case Numbers(items, start, tight):
+                source = f"#enum(start: {start}, tight: {_flag(tight)}, {self._items(items)})"
+            case Quotation(content):
+                source = f"#quoted[{self.write_blocks(content)}]"
+            case CodeBlock(text, language):
+                source = _listing(insert_breaks(text, _MAX_CODE_WORD_CHARS), language)
+            case Table():
+                source = self._table(block)
+            case ThematicBreak():
+                source = "#rule"
+            case MathsBlock(latex):
+                formula = self._parts.formulas.get(latex)
+                source = (
+                    _code(latex, "latex")
+                    if formula is None
+                    else f"#display({string_literal(formula)}, {string_literal(latex)})"
+                )
+        return source
+
+    def _paragraph(self, content: tuple[Inline, ...]) -> str:
+        pictures = [part for part in content if isinstance(part, TreeImage) and part.name in self._parts.images]
+        others = [part for part in content if part not in pictures and not isinstance(part, Break)]
+        if pictures and not any(plain_text((part,)).strip() for part in others):
+            return "".join(map(self._block_image, pictures))
+        return self._within(content, self._lines.write(content))
+
+    def _within(self, content: Sequence[Inline], source: str) -> str:
+        setting = self._lines.text_settings(content)
+        return f"#[{setting}{source}\n]" if setting else source
+
+    def _block_image(self, picture: TreeImage) -> str:
+        image = self._parts.images[picture.name]
+        return (
+            f"#shown({string_literal(image.path)}, {image.width:.1f}pt, {string_literal(picture.alt or picture.name)})"
+        )
+
+    def _heading(self, heading: Heading) -> str:
+        line = self._lines.write(heading.content, in_heading=True)
+        level = self._levels.get(heading.anchor)
+        if level is None:
+            return f"#strong[{line}]\n\n"
+        unlisted = ", outlined: false, bookmarked: true" if heading is self._title else ""
+        source = f"#heading(level: {level}{unlisted})[{line}]<{self._labels[heading.anchor]}>"
+        return self._within(heading.content, source)
+
+    def _items(self, items: Sequence[Item]) -> str:
+        return "".join(f"[{self._item(item)}], " for item in items)
+
+    def _item(self, item: Item) -> str:
+        if item.checked is None:
+            return self.write_blocks(item.content)
+        first, *rest = item.content or (Paragraph(()),)
+        more = f"[{self.write_blocks(rest)}]" if rest else ""
+        return f"#task({_flag(item.checked)})[{self.write_block(first)}]{more}"
+
+    def _table(self, table: Table) -> str:
+        columns = fit_columns(table)
+        before = self._lines.max_word_chars
+        if table.rows:
+            with self._lines.detach_notes() as notes:
+                head = self._row(table.head, columns)
+        else:
+            head, notes = self._row(table.head, columns), []
+        rows = "\n".join(self._row(row, columns, "" if at else "".join(notes)) for at, row in enumerate(table.rows))
+        self._lines.max_word_chars = before
+        aligned = "".join(f"{alignment or 'start'}, " for alignment in table.alignments)
+        shares = "".join(f"{width}fr, " for width in columns.widths or ())
+        widths = f"({shares})" if shares else str(len(table.head))
+        small = "" if columns.size == FONT_SIZES[0] else f"size: {columns.size}pt, inset: {columns.inset}pt, "
+        call = "#small-table" if small else "#table"
+        source = f"{call}({small}columns: {widths}, align: ({aligned}), table.header({head}),\n{rows})"
+        if table.left_out:
+            source += f"\n#missing({string_literal(omitted_rows_note(self._language, table.left_out))})"
+        return source
+
+    def _row(self, row: Sequence[tuple[Inline, ...]], columns: Columns, notes: str = "") -> str:
+        """`notes`: of the head above it."""
+        sources: list[str] = []
+        call = "" if fits_one_page(row, columns) else "high"
+        for cell, longest in zip(row, columns.max_word_chars, strict=True):
+            self._lines.max_word_chars = longest
+            sources.append(f"{call}[{notes}{self._lines.text_settings(cell)}{self._lines.write(cell)}], ")
+            notes = ""
+        return "".join(sources)
+
+
+def _code(text: str, language: str) -> str:
+    return f"#raw(block: true, lang: {string_literal(language)}, {string_literal(text)})"
+
+
+def _listing(text: str, language: str) -> str:
+    """Code in pieces, if it is so long that the typesetter would take ever more time for each line of it."""
+    lines = text.split("\n")
+    if len(lines) <= _MAX_HIGHLIGHTED_LINES and len(text) <= _MAX_HIGHLIGHTED_CHARS:
+        return _code(text, language)
+    pieces = ("\n".join(lines[at : at + _CODE_CHUNK_LINES]) for at in range(0, len(lines), _CODE_CHUNK_LINES))
+    return "\n".join(_code(piece, "") for piece in pieces)
+
+
+def _flag(value: bool) -> str:  # noqa: FBT001 - it is the value that is written
+    return "true" if value else "false"
+
+
+def _heading_text(block: Block | None) -> str:
+    return " ".join(plain_text(block.content).split()) if isinstance(block, Heading) else ""
+
+
+def _shorten_title(title: str) -> str:
+    return title if len(title) <= _MAX_TITLE_CHARS else f"{title[:_MAX_TITLE_CHARS].rstrip()}…"
+
+
+def _about(document: Document) -> str:
+    words = [_heading_text(block) for block in document.blocks if isinstance(block, Heading)]
+    keywords = "".join(f"{string_literal(word)}, " for word in dict.fromkeys(words[1 : _MAX_KEYWORDS + 1]) if word)
+    fields = [f"title: {string_literal(document.title)}", f"keywords: ({keywords})"]
+    if document.author:
+        fields.append(f"author: {string_literal(document.author)}")
+    if day := _day(document.date):
+        fields.append(f"date: datetime(year: {day.year}, month: {day.month}, day: {day.day})")
+    return f"#set document({', '.join(fields)})"
+
+
+def _day(text: str | None) -> date | None:
+    found = _DAY.match(text or "")
+    try:
+        return date.fromisoformat(found.group()) if found else None
+    except ValueError:
+        return None
+
+
+def _front_matter(
+    document: Document, levels: Mapping[str, int], labels: Mapping[str, str], title: Heading | None
+) -> list[str]:
+    """What stands above the text: who wrote it and when, and the contents if it is long."""
+    front: list[str] = []
+    if line := " · ".join(filter(None, (document.author, document.date))):
+        front.append(f"#byline[{text_source(line)}]")
+    length = sum(len(part.text) for part in walk(document.blocks) if isinstance(part, PlainText | Code | CodeBlock))
+    if len(levels) >= _MIN_CONTENTS_HEADINGS and length >= _MIN_CONTENTS_CHARS:
+        base = 1 if title else 0
+        depth = base + 1
+        while (
+            depth < _MAX_HEADING_LEVEL
+            and sum(1 for level in levels.values() if base < level <= depth + 1) <= _MAX_CONTENTS_ENTRIES
+        ):
+            depth += 1
+        lines = _entries(document, labels)
+        front.append(f"#contents([{text_source(contents_title(document.language))}], {depth}, {base}, ({lines}))")
+    return front
+
+
+def _entries(document: Document, labels: Mapping[str, str]) -> str:
+    """What the contents say of headings that have notes."""
+    noted = (
+        part
+        for part in walk(document.blocks)
+        if isinstance(part, Heading) and any(isinstance(inner, NoteMark) for inner in walk(part.content))
+    )
+    return "".join(f'"{labels[part.anchor]}": [{text_source(_heading_text(part))}], ' for part in noted) or ":"
+
+
+def _texts(document: Document) -> Iterator[str]:
+    return (part.text for part in walk_document(document) if isinstance(part, PlainText | Code | CodeBlock))
+
+
+def _arabic_rules(document: Document) -> list[str]:
+    texts = [plain_text(part.content) for part in walk(document.blocks) if isinstance(part, Heading)]
+    source = heading_rules([*texts, document.title])
+    return [source] if source else []
+
+
+def _note_numbering(lines: InlineWriter) -> list[str]:
+    """The numbers of the notes in the order in which they are set."""
+    numbers = [lines.note_numbers.get(key, 0) for key in lines.note_labels]
+    if numbers == [*range(1, len(numbers) + 1)]:
+        return []
+    listed = "".join(f'"{number}", ' for number in numbers)
+    return [f"#set footnote(numbering: n => ({listed}).at(n - 1, default: str(n)))"]
+
+
+def _title_heading(blocks: Sequence[Block], levels: Mapping[str, int]) -> Heading | None:
+    """The heading that the document begins with, if no other is of its level."""
+    first = blocks[0] if blocks else None
+    if not isinstance(first, Heading):
+        return None
+    return first if sum(1 for level in levels.values() if level == 1) == 1 else None
+
+
+def _levels(blocks: Sequence[Block]) -> dict[str, int]:
+    """The levels of the headings by anchor, none left out between two: those who listen to a document count on that."""
+    levels: dict[str, int] = {}
+    opened: list[int] = []
+    for part in walk(blocks):
+        if isinstance(part, Heading):
+            while opened and opened[-1] >= part.level:
+                opened.pop()
+            opened.append(part.level)
+            levels[part.anchor] = len(opened)
+    return levels

@@ -1,0 +1,141 @@
+"""Which addresses a model may have a page read from.
+
+A page can talk a model into putting what it knows into an address and asking for it: whoever owns the address then has
+it. An address that stands somewhere as it is, in the user's words, among the results of a search, or behind a link of a
+page that was read, carries nothing of the kind. All others are the model's own, and are limited.
+"""
+
+import asyncio
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from urllib.parse import unquote, urlsplit
+
+from footnote.evidence.sources import Sources, normalize_url
+from footnote.protocol.attachments import split_attachments
+from footnote.protocol.errors import ToolFailed
+from footnote.protocol.messages import Message, UserMessage
+from footnote.protocol.sources import Snapshot
+from footnote.workspace.files import Workspace
+
+MAX_QUERY = 100
+MAX_PATH = 200
+MAX_HOST = 100
+"""Characters of an address of a model's own. Known pages have shorter ones; long ones are what carries data."""
+MAX_PER_TURN = 20
+"""Addresses of a model's own: many short ones carry as much as one that is long."""
+
+_NON_URL_CHARACTERS = (
+    r"\s<>\"|\u201c\u201d\u2018\u2019\uff0c\u3002\uff1b\uff01\uff1f\u3001\uff08\uff09"
+    r"\u3010\u3011\u300a\u300b\u300c\u300d"
+)
+"""What no address has in it, as it stands between the brackets of an expression: spaces, quotation marks, and the
+punctuation of Chinese."""
+_URL_PATTERN = re.compile(
+    rf"(?:https?://|www\.)[^{_NON_URL_CHARACTERS}]++"
+    rf"|(?<![\w@./-])(?:[a-z0-9-]{{1,63}}\.){{1,8}}[a-z]{{2,24}}(?::\d{{1,5}})?(?:/[^{_NON_URL_CHARACTERS}]*+)?",
+    re.IGNORECASE,
+)
+_TRAILING_PUNCTUATION = ".,;:!?'*_`~"
+_BRACKETS = ("()", "[]", "{}")
+
+
+class Addresses:
+    """Those of one run, from what is stored of its session: a restart or another replica changes nothing."""
+
+    def __init__(self, messages: Iterable[Message], sources: Sources, workspace: Workspace | None) -> None:
+        """`messages`: what was said in the session. `workspace`: the session's files, whether tools may use them or
+        not."""
+        self._user_messages = tuple(message for message in messages if isinstance(message, UserMessage))
+        self._sources = sources
+        self._workspace = workspace
+        self._known: dict[str, str] | None = None
+        self._linked: dict[str, str] = {}
+        self._read_snapshot_ids: set[str] = set()
+        self._lock = asyncio.Lock()
+        """Calls of one round look up side by side: each waits until the pages are read whole, or it would find half of
+        their links."""
+        self._unknown_count = 0
+
+    async def resolve_allowed(self, url: str) -> str:
+        """The address to read: of several spellings, the one that is known. `ToolFailed`: it may not be read."""
+        async with self._lock:
+            known = await asyncio.to_thread(self._find_known, url)
+        if known is not None:
+            return known
+        if reason := await self._refusal_reason(url):
+            raise ToolFailed(
+                f"Not read: {url[:200]} is an address that the user did not write, no search returned and no page that "
+                f"was read links to, and {reason}. Look for the page with web_search and read one of its results, or "
+                "ask the user for the address."
+            )
+        self._unknown_count += 1
+        return url
+
+    async def _refusal_reason(self, url: str) -> str | None:
+        """Why an address of the model's own is not read."""
+        try:
+            parts = urlsplit(url)
+        except ValueError as error:
+            raise ToolFailed(f"Not read: {url[:200]} is not the address of a page: {error}.") from error
+        if len(parts.query) > MAX_QUERY or len(parts.path) > MAX_PATH or len(parts.netloc) > MAX_HOST:
+            return "it is so long that it may carry data out"
+        if self._workspace is not None and await self._workspace.list():
+            return "this session holds files, which must not leave it inside an address"
+        if self._unknown_count >= MAX_PER_TURN:
+            return f"{MAX_PER_TURN} such addresses were read in this turn already"
+        return None
+
+    def _find_known(self, url: str) -> str | None:
+        key = _normalize(url)
+        if self._known is None:
+            self._known = {
+                _normalize(named): named
+                for message in self._user_messages
+                for named in _extract_urls(split_attachments(message.text)[0])
+            }
+        if key in self._known:
+            return self._known[key]
+        for number in self._sources.numbers:
+            source = self._sources.source(number)
+            if source is not None and _normalize(source.url) == key:
+                return source.url
+            for page in self._sources.pages(number):
+                self._collect_urls(page.snapshot)
+        return self._linked.get(key)
+
+    def _collect_urls(self, snapshot: Snapshot) -> None:
+        """Takes the addresses of a page, once: those of its links, and those that it spells out."""
+        if snapshot.id not in self._read_snapshot_ids:
+            self._read_snapshot_ids.add(snapshot.id)
+            addresses = (*(link.url for link in snapshot.links), *_extract_urls(snapshot.text))
+            self._linked |= {_normalize(address): address for address in addresses}
+
+
+def _extract_urls(text: str) -> Iterator[str]:
+    """The addresses in a text, each also without the punctuation of the sentence around it."""
+    for found in _URL_PATTERN.finditer(text):
+        written = found.group()
+        address = written if "://" in written else f"https://{written}"
+        yield address
+        yield _strip_punctuation(address)
+
+
+def _strip_punctuation(address: str) -> str:
+    for opening, closing in _BRACKETS:
+        unopened = address.count(closing) - address.count(opening)
+        end = len(address.rstrip(_TRAILING_PUNCTUATION))
+        while unopened > 0 and address[end - 1 : end] == closing:
+            unopened -= 1
+            end -= 1
+        address = address[:end].rstrip(_TRAILING_PUNCTUATION)
+    return address
+
+
+def _normalize(url: str) -> str:
+    """What the spellings of an address have in common: http or https, the case of the host, a slash at the end, the
+    part after `#`, parameters that only track, escaped letters. What is read is the spelling that is known, so that
+    nothing can be added to it."""
+    normal = normalize_url(url)
+    plain = unicodedata.normalize("NFC", unquote(normal.partition("://")[2] or normal))
+    return plain.removesuffix("/")
