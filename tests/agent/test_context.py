@@ -165,7 +165,7 @@ class CountingModel(ScriptedModel):
         self.refused = 0
         self.largest = 0
 
-    def _next(self, context: Context):
+    def _next_reply(self, context: Context):
         self.contexts.append(context)
         size = int(size_of(context) * 3 * self.per_byte)
         self._usage = Usage(input=size, output=100)
@@ -296,8 +296,8 @@ async def test_half_a_character_in_an_old_call_does_not_break_the_turn():
 class WritingModel(CountingModel):
     """Writes a long file in every round that has tools."""
 
-    def _next(self, context: Context):
-        answer = super()._next(context)
+    def _next_reply(self, context: Context):
+        answer = super()._next_reply(context)
         refused = answer and isinstance(answer[0], ScriptedEnd)
         if refused or not context.tools or "minutes of a conversation" in context.system:
             return answer

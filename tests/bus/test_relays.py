@@ -170,4 +170,4 @@ async def test_who_leaves_at_once_leaves_nothing_behind(apps: tuple[App, App]):
     relays = there.runner.remote_logs
     relays.leave(relays.join(log.lease.run_id))
     assert len(relays) == 0
-    assert there.bus._topics.names == []  # pyright: ignore[reportAttributeAccessIssue] - of either kind
+    assert there.bus._subscriptions.names == []  # pyright: ignore[reportAttributeAccessIssue] - of either kind

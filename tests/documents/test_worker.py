@@ -8,7 +8,7 @@ import pytest
 from footnote.documents import worker
 from footnote.sandbox.jobs import ConvertDocument, ExtractPage, Job, ReadTable, ReadText
 
-READERS = {"word", "slides", "sheets", "open_text"}
+READERS = {"word", "slides", "sheets", "opendocument"}
 
 
 @pytest.mark.parametrize("kind", get_args(Job))
@@ -16,9 +16,9 @@ def test_all_parsers_of_a_kind_of_job_are_loaded_before_its_first_job(kind: type
     worker.preload(kind)  # an `ImportError` is taken for a package that is not installed: each job would load it anew
     loaded = {name.removeprefix("footnote.documents.") for name in sys.modules}
     wanted = {
-        ConvertDocument: {"markdown", "pdf", "docx"},
+        ConvertDocument: {"markdown", "out.pdf", "out.docx"},
         ReadText: {"reading", "extract.html", "extract.pdf", *(f"office.{reader}" for reader in READERS)},
         ReadTable: {"reading.tables", "office.sheets"},
         ExtractPage: {"extract.html", "extract.feeds", "extract.plain", "extract.pdf"},
     }
-    assert wanted.get(kind, {"inspection.inspection", "pictures"}) <= loaded
+    assert wanted.get(kind, {"inspection.inspection", "images"}) <= loaded

@@ -1,11 +1,11 @@
 """A line between a replica and a service that can be cut, go silent or grow slow.
 
-async with Line(5432) as line:
+async with FaultyLink(5432) as line:
     line.port       # what the replica is told
     line.cut()      # connections are reset, new ones refused
-    line.hole()     # nothing comes through, and nobody is told
+    line.blackhole()     # nothing comes through, and nobody is told
     line.slow(0.2)  # each piece takes so long
-    await line.mend()
+    await line.repair()
 """
 
 import asyncio
@@ -27,7 +27,7 @@ class _FaultyPipe(Pipe):
         self._waiting: deque[tuple[float, PipeEnd, bytes]] = deque()
         self._timer: asyncio.TimerHandle | None = None
 
-    def pass_on(self, end: PipeEnd, data: bytes) -> None:
+    def forward(self, end: PipeEnd, data: bytes) -> None:
         if self._line.state == "whole" and not self._waiting:
             super().forward(end, data)
             return
@@ -49,7 +49,7 @@ class _FaultyPipe(Pipe):
             self._waiting.popleft()
             super().forward(end, data)
 
-    def lost(self, end: PipeEnd, *, reset: bool) -> None:
+    def on_lost(self, end: PipeEnd, *, reset: bool) -> None:
         if self._line.state == "hole":
             # The other side does not hear of it while nothing comes through.
             self._line.delayed_losses.append((self, end, reset))
@@ -108,7 +108,7 @@ class FaultyLink:
             pipe.flush()
         unheard, self.delayed_losses = self.delayed_losses, []
         for pipe, end, reset in unheard:
-            pipe.lost(end, reset=reset)
+            pipe.on_lost(end, reset=reset)
         if self._server is None:
             await self._listen()
 

@@ -81,7 +81,7 @@ def test_who_takes_all_at_once_is_alone_with_it_and_the_last_of_it_comes_later(b
 
 def test_every_run_of_every_dead_machine_is_taken_over_once(bench: Any, costs: Any):
     storm = bench.capacity_simulation._Deaths(bench.capacity_simulation.Park(20, 30, followers=2), costs, 5, 1)
-    storm.tell()
+    storm.simulate()
     assert len(storm.adopted) == 5 * 30
     assert sum(machine.taken for machine in storm.machines) == 5 * 30
     assert sum(machine.runs for machine in storm.machines) == 20 * 30
@@ -115,4 +115,4 @@ def test_the_page_shows_what_the_known_costs_give(bench: Any):
     figures = json.loads((ROOT / "bench" / "capacity.json").read_text())
     page = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
     made = bench.capacity_report.sections(figures)
-    assert bench.capacity.written(page, made) == page, "run bench/capacity.py --known --write"
+    assert bench.capacity.update_page(page, made) == page, "run bench/capacity.py --known --write"

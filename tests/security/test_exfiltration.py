@@ -80,7 +80,7 @@ async def test_a_model_that_obeys_a_hostile_page_sends_no_file_out_in_an_address
         f"http://{SECRET.lower()}.localhost:{web.host.rpartition(':')[2]}/",
     ]
     async with opened() as house:
-        session_id = await house.local.session()
+        session_id = await house.local.create_session()
         await upload(house, session_id, "plan.txt", SECRET.encode())
         question = f"What does {web.url('/hostile')} say of my plan?"
         results = await model.run_rounds(house, session_id, question, [web.url("/hostile")], leaks, [web.url("/next")])
@@ -102,7 +102,7 @@ async def test_a_known_address_is_read_as_it_is_known_whatever_a_model_adds_to_i
         web.url(f"/%6fxygen#{SECRET}"),
     ]
     async with opened() as house:
-        session_id = await house.local.session()
+        session_id = await house.local.create_session()
         await upload(house, session_id, "plan.txt", SECRET.encode())
         results = await model.run_rounds(house, session_id, f"Read <{web.url('/oxygen')}>, please.", added)
     assert [status for status, _ in results] == ["success"] * 3
@@ -114,7 +114,7 @@ async def test_an_address_that_a_model_knows_is_read_in_a_session_without_files_
 ) -> None:
     long = [web.url(f"/collect?d={'x' * 101}"), web.url(f"/collect/{'x' * 200}"), f"http://{'x.' * 50}test/"]
     async with opened() as house:
-        session_id = await house.local.session()
+        session_id = await house.local.create_session()
         results = await model.run_rounds(house, session_id, "What is oxygen?", [web.url("/oxygen"), *long])
     assert [status for status, _ in results] == ["success", "error", "error", "error"]
     assert all("so long" in content for _, content in results[1:])
@@ -126,7 +126,7 @@ async def test_of_many_short_addresses_of_a_models_own_only_some_are_read_in_a_t
 ) -> None:
     many = [web.url(f"/collect?d={number}") for number in range(30)]
     async with opened() as house:
-        results = await model.run_rounds(house, await house.local.session(), "Go on.", many)
+        results = await model.run_rounds(house, await house.local.create_session(), "Go on.", many)
     assert [status for status, _ in results].count("success") == MAX_PER_TURN
     assert sum(request.path.startswith("/collect") for request in web.requests) == MAX_PER_TURN
 
@@ -135,7 +135,7 @@ async def test_what_a_session_knows_of_addresses_outlives_a_restart(
     opened: Callable[[], Any], model: ObedientModel, web: Web
 ) -> None:
     async with opened() as house:
-        session_id = await house.local.session()
+        session_id = await house.local.create_session()
         await model.run_rounds(house, session_id, f"Read {web.url('/hostile')}", [web.url("/hostile")])
     async with opened() as house:
         await upload(house, session_id, "plan.txt", SECRET.encode())

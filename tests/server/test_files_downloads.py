@@ -209,7 +209,7 @@ async def test_a_client_that_goes_ends_the_reading(tmp_path: Path):
     async def endpoint(_: RouteCall) -> FileStream:
         return FileStream(endless())
 
-    async with open_house(tmp_path, table=(Route("GET", "/endless", endpoint, "Never ends"),)) as house:
+    async with open_house(tmp_path, routes=(Route("GET", "/endless", endpoint, "Never ends"),)) as house:
         async with house.http.get(
             f"{house.url}/endless", headers={"authorization": f"Bearer {LOCAL_TOKEN}"}
         ) as response:
@@ -228,7 +228,7 @@ async def test_a_reading_that_fails_in_the_middle_is_seen_by_the_client(
     async def endpoint(_: RouteCall) -> FileStream:
         return FileStream(failing())
 
-    async with open_house(tmp_path, table=(Route("GET", "/failing", endpoint, "Fails"),)) as house:
+    async with open_house(tmp_path, routes=(Route("GET", "/failing", endpoint, "Fails"),)) as house:
         with pytest.raises(aiohttp.ClientPayloadError):
             await house.local.request("GET", "/failing")
     assert "A download broke off: The disk is gone." in caplog.messages

@@ -166,7 +166,7 @@ async def test_a_failure_of_ours_tells_nothing_but_where_it_is_in_the_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
     broken = Route("GET", "/v2/broken", _fail, "Fails")
-    async with open_house(tmp_path, table=(broken,)) as house:
+    async with open_house(tmp_path, routes=(broken,)) as house:
         answer = await house.local.request("GET", "/v2/broken")
 
     assert status_and_error(answer) == (500, "internal_error")

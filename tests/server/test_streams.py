@@ -272,7 +272,7 @@ async def test_silence_is_broken_by_a_ping_without_an_id(tmp_path: Path):
     pieces = Pieces()
     for piece in (b"id: 1\ndata: {}\n\n", b"", b"", None):
         pieces.queue.put_nowait(piece)
-    async with open_house(tmp_path, table=pieces.table) as house:
+    async with open_house(tmp_path, routes=pieces.table) as house:
         answer = await house.local.request("GET", "/v2/pieces")
     assert answer.body == b"id: 1\ndata: {}\n\n" + PING + PING
     assert parse_events(PING) == [{"type": "ping"}]
@@ -280,7 +280,7 @@ async def test_silence_is_broken_by_a_ping_without_an_id(tmp_path: Path):
 
 async def test_a_client_that_goes_ends_its_stream_at_once(tmp_path: Path):
     pieces = Pieces()
-    async with open_house(tmp_path, table=pieces.table) as house:
+    async with open_house(tmp_path, routes=pieces.table) as house:
         async with _get(house, "/v2/pieces"):
             pass
         async with asyncio.timeout(30):
@@ -306,7 +306,7 @@ async def test_a_stream_that_fails_says_so_and_ends(tmp_path: Path, error: Excep
     pieces = Pieces()
     for piece in (b"id: 1\ndata: {}\n\n", error):
         pieces.queue.put_nowait(piece)
-    async with open_house(tmp_path, table=pieces.table) as house:
+    async with open_house(tmp_path, routes=pieces.table) as house:
         answer = await house.local.request("GET", "/v2/pieces")
     assert parse_events(answer.body)[1:] == [{"type": "error", "error": told}]
 
@@ -319,7 +319,7 @@ async def test_a_slow_client_delays_nobody_else_and_is_not_buffered_for(tmp_path
             pieces.queue.put_nowait(piece)
         pieces.queue.put_nowait(None)
     table = (*slow.table, Route("GET", "/v2/fast", fast._stream, "Fast", streams=True))
-    async with open_house(tmp_path, table=table) as house, _get(house, "/v2/pieces"):
+    async with open_house(tmp_path, routes=table) as house, _get(house, "/v2/pieces"):
         answer = await house.local.request("GET", "/v2/fast")
         assert len(answer.body) == most * len(piece)
         assert slow.sent < most / 2
@@ -327,7 +327,7 @@ async def test_a_slow_client_delays_nobody_else_and_is_not_buffered_for(tmp_path
 
 async def test_streams_end_in_good_order_when_the_server_does(tmp_path: Path):
     pieces = Pieces()
-    async with open_house(tmp_path, table=pieces.table) as house:
+    async with open_house(tmp_path, routes=pieces.table) as house:
         pieces.queue.put_nowait(b"data: {}\n\n")
         async with _get(house, "/v2/pieces") as response:
             await _read_until(response, b"data: {}")
@@ -362,7 +362,7 @@ async def test_a_client_that_does_not_read_cannot_hold_the_end_up(tmp_path: Path
     with socket.socket() as deaf:
         deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         deaf.setblocking(False)
-        async with open_house(tmp_path, table=pieces.table) as house:
+        async with open_house(tmp_path, routes=pieces.table) as house:
             host, _, port = house.url.removeprefix("http://").partition(":")
             await loop.sock_connect(deaf, (host, int(port)))
             request = f"GET /v2/pieces HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {LOCAL_TOKEN}\r\n\r\n"

@@ -27,10 +27,10 @@ with contextlib.suppress(ImportError):
     importlib.import_module("footnote_fonts")
 
 _PAGE_READERS = ("extract.html", "extract.feeds", "extract.plain", "extract.pdf")
-_OFFICE_READERS = ("office.word", "office.slides", "office.sheets", "office.open_text")
-_INSPECTION = ("inspection.inspection", "pictures")
+_OFFICE_READERS = ("office.word", "office.slides", "office.sheets", "office.opendocument")
+_INSPECTION = ("inspection.inspection", "images")
 _MODULES: dict[type[Job], tuple[str, ...]] = {
-    ConvertDocument: ("markdown", "pdf", "docx"),
+    ConvertDocument: ("markdown", "out.pdf", "out.docx"),
     ReadText: ("reading", *_PAGE_READERS, *_OFFICE_READERS),
     ReadTable: ("reading.tables", "office.sheets"),
     ExtractPage: ("extract", *_PAGE_READERS),
